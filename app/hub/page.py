@@ -39,8 +39,8 @@ class Notice:
 
 
 RESUBMIT_NOTICE: Final = Notice(
-    _l("Please send that once more"),
-    _l("We could not be sure that it came from this page. Cookies have to be allowed for it to work."),
+    _l("Request not verified"),
+    _l("Allow cookies for this site, then try again."),
     "note",
 )
 """Shown after a form with an invalid CSRF token, by `Page.notice` on every page."""
@@ -49,7 +49,7 @@ RESUBMIT_NOTICE: Final = Notice(
 def form_notice(form: HubForm) -> Notice | None:
     """Return the notice of a form with an invalid CSRF token, or of one that asks for the password first."""
     if form.is_first_prompt:
-        return Notice(_l("Is it still you?"), _l("Type your password too, then nobody else can do this."), "note")
+        return Notice(_l("Confirm it’s you"), _l("Enter your password so nobody else can do this."), "note")
     return RESUBMIT_NOTICE if form.is_token_invalid else None
 
 

@@ -47,7 +47,7 @@ class Contest:
 
     def opens(self, link: str) -> VisitedPage:
         visitor = Visitor(Client(self.hub), self.tenant.services.settings.hub_url(self.tenant.name))
-        return visitor.open("{0.path}?{0.query}".format(urlsplit(link))).press("Confirm")
+        return visitor.open("{0.path}?{0.query}".format(urlsplit(link))).press("Verify")
 
     @property
     def is_verified(self) -> bool:
@@ -98,10 +98,10 @@ def test_owner_claims_email_on_page_with_password(tenant: TenantServer, hub_app:
         link = link_in(contest.mails[-1])
     assert link.startswith(tenant.services.settings.hub_url(tenant.name))
     page = contest.opens(link)
-    assert page.heading == "Which registration is yours?"
-    assert page.press("Confirm", password=ATTACKERS).status == 401
+    assert page.heading == "Which sign-up is yours?"
+    assert page.press("Verify", password=ATTACKERS).status == 401
     assert not contest.is_verified
-    page.press("Confirm", password=OWNERS)
+    page.press("Verify", password=OWNERS)
     assert contest.signed_in() == {OWNERS: 200, ATTACKERS: 401}
 
 
@@ -110,7 +110,7 @@ def test_attackers_link_needs_attackers_password(tenant: TenantServer, hub_app: 
     contest = Contest(tenant, hub_app, order)
     token = token_in(contest.mail_of(ATTACKERS))
     page = contest.opens(f"/verify?vtype=emailverification&vtoken={token}")
-    assert page.press("Confirm", password=OWNERS).status == 401
+    assert page.press("Verify", password=OWNERS).status == 401
     assert not contest.is_verified
 
 
@@ -118,7 +118,7 @@ def test_operation_verifies_again_after_claim(tenant: TenantServer, hub_app: Fla
     """The owner registered first; the other pending account is removed."""
     contest = Contest(tenant, hub_app, (OWNERS, ATTACKERS))
     token = token_in(contest.mail_of(OWNERS))
-    contest.opens(f"/verify?vtoken={token}").press("Confirm", password=OWNERS)
+    contest.opens(f"/verify?vtoken={token}").press("Verify", password=OWNERS)
     held = answered(tenant.send("GET", MANAGE, email=ADA))
     tenant.update(held["Uid"], {"EmailVerified": False})
     answered(contest.ask("PUT", REGISTER, {"email": ADA}, verificationurl=SHOP))

@@ -48,7 +48,7 @@ def test_mail_template_is_created_read_changed_sent_and_deleted(new_tenant_serve
     assert ada.mail()["subject"] == "Other"
     by_name = {"TemplateName": made["TemplateName"]}
     assert answered(manage("DELETE", f"{MAILS}/forgotpassword", by_name)) == {"IsDeleted": True}
-    assert ada.mail()["subject"].startswith("Set a new password")
+    assert ada.mail()["subject"].startswith("Reset your")
     assert refused(manage("DELETE", f"{MAILS}/forgotpassword", by_name)) == (404, 7923)
 
 

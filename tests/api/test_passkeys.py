@@ -291,7 +291,7 @@ def test_emailed_link_keeps_passkey_that_is_only_second_factor(new_tenant_server
 def test_added_passkey_is_notified_with_revert_link(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     notice = ada.mailed()
-    assert notice["subject"].startswith("A passkey was added")
+    assert notice["subject"].startswith("A passkey was created")
     assert "not-me" in link_in(notice)
 
 

@@ -91,25 +91,25 @@ def by_file(case: Case) -> None:
 
 def by_page_link(case: Case) -> None:
     page = case.visitor.open(f"/reset-password?vtoken={case.token}")
-    assert "changed" in page.press("Save the new password", password=NEW).text
+    assert "changed" in page.press("Save password", password=NEW).text
 
 
 def by_page_code(case: Case) -> None:
-    sent = case.visitor.open("/login").follow("Forgot it?").press("Send it", identifier=case.customer.email)
+    sent = case.visitor.open("/login").follow("Forgot password?").press("Continue", identifier=case.customer.email)
     page = sent.press("Continue", code=code_in(case.customer.mails()[-1]))
-    assert "changed" in page.press("Save the new password", password=NEW).text
+    assert "changed" in page.press("Save password", password=NEW).text
 
 
 def by_page_change(case: Case) -> None:
     case.visitor.open("/profile").press("Sign in", identifier=case.customer.email, password=OLD)
     page = case.visitor.open("/change-password")
-    assert "changed" in page.press("Save the new password", old_password=OLD, new_password=NEW).text
+    assert "changed" in page.press("Save password", old_password=OLD, new_password=NEW).text
 
 
 def by_page_expired(case: Case) -> None:
     case.customer.set_columns(password_changed_at=case.customer.tenant.services.clock.now() - timedelta(days=31))
     page = case.visitor.open("/profile").press("Sign in", identifier=case.customer.email, password=OLD)
-    page.press("Save the new password", password=NEW)
+    page.press("Save password", password=NEW)
 
 
 CHANGES: Mapping[str, Callable[[Case], None]] = {

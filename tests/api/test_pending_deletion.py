@@ -112,8 +112,8 @@ def test_links_and_codes_from_before_deletion_are_refused(deleting: PendingDelet
     assert {operation: refused(answer) for operation, answer in answers.items()} == dict.fromkeys(answers, (403, 991))
     assert refused(customer.reset(resettoken=deleting.link, **new)) == (403, 975)
     mails = len(customer.mails())
-    sent = deleting.browser().open("/login").follow("Forgot it?").press("Send it", identifier=customer.email)
-    assert (sent.heading, len(customer.mails())) == ("Check your mail", mails)
+    sent = deleting.browser().open("/login").follow("Forgot password?").press("Continue", identifier=customer.email)
+    assert (sent.heading, len(customer.mails())) == ("Check your email", mails)
 
 
 def test_password_cancels_deletion_and_session_does_not(deleting: PendingDeletion) -> None:
@@ -121,7 +121,7 @@ def test_password_cancels_deletion_and_session_does_not(deleting: PendingDeletio
     clock = deleting.customer.tenant.services.clock
     assert "being deleted" not in deleting.signs_in("wrong").text
     offered = deleting.signs_in()
-    assert offered.heading == "This account is being deleted"
+    assert offered.heading == "Account scheduled for deletion"
     text = offered.form("Keep my account").fields["keep"]
     for forged in ("", "x", text[:-4], text.swapcase()):
         offered.press("Keep my account", keep=forged)
@@ -149,9 +149,9 @@ def take_over_and_delete(new_tenant_server: NewTenantServer) -> tuple[Customer, 
 def test_security_alert_restores_account_deleted_by_thief(new_tenant_server: NewTenantServer, hub_app: Flask) -> None:
     customer, alert_path = take_over_and_delete(new_tenant_server)
     owner = Visitor(Client(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
-    assert owner.open(alert_path).press("It was not me: close the account to others").heading == "Check your mail"
+    assert owner.open(alert_path).press("Secure my account").heading == "Check your email"
     page = owner.open(f"/reset-password?vtoken={token_in(customer.mails()[-1])}")
-    assert "Your password is changed" in page.press("Save the new password", password=MINE).text
+    assert "Password changed" in page.press("Save password", password=MINE).text
     assert customer.tenant.read(customer.uid)["IsDeleted"] is False
     answered(customer.logs_in(MINE))
 
@@ -164,10 +164,10 @@ def test_security_alert_reopens_no_account_closed_by_tenant(
     customer.tenant.update(customer.uid, {"IsDeleted": False})
     customer.tenant.update(customer.uid, closed)
     owner = Visitor(Client(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
-    assert owner.open(alert_path).heading == "This account is closed"
+    assert owner.open(alert_path).heading == "Account blocked"
     customer.tenant.update(customer.uid, {name: not value for name, value in closed.items()})
     page = owner.open(alert_path)
     customer.tenant.update(customer.uid, closed)
-    assert page.press("It was not me: close the account to others").heading == "This account is closed"
+    assert page.press("Secure my account").heading == "Account blocked"
     customer.tenant.update(customer.uid, {name: not value for name, value in closed.items()})
-    assert owner.open(alert_path).heading == "Was it somebody else?", "the link remains valid"
+    assert owner.open(alert_path).heading == "Secure your account", "the link remains valid"

@@ -117,7 +117,7 @@ def test_security_alert_reset_removes_earlier_passkey(
     answered(ada.ask("PUT", {"oldpassword": OLD, "newpassword": NEW}, path=f"{PATH}/change", access_token=ada.bearer))
     parts = urlsplit(link_in(ada.mailed()))
     owner = Visitor(Client(hub_app), ada.tenant.services.settings.hub_url(ada.tenant.name))
-    owner.open(f"{parts.path}?{parts.query}").press("It was not me: close the account to others")
+    owner.open(f"{parts.path}?{parts.query}").press("Secure my account")
     assert refused(ada.is_offered())[0] == 403
     answered(ada.reset(resettoken=ada.issued_token(), password="Amber-window-44"))
     body = {"email": ada.email, "password": "Amber-window-44"}

@@ -73,7 +73,7 @@ def attempt_sign_in(
 
 
 def notices(who: AccountHolder) -> list[str]:
-    return [mail["text"] for mail in who.mails() if "Was it you?" in mail["text"]]
+    return [mail["text"] for mail in who.mails() if "Was this you?" in mail["text"]]
 
 
 def test_familiar_sign_in_sends_no_notice(ada: AccountHolder) -> None:
@@ -87,7 +87,7 @@ def test_familiar_sign_in_sends_no_notice(ada: AccountHolder) -> None:
     [
         (CHROME, LINZ, "on a new device: Chrome, Windows · Linz, Austria · 203.0.113.7"),
         (FIREFOX, VIENNA, "from a new city: Firefox, Linux · Vienna, Austria · 198.51.100.7"),
-        (FIREFOX, "203.0.113.8", "from a new network address: Firefox, Linux · Linz, Austria · 203.0.113.8"),
+        (FIREFOX, "203.0.113.8", "from a new network: Firefox, Linux · Linz, Austria · 203.0.113.8"),
     ],
 )
 def test_new_signal_is_notified_once(ada: AccountHolder, user_agent: str, address: str, expected: str) -> None:
@@ -196,7 +196,7 @@ def test_notice_uses_channel_chosen_by_tenant(
     assert len(texts) == sms
     if texts:
         assert texts[0]["to"] == ada.phone
-        assert "Firefox, Linux, Vienna, Austria, 198.51.100.7. Waren Sie das nicht?" in texts[0]["text"]
+        assert "Firefox, Linux, Vienna, Austria, 198.51.100.7. Nicht Sie?" in texts[0]["text"]
         assert gsm7.fits(texts[0]["text"])
 
 

@@ -59,7 +59,7 @@ def test_push_settings_are_created_masked_and_changed(acme: TenantServer) -> Non
     assert answered(ask(acme, token, "POST", PUSH, PUSH_SETTINGS)) == masked()
     assert answered(ask(acme, token, "GET", PUSH)) == masked()
     assert stored_secrets(acme, "push")["secret_access_key"] == "secret of acme"
-    changed = {**masked(), "Message": "Is it you?", "IsEnabled": False}
+    changed = {**masked(), "Message": "Two-step verification", "IsEnabled": False}
     assert answered(ask(acme, token, "PUT", PUSH, changed)) == changed
     assert stored_secrets(acme, "push")["secret_access_key"] == "secret of acme"
     assert answered(ask(acme, token, "GET", CONFIG))["IsPushAuthenticatorEnabled"] is False

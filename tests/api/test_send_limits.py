@@ -42,8 +42,8 @@ def mail_count(acme: TenantServer, to: str = ADA) -> int:
     return len(mails_to(acme.services, acme.tenant_id, to))
 
 
-def subject_count(acme: TenantServer, to: str, start: str) -> int:
-    return sum(mail["subject"].startswith(start) for mail in mails_to(acme.services, acme.tenant_id, to))
+def subject_count(acme: TenantServer, to: str, part: str) -> int:
+    return sum(part in mail["subject"] for mail in mails_to(acme.services, acme.tenant_id, to))
 
 
 @pytest.mark.parametrize("is_hidden", [True, False])
@@ -52,7 +52,7 @@ def test_unknown_spellings_leave_reset_quota(make: Make, is_hidden: bool, hub_ap
     acme.create(Email=primary(ADA), EmailVerified=True)
     for number in range(4):
         page = Visitor(Client(hub_app), acme.services.settings.hub_url(acme.name)).open("/forgot-password")
-        page.press("Send it", identifier=spelling(number))
+        page.press("Continue", identifier=spelling(number))
         forgot(acme, spelling(number))
     answered(forgot(acme, ADA))
     assert mail_count(acme) == 1
@@ -110,7 +110,7 @@ def test_unverified_accounts_leave_notice_quota(make: Make) -> None:
         for attempt in range(4):
             acme.update(eve["Uid"], {"UserName": f"eve{number}{attempt}"})
     acme.update(ada["Uid"], {"UserName": "stolen"})
-    assert subject_count(acme, ADA, "Your username") == 1
+    assert subject_count(acme, ADA, "username was changed") == 1
 
 
 def test_security_alerts_respect_quota_of_unverified_mailbox(make: Make) -> None:

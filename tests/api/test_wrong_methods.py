@@ -41,7 +41,7 @@ def test_wrong_method_on_tenant_host_names_allowed_ones(
 
 
 def test_unknown_path_on_tenant_host_is_a_page(world: World, identity_app: Server, hub_app: Flask) -> None:
-    assert "give this number" in answer(world, identity_app, hub_app, "GET", "/api/oidc/tokens").text
+    assert "mention this ID" in answer(world, identity_app, hub_app, "GET", "/api/oidc/tokens").text
 
 
 def test_wrong_method_on_api_host_gets_interface_error(acme: TenantServer) -> None:

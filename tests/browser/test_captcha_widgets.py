@@ -17,7 +17,7 @@ from tests.support.oauth_world import NewWorld, World
 
 EMAIL, PASSWORD, KEY = "neu@example.test", "Zebra-kettle-91", "a site key"
 KINDS = ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent")
-FALLBACK_BUTTON = "You cannot use this? Answer a question instead"
+FALLBACK_BUTTON = "Can’t use this? Answer a question instead"
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def answer_question(page: Page) -> None:
 
 def tick_widget(page: Page) -> None:
     page.frame_locator("iframe").get_by_role("checkbox").check()
-    expect(page.get_by_text("Done. Now go on below.")).to_be_visible()
+    expect(page.get_by_text("You’re verified. Continue below.")).to_be_visible()
 
 
 def submit_registration(page: Page) -> None:
@@ -82,7 +82,7 @@ def test_registration_by_widget(captcha: dict[str, Any], served: str, opened: Op
     expect(page.get_by_role("button", name=FALLBACK_BUTTON)).to_be_visible()
     expect(page.locator("#captcha")).to_be_hidden()
     if kind == "tencent":
-        page.get_by_role("button", name="Begin the check").click()
+        page.get_by_role("button", name="Start check").click()
     if kind != "recaptcha_v3":
         tick_widget(page)
     submit_registration(page)
@@ -98,7 +98,7 @@ def test_without_javascript_the_question_is_shown(served: str, opened: Opened, p
     provide(page)
     fill_registration(page, served)
     expect(page.get_by_role("button", name=FALLBACK_BUTTON)).to_be_hidden()
-    expect(page.get_by_text("checks that you are no machine")).to_be_hidden()
+    expect(page.get_by_text("checks that you’re human")).to_be_hidden()
     answer_question(page)
     submit_registration(page)
     assert provider.asked == []
@@ -124,7 +124,7 @@ def test_missing_provider_script_shows_the_question(
     fill_registration(page, served)
     page.clock.fast_forward(7_000)
     expect(page.locator("#captcha")).to_be_visible()
-    expect(page.get_by_text("checks that you are no machine")).to_be_hidden()
+    expect(page.get_by_text("checks that you’re human")).to_be_hidden()
     answer_question(page)
     submit_registration(page)
 
@@ -152,8 +152,8 @@ def test_rejected_widget_token_shows_the_question(
     if captcha["provider"] != "recaptcha_v3":
         tick_widget(page)
     page.get_by_role("button", name="Create account").click()
-    expect(page.get_by_role("alert")).to_contain_text("That could not be confirmed.")
-    expect(page.get_by_text("checks that you are no machine")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("We couldn’t verify that.")
+    expect(page.get_by_text("checks that you’re human")).to_be_visible()
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     answer_question(page)
     submit_registration(page)
@@ -177,7 +177,7 @@ def test_widget_unlocks_a_locked_sign_in(world: World, served: str, opened: Open
     page.get_by_label("Email").fill(ada.email)
     page.get_by_label("Password", exact=True).fill("wrong")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("That did not work")
+    expect(page.get_by_role("alert")).to_contain_text("Wrong email or password")
     page.get_by_label("Password", exact=True).fill(ada.password)
     tick_widget(page)
     page.get_by_role("button", name="Sign in").click()
@@ -189,7 +189,7 @@ def test_widget_without_fallback_reports_load_failure(served: str, opened: Opene
     page, without_script = opened(), opened(java_script_enabled=False)
     provide(page, Route.abort)
     fill_registration(page, served)
-    expect(page.get_by_role("status")).to_contain_text("The check does not load.")
+    expect(page.get_by_role("status")).to_contain_text("The check didn’t load.")
     expect(page.locator("#captcha")).to_have_count(0)
     fill_registration(without_script, served)
-    expect(without_script.get_by_text("Allow JavaScript here")).to_be_visible()
+    expect(without_script.get_by_text("Turn on JavaScript")).to_be_visible()

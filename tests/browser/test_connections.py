@@ -140,7 +140,7 @@ def test_denial_at_provider_leaves_password_sign_in(scenario: Scenario, opened: 
     user.sign_in_at_provider()
     user.decide("deny")
     user.page.wait_for_url(f"{scenario.installation.tenant_url}/login**")
-    expect(user.page.get_by_role("alert").or_(user.page.get_by_role("status"))).to_contain_text("You are not signed in")
+    expect(user.page.get_by_role("alert").or_(user.page.get_by_role("status"))).to_contain_text("Sign-in canceled")
     user.fill(identifier=user.email, password=OLD)
     user.submit("password")
     user.expect_shop()

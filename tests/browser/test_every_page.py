@@ -176,7 +176,7 @@ def test_login_form_is_usable_by_keyboard(chromium: Browser, gallery_address: st
             visited.append(page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()"))
             ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
             assert ring != "none", visited
-        assert visited == ["identifier", "password", "Show", "Forgot it?", "remember", "Sign in"]
+        assert visited == ["identifier", "password", "Show", "Forgot password?", "remember", "Sign in"]
 
 
 def test_revealed_password_is_hidden_before_submit(chromium: Browser, gallery_address: str) -> None:

@@ -89,7 +89,7 @@ class PasskeyUser(Ada):
         if page.locator("[name=identifier]").count():
             self.type_password(page)
             page.wait_for_url("**/passkeys/add")
-        page.get_by_role("button", name="Make the passkey").click()
+        page.get_by_role("button", name="Create passkey").click()
         page.wait_for_url("**/passkeys?done=added")
 
     def enrol_as_factor(self, page: Page) -> None:
@@ -99,7 +99,7 @@ class PasskeyUser(Ada):
             passkeys=False, two_factor="required", second_factors=alone, login_on_password_reset=True
         )
         self.sign_in(page)
-        page.get_by_role("button", name="Make the passkey").click()
+        page.get_by_role("button", name="Create passkey").click()
         page.wait_for_url(AT_THE_SHOP)
         self.sign_out(page)
 
@@ -133,7 +133,7 @@ def test_cancelled_ceremony_leaves_the_password(ada: PasskeyUser, new_device: Ne
     ada.configure(selection="button")
     ada.open_login(device.page)
     device.page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(device.page.locator("#credential")).to_have_text("Nothing was shown. Try again, or take another way.")
+    expect(device.page.locator("#credential")).to_have_text("No passkey was used. Try again, or try another way.")
     ada.type_password(device.page)
     device.page.wait_for_url(AT_THE_SHOP)
 
@@ -166,7 +166,7 @@ def test_offer_is_taken_by_its_button(ada: PasskeyUser, new_device: NewDevice) -
     device = new_device().add_authenticator()
     device.page.add_init_script("delete PublicKeyCredential.getClientCapabilities")
     ada.sign_in(device.page)
-    device.page.get_by_role("button", name="Make a passkey").click()
+    device.page.get_by_role("button", name="Create passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)
     assert len(device.credentials) == 1
 
@@ -176,16 +176,16 @@ def test_renaming_and_removing_signal_the_manager(ada: PasskeyUser, new_device: 
     device = new_device().add_authenticator()
     device.page.add_init_script(RECORD_SIGNALS)
     ada.add_passkey(device.page)
-    device.page.get_by_role("link", name="Change:").click()
+    device.page.get_by_role("link", name="Edit:").click()
     device.page.locator("[name=name]").fill("My blue key")
-    device.page.get_by_role("button", name="Save the name").click()
+    device.page.get_by_role("button", name="Save").click()
     expect(device.page.locator(".what").first).to_contain_text("My blue key")
     assert [len(signal["allAcceptedCredentialIds"]) for signal in device.recorded("signalAllAcceptedCredentials")] == [
         1
     ]
     assert [signal["name"] for signal in device.recorded("signalCurrentUserDetails")] == [ADA]
-    device.page.get_by_role("link", name="Change:").click()
-    device.page.get_by_role("button", name="Yes, remove it").click()
+    device.page.get_by_role("link", name="Edit:").click()
+    device.page.get_by_role("button", name="Delete passkey").click()
     device.page.wait_for_url("**/passkeys?done=removed")
     assert [signal["allAcceptedCredentialIds"] for signal in device.recorded("signalAllAcceptedCredentials")] == [[]]
     assert [mail["subject"].partition(" ")[0] for mail in ada.mails()] == ["A", "A"]
@@ -200,7 +200,7 @@ def test_unknown_passkey_is_signalled(ada: PasskeyUser, new_device: NewDevice) -
     ada.sign_out(device.page)
     ada.open_login(device.page)
     device.page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(device.page.locator("#summary")).to_contain_text("That passkey did not work")
+    expect(device.page.locator("#summary")).to_contain_text("That passkey didn’t work")
     (calls,) = device.recorded("signalUnknownCredential")
     assert calls["rpId"] == f"{ada.world.name}.localhost"
 
@@ -212,13 +212,13 @@ def test_lost_passkey_is_replaced_by_mailed_link(ada: PasskeyUser, new_device: N
     ada.open_login(device.page)
     device.page.get_by_role("link", name="Lost your passkey?").click()
     device.page.locator("[name=identifier]").fill(ADA)
-    device.page.get_by_role("button", name="Send me a link").click()
-    expect(device.page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
+    device.page.get_by_role("button", name="Email me a link").click()
+    expect(device.page.get_by_role("heading", level=1)).to_have_text("Check your email")
     link = link_in(ada.mails()[-1])
     device.page.goto(ada.served + link[link.index("/passkeys/reset") :])
-    device.page.get_by_role("button", name="Make the new passkey").click()
+    device.page.get_by_role("button", name="Create passkey").click()
     device.page.wait_for_url("**/login?**")
-    expect(device.page.locator("#summary")).to_contain_text("Your new passkey is set")
+    expect(device.page.locator("#summary")).to_contain_text("Passkey created")
     device.page.get_by_role("button", name="Sign in with a passkey").click()
     device.page.wait_for_url("**/profile**")
 
@@ -228,18 +228,18 @@ def test_registration_by_passkey_then_sign_in(ada: PasskeyUser, new_device: NewD
     device, email = new_device().add_authenticator(), "grace@example.test"
     page = device.page
     ada.open_login(page)
-    page.get_by_role("link", name="Create an account").click()
-    page.get_by_role("button", name="Create it with a passkey").click()
+    page.get_by_role("link", name="Create account").click()
+    page.get_by_role("button", name="Sign up with a passkey").click()
     expect(page.locator("#email-problem")).to_have_text("Enter your email.")
     assert device.credentials == [], "errors are shown before the ceremony"
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password", exact=True).fill("half")
-    page.get_by_role("button", name="Create it with a passkey").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Check your mail")
+    page.get_by_role("button", name="Sign up with a passkey").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your email")
     assert len(device.credentials) == 1
     (mail,) = mails_to(ada.world.services, ada.world.tenant_id, email)
     page.goto(ada.served + "/verify" + link_in(mail).partition("/verify")[2])
-    page.get_by_role("button", name="Confirm", exact=True).click()
+    page.get_by_role("button", name="Verify", exact=True).click()
     page.wait_for_url(AT_THE_SHOP)
     ada.sign_out(page)
     ada.open_login(page)
@@ -251,7 +251,7 @@ def test_passkey_as_second_factor_is_enrolled_and_asked(ada: PasskeyUser, new_de
     device = new_device().add_authenticator()
     ada.enrol_as_factor(device.page)
     ada.sign_in(device.page)
-    device.page.get_by_role("button", name="Show the passkey").click()
+    device.page.get_by_role("button", name="Use a passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)
 
 
@@ -260,5 +260,5 @@ def test_reset_does_not_bypass_the_passkey(ada: PasskeyUser, new_device: NewDevi
     ada.enrol_as_factor(device.page)
     ada.reset_password(device.page)
     device.page.wait_for_url("**/second-factor?**")
-    device.page.get_by_role("button", name="Show the passkey").click()
+    device.page.get_by_role("button", name="Use a passkey").click()
     device.page.wait_for_url(AT_THE_SHOP)

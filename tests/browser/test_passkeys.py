@@ -110,7 +110,7 @@ def test_passkey_button_signs_in(scenario: Scenario, opened: Opened, email: str)
     sign_out(page)
     disable_autofill(page)
     open_login(scenario, page)
-    page.get_by_label("Keep me signed in on this device").check()
+    page.get_by_label("Keep me signed in").check()
     page.locator("form[data-passkey=get] button[type=submit]").click()
     expect_shop(scenario, page, email)
     (session,) = (

@@ -15,9 +15,9 @@ from tests.support.oauth_world import Person, World
 ADA, NEW = "ada@example.com", "Quartz-lantern-58"
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
-    "en": ("Forgot it?", "Email", "Send it", "Code", "Continue", "New password", "Save the new password", "Password", "Sign in"),
+    "en": ("Forgot password?", "Email", "Continue", "Code", "Continue", "New password", "Save password", "Password", "Sign in"),
     "ar": (
-        "نسيتها؟", "البريد الإلكتروني", "أرسل", "الرمز", "متابعة", "كلمة مرور جديدة", "حفظ كلمة المرور الجديدة", "كلمة المرور",
+        "نسيت كلمة المرور؟", "البريد الإلكتروني", "متابعة", "الرمز", "متابعة", "كلمة مرور جديدة", "حفظ كلمة المرور", "كلمة المرور",
         "تسجيل الدخول",
     ),
 }  # fmt: skip
@@ -135,12 +135,12 @@ def test_reload_and_reused_link_are_harmless(world: World, served: str, opened: 
     visit = Visit(world, served, opened())
     visit.request_reset()
     visit.page.reload()
-    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your mail")
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your email")
     link = visit.link
     visit.page.goto(link)
     visit.set_password("short")
-    expect(visit.page.get_by_role("link", name="Choose one that keeps every rule below.")).to_be_visible()
+    expect(visit.page.get_by_role("link", name="Doesn’t meet the requirements yet.")).to_be_visible()
     visit.set_password()
-    expect(visit.page.get_by_text("Your password is changed")).to_be_visible()
+    expect(visit.page.get_by_text("Password changed")).to_be_visible()
     visit.page.goto(link)
-    expect(visit.page.get_by_role("heading", level=1)).to_have_text("This link was used already")
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Link already used")

@@ -17,8 +17,8 @@ from tests.support.oauth_world import Person, World
 
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
-    "en": ("Email", "Password", "Sign in", "Check your mail", "Confirm", "Code"),
-    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تحقق من بريدك", "تأكيد", "الرمز"),
+    "en": ("Email", "Password", "Sign in", "Check your email", "Verify", "Code"),
+    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تفقّد بريدك الإلكتروني", "تحقّق", "الرمز"),
 }
 
 
@@ -89,10 +89,10 @@ def test_link_in_another_tab_lets_the_first_continue(world: World, served: str, 
     first.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     other = first.page.context.new_page()
     other.goto(first.link)
-    other.get_by_role("button", name="Confirm").click()
+    other.get_by_role("button", name="Verify").click()
     other.wait_for_url(AT_THE_SHOP)
-    first.page.get_by_role("button", name="I have opened the link").click()
-    expect(first.page.get_by_role("heading", level=1)).not_to_have_text("Check your mail")
+    first.page.get_by_role("button", name="Continue").click()
+    expect(first.page.get_by_role("heading", level=1)).not_to_have_text("Check your email")
     assert first.page.context.cookies()
 
 
@@ -103,11 +103,11 @@ def test_link_in_another_browser_lets_the_first_continue(
     first.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     other = opened()
     other.goto(first.link)
-    other.get_by_role("button", name="Confirm").click()
-    expect(other.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
+    other.get_by_role("button", name="Verify").click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("Email verified")
     other.goto(first.link)
-    expect(other.get_by_text("It was confirmed before")).to_be_visible()
-    first.page.get_by_role("button", name="I have opened the link").click()
+    expect(other.get_by_text("It was already verified")).to_be_visible()
+    first.page.get_by_role("button", name="Continue").click()
     first.page.wait_for_url(AT_THE_SHOP)
 
 
@@ -117,14 +117,14 @@ def test_back_and_reload_after_verification_are_harmless(
     visit = Visit(world, served, opened())
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     visit.page.reload()
-    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your mail")
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your email")
     visit.page.goto(visit.link)
-    visit.page.get_by_role("button", name="Confirm").click()
+    visit.page.get_by_role("button", name="Verify").click()
     visit.page.wait_for_url(AT_THE_SHOP)
     visit.page.go_back()
-    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Email verified")
     visit.page.reload()
-    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Your address is confirmed")
+    expect(visit.page.get_by_role("heading", level=1)).to_have_text("Email verified")
 
 
 def test_scanner_with_scripts_verifies_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
@@ -144,11 +144,11 @@ def test_scanner_with_scripts_verifies_nothing(world: World, served: str, opened
 def test_resend_button_is_enabled_after_cool_down(world: World, served: str, opened: Opened, ada: Person) -> None:
     visit = Visit(world, served, opened())
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
-    again = visit.page.get_by_role("button", name="Send another mail")
+    again = visit.page.get_by_role("button", name="Resend email")
     expect(again).to_be_disabled()
     wait(world, seconds=31)
     visit.page.reload()
     expect(again).to_be_enabled()
     again.click()
-    expect(visit.page.get_by_text("We sent another message")).to_be_visible()
+    expect(visit.page.get_by_text("Code resent")).to_be_visible()
     assert len(verification_mails(world)) == 2

@@ -190,7 +190,7 @@ def test_unsupported_content_type_is_refused(caller: Caller, operation: AnyOpera
     for kind in ("text/plain", "application/xml", "", "multipart/form-data; boundary=x"):
         answer = caller.ask(operation, body=b'{"a":1}', kind=kind)
         assert refusal(answer) == (wanted.status, wanted.code), kind
-        if operation.error_profile.name == "main":
+        if operation.error_profile.name == "Primary":
             assert refusal(answer) == (400, 1083), kind
 
 

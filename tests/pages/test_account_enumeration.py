@@ -46,12 +46,12 @@ def signs_in(name: str) -> Walk:
 def forgets(name: str, what: str = "password") -> Walk:
     def walk(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
         visitor = browser_of(who, hub)
-        page = visitor.open(f"/forgot-{what}").press("Send it", identifier=who.names[name])
+        page = visitor.open(f"/forgot-{what}").press("Continue", identifier=who.names[name])
         yield page
         for _ in range(7):
             page = page.press("Continue", code="000000")
             yield page
-        yield page.press("Send it again")
+        yield page.press("Resend code")
         yield from then_signs_in(who, hub, WRONG, name)
 
     return walk
@@ -67,7 +67,7 @@ def wait_for_rate_limit_window() -> None:
 def answers_for_a_pin(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
     page = browser_of(who, hub).open("/forgot-pin/questions")
     for pin in ("1", *["270486"] * 7):
-        page = page.press("Save the PIN", identifier=who.email, answer_0="wrong", pin=pin)
+        page = page.press("Save PIN", identifier=who.email, answer_0="wrong", pin=pin)
         yield page
 
 
@@ -76,14 +76,14 @@ def registers(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
     visitor = browser_of(who, hub)
     page = visitor.open("/register").press("Create account", email=who.email, password=WRONG)
     yield page
-    yield page.press("Send another mail")
-    yield page.press("I have opened the link")
+    yield page.press("Resend email")
+    yield page.press("Continue")
     attempt = page.query["attempt"]
     yield visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=who.email, password=WRONG)
     yield visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=who.email, password=PASSWORD + "x")
     yield from then_signs_in(who, hub, WRONG, "email")
     for _ in range(5):
-        yield page.press("Confirm", code="000000")
+        yield page.press("Verify", code="000000")
     yield from then_signs_in(who, hub, WRONG, "email")
 
 
@@ -91,14 +91,14 @@ def registers_by_passkey(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
     """Register by passkey, then sign in with it in this browser and in another one."""
     visitor = browser_of(who, hub)
     device, page = Authenticator(visitor.home), visitor.open("/register")
-    typed = {**page.form("Create it with a passkey").fields, "email": who.email}
+    typed = {**page.form("Sign up with a passkey").fields, "email": who.email}
     options = visitor.send("POST", f"{visitor.home}/register/passkey/options", typed)
     yield options
     credential = json.dumps(device.makes(json.loads(options.html)))
-    page = page.press("Create it with a passkey", email=who.email, credential=credential)
+    page = page.press("Sign up with a passkey", email=who.email, credential=credential)
     yield page
-    yield page.press("Send another mail")
-    yield page.press("I have opened the link")
+    yield page.press("Resend email")
+    yield page.press("Continue")
     for other, address in ((visitor, f"/login?attempt={page.query['attempt']}"), (browser_of(who, hub), "/login")):
         login = other.open(address)
         button = other.send("POST", f"{other.home}/login/passkey/options", login.form("Sign in with a passkey").fields)
@@ -111,13 +111,13 @@ def passwordless(method: str, name: str) -> Walk:
     """Ask for a code or link, guess it, and have it sent again."""
 
     def walk(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
-        button = {"mail": "Email me a link", "sms": "Text me a code", "device": "Ask my mailbox"}[method]
+        button = {"mail": "Email me a link", "sms": "Text me a code", "device": "Email me a sign-in request"}[method]
         page = browser_of(who, hub).open(f"/sign-in/{method}").press(button, identifier=who.names[name])
         yield page
         for _ in range(7):
-            page = page.press("I have said yes") if method == "device" else page.press("Sign in", code="000000")
+            page = page.press("Continue") if method == "device" else page.press("Sign in", code="000000")
             yield page
-        yield page.press("Send another mail" if method == "device" else "Send it again")
+        yield page.press("Resend email" if method == "device" else "Resend code")
         yield from then_signs_in(who, hub, WRONG, name)
 
     return walk
@@ -126,7 +126,7 @@ def passwordless(method: str, name: str) -> Walk:
 def loses_passkey(name: str) -> Walk:
     def walk(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
         for _ in range(4):
-            yield browser_of(who, hub).open("/passkeys/lost").press("Send me a link", identifier=who.names[name])
+            yield browser_of(who, hub).open("/passkeys/lost").press("Email me a link", identifier=who.names[name])
 
     return walk
 

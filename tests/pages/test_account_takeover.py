@@ -20,7 +20,7 @@ from tests.support.visitor import VisitedPage, Visitor
 
 OWN, EMAIL, DELETE = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/account/delete"
 ATTACKER, PENDING_ADDRESS = "thief@evil.test", "other@evil.test"
-NOT_ME, SAVE, OWNER_PASSWORD = "It was not me: close the account to others", "Save the new password", "Amber-window-44"
+NOT_ME, SAVE, OWNER_PASSWORD = "Secure my account", "Save password", "Amber-window-44"
 
 
 @dataclass
@@ -58,9 +58,9 @@ class Takeover:
     def revert(self, alert: str) -> None:
         """Close the account by an alert and set a new password from the reset mail."""
         owner = self.browser()
-        assert self.open_link(alert, owner).press(NOT_ME).heading == "Check your mail"
+        assert self.open_link(alert, owner).press(NOT_ME).heading == "Check your email"
         result = self.open_link(link_in(self.mails(self.c.email)[-1]), owner).press(SAVE, password=OWNER_PASSWORD)
-        assert "Your password is changed" in result.text
+        assert "Password changed" in result.text
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def make_attacker_primary(takeover: Takeover) -> None:
     """Make the attacker's address primary, on the page because the API has no operation for it."""
     attacker = takeover.browser()
     attacker.open("/profile").press("Sign in", identifier=takeover.c.email, password=OLD, remember="y")
-    page = attacker.open("/emails").press("Make main", address=ATTACKER, action="primary")
-    page.press("Yes, make it the main one")
+    page = attacker.open("/emails").press("Make primary", address=ATTACKER, action="primary")
+    page.press("Make primary")
 
 
 def remove_owner_address(takeover: Takeover) -> None:
@@ -128,9 +128,9 @@ def test_alert_reverts_the_takeover_in_any_order(takeover: Takeover, order: str,
         assert refused(c.ask("POST", {"email": email, "password": secret}, path="/identity/v2/auth/login"))[0] != 200
     by_answer = {"username": c.username, "password": NEW, "securityanswer": {"pet": "a thief's own"}}
     assert refused(c.ask("PUT", by_answer, path=f"{PATH}/securityanswer")) == (403, 1092)
-    assert [takeover.open_link(one).heading for one in takeover.alerts(ATTACKER)] == [
-        "This link no longer works"
-    ] * len(takeover.alerts(ATTACKER))
+    assert [takeover.open_link(one).heading for one in takeover.alerts(ATTACKER)] == ["Link no longer works"] * len(
+        takeover.alerts(ATTACKER)
+    )
     account = c.tenant.read(c.uid)
     assert [(one["Type"], one["Value"]) for one in account["Email"]] == [("Primary", c.email)]
     assert (account["EmailVerified"], account["UnverifiedEmail"], account["PhoneId"]) == (True, None, None)
@@ -155,11 +155,11 @@ def test_alert_outlives_its_address_for_a_week(takeover: Takeover) -> None:
     remove_owner_address(takeover)
     link, clock = takeover.alerts(takeover.c.email)[-1], takeover.c.tenant.services.clock
     clock.advance(days=6, hours=23)  # type: ignore[attr-defined]  # a test clock
-    assert takeover.open_link(link).heading == "Was it somebody else?"
+    assert takeover.open_link(link).heading == "Secure your account"
     clock.advance(hours=2)  # type: ignore[attr-defined]  # a test clock
     expired = takeover.open_link(link)
-    assert expired.heading == "This link no longer works"
-    assert "not open to this address any more" in expired.text
+    assert expired.heading == "Link no longer works"
+    assert "can no longer open the account" in expired.text
     assert "/forgot-password" not in expired.html
 
 
@@ -167,9 +167,9 @@ def test_own_reset_invalidates_earlier_alerts(takeover: Takeover) -> None:
     change_password(takeover)
     answered(takeover.c.reset(resettoken=takeover.c.token(), password=OWNER_PASSWORD))
     first, second = takeover.alerts(takeover.c.email)
-    assert takeover.open_link(first).heading == "This link no longer works"
-    assert "Set a new password instead" in takeover.open_link(first).text
-    assert takeover.open_link(second).heading == "Was it somebody else?"
+    assert takeover.open_link(first).heading == "Link no longer works"
+    assert "Reset your password instead" in takeover.open_link(first).text
+    assert takeover.open_link(second).heading == "Secure your account"
 
 
 def test_reset_keeps_alert_while_other_address_is_primary(takeover: Takeover) -> None:
@@ -217,7 +217,7 @@ def test_tokens_of_removed_identifiers_are_refused(takeover: Takeover) -> None:
         phone="+4930000001", email=ATTACKER, emails=[{"Type": "Primary", "Value": ATTACKER, "verified": True}]
     )
     assert refused(c.reset(resettoken=token, password=NEW)) == (403, 975)
-    assert takeover.browser().open(f"/reset-password?vtoken={token}").heading == "This link no longer works"
+    assert takeover.browser().open(f"/reset-password?vtoken={token}").heading == "Link expired"
     assert refused(c.reset(username=c.username, otp=code, password=NEW)) == (403, 1188)
     by_text = {"phone": c.phone, "otp": texted, "password": NEW}
     assert refused(c.ask("PUT", by_text, path=f"{PATH}/otp")) == (403, 1070)
@@ -232,5 +232,5 @@ def test_concurrent_uses_of_one_alert_have_one_winner(takeover: Takeover) -> Non
     press: Callable[[VisitedPage], str] = lambda page: page.press(NOT_ME).heading  # noqa: E731 - a name for its type
     with ThreadPoolExecutor(16) as pool:
         counted = Counter(pool.map(press, pages))
-    assert counted == {"Check your mail": 1, "This was done already": 49}
-    assert len([one for one in takeover.mails(takeover.c.email) if "Take your account back" in str(one["text"])]) == 1
+    assert counted == {"Check your email": 1, "Already done": 49}
+    assert len([one for one in takeover.mails(takeover.c.email) if "Your account is secured" in str(one["text"])]) == 1

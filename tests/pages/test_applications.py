@@ -33,18 +33,18 @@ def test_revoked_application_loses_its_tokens_and_codes(world: World, visitor: V
     tokens = shop.redeem(authorize(visitor, shop, ada).query["code"]).json or {}
     desk_tokens = desk.redeem(authorize(visitor, desk, ada).query["code"]).json or {}
     unused_code = authorize(visitor, shop, ada).query["code"]
-    assert "2 applications" in visitor.open("/security").text
+    assert "2 apps" in visitor.open("/security").text
     page = visitor.open("/applications")
     assert "Acme Shop" in page.text
-    assert "Know that it is you" in page.text
-    ended = page.press("End access", client_id=shop.client_id)
-    assert "Access ended" in ended.text
+    assert "Confirm who you are" in page.text
+    ended = page.press("Remove access", client_id=shop.client_id)
+    assert "Access removed" in ended.text
     assert "Acme Shop" not in ended.text
     assert "The Desk" in ended.text
     assert shop.userinfo(tokens["access_token"]).status_code == 401
     assert (shop.refresh(tokens["refresh_token"]).status_code, shop.redeem(unused_code).status_code) == (400, 400)
     assert desk.userinfo(desk_tokens["access_token"]).status_code == 200
-    assert visitor.authorize(shop).heading.endswith("asks for access")
+    assert visitor.authorize(shop).heading.endswith("wants to access your account")
 
 
 def test_revocation_keeps_other_accounts_tokens(world: World, new_visitor: Any, ada: Person) -> None:
@@ -52,15 +52,15 @@ def test_revocation_keeps_other_accounts_tokens(world: World, new_visitor: Any, 
     bob_tokens = shop.redeem(authorize(new_visitor(), shop, world.person("bob@example.com")).query["code"]).json or {}
     visitor = new_visitor()
     shop.redeem(authorize(visitor, shop, ada).query["code"])
-    visitor.open("/applications").press("End access")
-    assert "No application may act for you." in visitor.open("/applications").text
+    visitor.open("/applications").press("Remove access")
+    assert "No apps have access to your account." in visitor.open("/applications").text
     assert shop.userinfo(bob_tokens["access_token"]).status_code == 200
 
 
 def test_foreign_form_token_revokes_nothing(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", client_name="Acme Shop")
     shop.redeem(authorize(visitor, shop, ada).query["code"])
-    assert visitor.open("/applications").press("End access", token="x").status == 403
+    assert visitor.open("/applications").press("Remove access", token="x").status == 403
     assert "Acme Shop" in visitor.open("/applications").text
 
 
@@ -71,15 +71,15 @@ def test_first_password_needs_recent_authentication(new_world: NewWorld, new_vis
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(password_hash=None))
     page = visitor.open("/change-password")
-    assert page.heading == "Set a password"
-    weak = page.press("Save the new password", new_password="short")
+    assert page.heading == "Set password"
+    weak = page.press("Save password", new_password="short")
     assert (weak.status, weak.title.startswith("Error: ")) == (422, True)
     tenant.services.clock.advance(minutes=6)
-    assert visitor.open("/set-password").heading == "Is it still you?", "a stale session must not set a password"
-    stale = page.press("Save the new password", new_password="Zebra-kettle-92")
-    assert stale.heading == "Is it still you?"
+    assert visitor.open("/set-password").heading == "Confirm it’s you", "a stale session must not set a password"
+    stale = page.press("Save password", new_password="Zebra-kettle-92")
+    assert stale.heading == "Confirm it’s you"
     tenant.services.clock.advance(minutes=-6)
-    assert "Your password is set" in page.press("Save the new password", new_password="Zebra-kettle-92").text
+    assert "Password set" in page.press("Save password", new_password="Zebra-kettle-92").text
     assert len(mails(tenant, ada)) == 1
     assert visitor.open("/set-password").heading == "Change password"
 
@@ -90,5 +90,5 @@ def test_interface_access_is_listed_and_revoked(world: World, visitor: Visitor, 
     page = visitor.open("/applications")
     assert "See your full profile, your consents and your passkeys" in page.text
     assert "Change your profile and consents" not in page.text
-    page.press("End access")
+    page.press("Remove access")
     assert not shop.introspect(tokens["access_token"])["active"]

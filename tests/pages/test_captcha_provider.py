@@ -109,7 +109,7 @@ def test_rejected_widget_token_leads_to_a_new_question(
     page = new_visitor_at(new_captcha_world(provider=kind)).open("/register")
     refused = sign_up(page, captcha_proof="a proof", captcha_randstr="r")
     assert (refused.status, len(provider.asked)) == (403, 1)
-    assert "That could not be confirmed." in refused.text
+    assert "We couldn’t verify that." in refused.text
     assert "a proof" not in refused.html
     assert is_registered(sign_up(refused, **question_answer(refused)))
 
@@ -140,9 +140,9 @@ def test_missing_token_and_answer_are_refused(
 ) -> None:
     page = sign_up(new_visitor_at(new_captcha_world()).open("/register"))
     assert (page.status, provider.asked) == (403, [])
-    assert "That could not be confirmed." in page.text
+    assert "We couldn’t verify that." in page.text
     wrong_answer = sign_up(page, captcha="77")
-    assert "That was not the answer." in wrong_answer.text
+    assert "Wrong answer." in wrong_answer.text
 
 
 @pytest.mark.parametrize("typed", ["\x00", "1" * 9_000, "\ud800", "é", " "])
@@ -168,7 +168,7 @@ def test_widget_alone_is_required_without_fallback(
     assert "captcha_challenge" not in page.form(BUTTON).fields
     refused = sign_up(page)
     assert refused.status == 403
-    assert "That you are no machine could not be confirmed." in refused.text
+    assert "We couldn’t verify that you’re human." in refused.text
     assert is_registered(sign_up(refused, captcha_proof="a proof"))
 
 
@@ -199,10 +199,10 @@ def test_locked_sign_in_shows_the_widget(new_world: NewWorld, new_visitor_at: Ne
     assert "hcaptcha.com" not in policy(page) + page.html
     page = page.press("Sign in", identifier=ada.email, password="wrong")
     page = page.press("Sign in", identifier=ada.email, password=ada.password)
-    assert (page.status, "One check more" in page.text or "could not be confirmed" in page.text) == (403, True)
+    assert (page.status, "One more check" in page.text or "We couldn’t verify" in page.text) == (403, True)
     assert "https://*.hcaptcha.com" in policy(page)
     missing = page.press("Sign in", password=ada.password)
-    assert "could not be confirmed" in missing.text
+    assert "We couldn’t verify" in missing.text
     assert missing.press("Sign in", password=ada.password, captcha_proof="a proof").heading == ada.email
 
 

@@ -23,7 +23,7 @@ def sign_up(visitor: Visitor, email: str = WRONG, password: str = MINE, **more: 
 
 
 def change(page: VisitedPage, to: str) -> VisitedPage:
-    return page.follow("change it").press("Send it there", to=to)
+    return page.follow("Change").press("Save and resend", to=to)
 
 
 def link_to(world: World, email: str) -> str:
@@ -32,17 +32,17 @@ def link_to(world: World, email: str) -> str:
 
 def register_account(world: World, visitor: Visitor, email: str) -> None:
     sign_up(visitor, email)
-    assert visitor.open(link_to(world, email)).press("Confirm").address.endswith("/profile")
+    assert visitor.open(link_to(world, email)).press("Verify").address.endswith("/profile")
 
 
 def test_corrected_address_gets_a_link_that_signs_in(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     waiting = sign_up(visitor, first_name="Ada", username="ada")
-    form = waiting.follow("change it")
+    form = waiting.follow("Change")
     assert f'value="{WRONG}"' in form.html
-    waiting = form.press("Send it there", to=RIGHT)
-    assert (waiting.status, waiting.heading) == (200, "Check your mail")
+    waiting = form.press("Save and resend", to=RIGHT)
+    assert (waiting.status, waiting.heading) == (200, "Check your email")
     assert RIGHT in waiting.text
-    assert visitor.open(link_to(world, RIGHT)).press("Confirm").address.endswith("/profile")
+    assert visitor.open(link_to(world, RIGHT)).press("Verify").address.endswith("/profile")
     (account,) = rows(world, accounts)
     assert (account.email, account.email_verified, account.username) == (RIGHT, True, "ada")
     assert (account.profile["FirstName"], len(account.emails)) == ("Ada", 1)
@@ -54,9 +54,9 @@ def test_correction_invalidates_earlier_link_and_code(world: World, visitor: Vis
     (before,) = mails_to(world.services, world.tenant_id, WRONG)
     waiting = change(waiting, RIGHT)
     assert new_visitor().open(link_in(before)).heading != "Is this address yours?"
-    assert "That code did not work" in waiting.press("Confirm", code=code_in(before)).text
+    assert "Wrong or expired code" in waiting.press("Verify", code=code_in(before)).text
     code = code_in(mails_to(world.services, world.tenant_id, RIGHT)[-1])
-    assert waiting.press("Confirm", code=code).address.endswith("/profile")
+    assert waiting.press("Verify", code=code).address.endswith("/profile")
     assert [account.email for account in rows(world, accounts)] == [RIGHT]
 
 
@@ -64,9 +64,9 @@ def test_link_in_another_browser_verifies_without_password(
     world: World, visitor: Visitor, new_visitor: NewVisitor
 ) -> None:
     waiting = change(sign_up(visitor), RIGHT)
-    assert new_visitor().open(link_to(world, RIGHT)).press("Confirm").status == 200
+    assert new_visitor().open(link_to(world, RIGHT)).press("Verify").status == 200
     assert [account.email_verified for account in rows(world, accounts)] == [True]
-    assert "/profile" not in waiting.press("I have opened the link").address, (
+    assert "/profile" not in waiting.press("Continue").address, (
         "confirming in another browser must not sign this one in"
     )
 
@@ -75,7 +75,7 @@ def test_address_can_be_corrected_repeatedly(world: World, visitor: Visitor) -> 
     waiting = change(change(change(sign_up(visitor), "b@example.test"), "c@example.test"), WRONG)
     assert WRONG in waiting.text
     assert len(rows(world, accounts)) + len(rows(world, waiting_accounts)) == 1
-    assert visitor.open(link_to(world, WRONG)).press("Confirm").address.endswith("/profile")
+    assert visitor.open(link_to(world, WRONG)).press("Verify").address.endswith("/profile")
 
 
 @pytest.mark.parametrize("typed", ["", "ada@", "a b@example.test", "x" * 330 + "@example.test"])
@@ -85,13 +85,13 @@ def test_malformed_address_is_refused_at_its_field(world: World, visitor: Visito
     assert 'aria-invalid="true"' in page.html
     assert typed[:300] in page.html
     assert len(mails_to(world.services, world.tenant_id, WRONG)) == 1
-    assert visitor.open(link_to(world, WRONG)).press("Confirm").address.endswith("/profile")
+    assert visitor.open(link_to(world, WRONG)).press("Verify").address.endswith("/profile")
 
 
 def test_blocked_domain_is_refused_as_correction(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=UNLIMITED, email_access={"block": ["evil.test"]})
     page = change(sign_up(new_visitor_at(world)), "ada@evil.test")
-    assert "may not be used here" in page.text
+    assert "can’t be used here" in page.text
     assert not mails_to(world.services, world.tenant_id, "ada@evil.test")
 
 
@@ -113,7 +113,7 @@ def test_correction_from_taken_address_creates_account(world: World, new_visitor
     register_account(world, new_visitor(), VICTIM)
     visitor = new_visitor()
     change(sign_up(visitor, VICTIM, ATTACKERS, first_name="Bob"), RIGHT)
-    assert visitor.open(link_to(world, RIGHT)).press("Confirm").address.endswith("/profile")
+    assert visitor.open(link_to(world, RIGHT)).press("Verify").address.endswith("/profile")
     assert {(one.email, one.profile.get("FirstName")) for one in rows(world, accounts)} == {
         (VICTIM, None),
         (RIGHT, "Bob"),
@@ -125,16 +125,16 @@ def test_correction_to_foreign_address_needs_its_mailbox(world: World, new_visit
     waiting = change(sign_up(attacker, "thief@example.test", ATTACKERS), VICTIM)
     sign_up(owner, VICTIM, MINE)
     links = [link_in(mail) for mail in mails_to(world.services, world.tenant_id, VICTIM)]
-    assert "Which registration is yours?" in new_visitor().open(links[0]).press("Confirm").text
-    assert owner.open(links[-1]).press("Confirm").address.endswith("/profile")
-    assert "/profile" not in waiting.press("I have opened the link").address
+    assert "Which sign-up is yours?" in new_visitor().open(links[0]).press("Verify").text
+    assert owner.open(links[-1]).press("Verify").address.endswith("/profile")
+    assert "/profile" not in waiting.press("Continue").address
     assert signed_in(new_visitor(), MINE, VICTIM)
     assert not signed_in(new_visitor(), ATTACKERS, VICTIM)
     assert [account.email for account in rows(world, accounts)] == [VICTIM]
 
 
 def test_other_browser_cannot_correct_the_address(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
-    address = sign_up(visitor).follow("change it").address
+    address = sign_up(visitor).follow("Change").address
     other_browser = new_visitor()
     assert other_browser.open(address).status == 410
     attempt = address.rpartition("attempt=")[2]
@@ -146,34 +146,34 @@ def test_other_browser_cannot_correct_the_address(world: World, visitor: Visitor
 
 
 def test_verified_address_cannot_be_corrected(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
-    form = sign_up(visitor).follow("change it")
-    new_visitor().open(link_to(world, WRONG)).press("Confirm")
-    landed = form.press("Send it there", to=VICTIM)
+    form = sign_up(visitor).follow("Change")
+    new_visitor().open(link_to(world, WRONG)).press("Verify")
+    landed = form.press("Save and resend", to=VICTIM)
     assert landed.status == 200
     assert not mails_to(world.services, world.tenant_id, VICTIM)
     assert [(one.email, one.email_verified) for one in rows(world, accounts)] == [(WRONG, True)]
 
 
 def test_stale_form_after_sign_in_changes_nothing(world: World, visitor: Visitor) -> None:
-    form = sign_up(visitor).follow("change it")
-    visitor.open(link_to(world, WRONG)).press("Confirm")
-    form.press("Send it there", to=VICTIM)
+    form = sign_up(visitor).follow("Change")
+    visitor.open(link_to(world, WRONG)).press("Verify")
+    form.press("Save and resend", to=VICTIM)
     assert not mails_to(world.services, world.tenant_id, VICTIM)
     assert [one.email for one in rows(world, accounts)] == [WRONG]
 
 
 def test_double_submit_sends_one_mail(world: World, visitor: Visitor) -> None:
-    form = sign_up(visitor).follow("change it")
-    assert RIGHT in form.press("Send it there", to=RIGHT).text
-    assert RIGHT in form.press("Send it there", to=f" {RIGHT.upper()} ").text
+    form = sign_up(visitor).follow("Change")
+    assert RIGHT in form.press("Save and resend", to=RIGHT).text
+    assert RIGHT in form.press("Save and resend", to=f" {RIGHT.upper()} ").text
     assert len(mails_to(world.services, world.tenant_id, RIGHT)) == 1
 
 
 def test_corrections_per_registration_are_limited(world: World, visitor: Visitor) -> None:
     page, written = sign_up(visitor), 0
     for number in range(8):
-        page = page.follow("change it") if page.heading == "Check your mail" else page
-        page = page.press("Send it there", to=f"other{number}@example.test")
+        page = page.follow("Change") if page.heading == "Check your email" else page
+        page = page.press("Save and resend", to=f"other{number}@example.test")
         written += bool(mails_to(world.services, world.tenant_id, f"other{number}@example.test"))
     assert (page.status, written) == (429, 5)
     assert "other7@example.test" in page.html, "the form keeps what was typed"
@@ -194,7 +194,7 @@ def test_mail_limit_does_not_reveal_registered_addresses(new_world: NewWorld, ne
 def test_pending_sign_in_offers_no_correction(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     sign_up(visitor)
     second_browser = new_visitor().open("/login").press("Sign in", identifier=WRONG, password=MINE)
-    assert "change it" not in second_browser.text
+    assert "Change" not in second_browser.text
 
 
 def test_mistyped_number_can_be_corrected(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -203,10 +203,10 @@ def test_mistyped_number_can_be_corrected(new_world: NewWorld, new_visitor_at: N
     waiting = visitor.open("/register").press("Create account", phone="020 7946 0123", password=MINE)
     refused = change(waiting, "12")
     assert (refused.status, 'aria-invalid="true"' in refused.html) == (400, True)
-    waiting = refused.press("Send it there", to="020 7946 0999")
+    waiting = refused.press("Save and resend", to="020 7946 0999")
     assert (waiting.heading, "+44 20 7946 0999" in waiting.text) == ("Check your phone", True)
     first, second = sent_messages(world.services, world.tenant_id, "sms")
     assert second["to"] == "+442079460999"
-    assert "That code did not work" in waiting.press("Confirm", code=code_in(first)).text
-    assert waiting.press("Confirm", code=code_in(second)).address.endswith("/profile")
+    assert "Wrong or expired code" in waiting.press("Verify", code=code_in(first)).text
+    assert waiting.press("Verify", code=code_in(second)).address.endswith("/profile")
     assert [(one.phone, one.phone_verified) for one in rows(world, accounts)] == [("+442079460999", True)]

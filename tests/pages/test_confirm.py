@@ -54,9 +54,9 @@ def test_second_factor_reauthenticates_and_keeps_session(tenant: World, visitor:
     app, _ = sign_in_with_totp(visitor, tenant, ada)
     before = visitor.session_cookie()
     page = visitor.open("/username")
-    assert status_and_heading(page) == (200, "Is it you?")
+    assert status_and_heading(page) == (200, "Two-step verification")
     assert "Do not ask again" not in page.text
-    assert status_and_heading(page.press("Continue", code="000000")) == (403, "Is it you?")
+    assert status_and_heading(page.press("Continue", code="000000")) == (403, "Two-step verification")
     page = page.press("Continue", code=code_now(tenant, app))
     assert page.address.endswith("/username")
     assert visitor.session_cookie() != before
@@ -68,7 +68,7 @@ def test_password_alone_is_refused_with_second_factor(tenant: World, visitor: Vi
     page = visitor.open("/username").press("Continue", code=code_now(tenant, app))
     tenant.services.clock.advance(minutes=10)
     page = page.press("Save", username="countess", asks="1", password=ada.password)
-    assert status_and_heading(page) == (200, "Is it you?")
+    assert status_and_heading(page) == (200, "Two-step verification")
     assert "countess" not in visitor.open("/profile").text
 
 
@@ -94,8 +94,8 @@ def test_account_with_password_only_confirms_by_password(new_world: NewWorld, ne
     assert visitor.open("/confirm?next=/emails").address.endswith("/emails")
     tenant.services.clock.advance(minutes=10)
     page = visitor.open("/confirm?next=/emails")
-    assert page.heading == "Is it still you?"
-    assert status_and_heading(page.press("Continue", password="wrong")) == (401, "Is it still you?")
+    assert page.heading == "Confirm it’s you"
+    assert status_and_heading(page.press("Continue", password="wrong")) == (401, "Confirm it’s you")
     assert page.press("Continue", password=ada.password).address.endswith("/emails")
 
 
@@ -139,7 +139,7 @@ def test_acr_values_asks_second_factor_and_is_reported(optional: World, new_visi
     refused = visitor.authorize(shop, acr_values="2", prompt="none")
     assert refused.query["error"] == "interaction_required"
     page = visitor.authorize(shop, acr_values="2")
-    assert status_and_heading(page) == (200, "Is it you?")
+    assert status_and_heading(page) == (200, "Two-step verification")
     assert page.press("Continue", code="000000").status == 403
     now = int(optional.services.clock.now().timestamp())
     authentication = authentication_claims(shop, page.press("Continue", code=code_now(optional, app)))
@@ -182,7 +182,7 @@ def test_mailed_link_and_mailed_code_are_one_factor(new_world: NewWorld, new_vis
         "acr": "1", "amr": ["otp"], "auth_time": 0
     }  # fmt: skip
     tenant.services.clock.advance(minutes=10)
-    assert visitor.open("/confirm?next=/emails").heading == "Is it still you?", (
+    assert visitor.open("/confirm?next=/emails").heading == "Confirm it’s you", (
         "the account has a password, so the page asks it"
     )
 
@@ -194,17 +194,17 @@ def test_removed_factor_is_not_reenrolled_by_confirm(optional: World, new_visito
     one_factor_session(visitor, optional, ada)
     optional.services.clock.advance(minutes=10)
     page = visitor.open("/confirm?next=/emails")
-    assert page.heading == "Is it you?"
+    assert page.heading == "Two-step verification"
     optional.delete_passkeys()
     again = visitor.open(page.address)
     assert "scan" not in again.text.lower()
-    assert visitor.open("/confirm?next=/emails").heading == "Is it still you?"
+    assert visitor.open("/confirm?next=/emails").heading == "Confirm it’s you"
 
 
 def test_confirm_returns_to_the_page_with_its_query(tenant: World, visitor: Visitor, ada: Person) -> None:
     app, _ = sign_in_with_totp(visitor, tenant, ada)
     page = visitor.open("/second-factors/remove?kind=totp")
-    assert status_and_heading(page) == (200, "Is it you?")
+    assert status_and_heading(page) == (200, "Two-step verification")
     page = page.press("Continue", code=code_now(tenant, app))
     assert page.address.endswith("/second-factors/remove?kind=totp")
     assert page.status == 200
@@ -216,7 +216,7 @@ def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_v
     visitor: Visitor = new_visitor_at(tenant)
     ada, shop, device = tenant.person("ada@example.com"), tenant.application("shop"), Authenticator(visitor.home)
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
-    page.press("Make the passkey", credential=json.dumps(device.makes(options_in(page))))
+    page.press("Create passkey", credential=json.dumps(device.makes(options_in(page))))
     tenant.services.clock.advance(minutes=10)
 
     def assertion(page: VisitedPage) -> str:
@@ -224,17 +224,17 @@ def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_v
 
     device.verifies = False
     page = visitor.open("/username")
-    page = page.press("Show the passkey", credential=assertion(page))
-    assert status_and_heading(page) == (403, "Is it you?")
-    page = page.follow("You cannot? Sign in once more")
-    assert status_and_heading(page) == (200, "Is it still you?")
+    page = page.press("Use a passkey", credential=assertion(page))
+    assert status_and_heading(page) == (403, "Two-step verification")
+    page = page.follow("Can’t use it? Start over")
+    assert status_and_heading(page) == (200, "Confirm it’s you")
     page = page.press("Continue", password=ada.password)
-    page = page.press("Show the passkey", credential=assertion(page))
+    page = page.press("Use a passkey", credential=assertion(page))
     assert page.address.endswith("/username")
     tenant.services.clock.advance(minutes=10)
     device.verifies = True
     page = visitor.open("/username")
-    assert page.press("Show the passkey", credential=assertion(page)).address.endswith("/username")
+    assert page.press("Use a passkey", credential=assertion(page)).address.endswith("/username")
 
 
 def options_in(page: VisitedPage) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def test_essential_acr_asks_for_second_factor(optional: World, new_visitor_at: N
     app = one_factor_session(visitor, optional, ada)
     assert visitor.authorize(shop, **essential_acr("2"), prompt="none").query["error"] == "interaction_required"
     page = visitor.authorize(shop, **essential_acr("urn:x", "2"))
-    assert status_and_heading(page) == (200, "Is it you?")
+    assert status_and_heading(page) == (200, "Two-step verification")
     assert authentication_claims(shop, page.press("Continue", code=code_now(optional, app)))["acr"] == "2"
     assert authentication_claims(shop, visitor.authorize(shop, **essential_acr("1")))["acr"] == "1", (
         "exactly one of the requested values"

@@ -57,12 +57,12 @@ def test_claimed_account_drops_earlier_identity(
 ) -> None:
     eve = new_federated_user(trusts=False)
     pending = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
-    assert pending.heading == "Check your mail"
+    assert pending.heading == "Check your email"
     ada = new_visitor_at(eve.tenant)
-    ada.open(link_in(mails_sent_to(eve)[-1])).press("Confirm")
-    ada.open("/forgot-password").press("Send it", identifier=ADA["email"])
-    ada.open(link_in(mails_sent_to(eve)[-1])).press("Save the new password", password=NEW)
-    pending.press("I have opened the link")
+    ada.open(link_in(mails_sent_to(eve)[-1])).press("Verify")
+    ada.open("/forgot-password").press("Continue", identifier=ADA["email"])
+    ada.open(link_in(mails_sent_to(eve)[-1])).press("Save password", password=NEW)
+    pending.press("Continue")
     assert not eve.is_in
     assert linked_subjects(eve.tenant) == []
 
@@ -84,7 +84,7 @@ def test_reauthentication_request_is_passed_to_the_provider(
     assert ("prompt=login" in redirected.address, "max_age=0" in redirected.address) == (True, True)
     hour_ago = int(ada.tenant.services.clock.now().timestamp()) - 3600
     back = ada.visitor.open(ada.fake_provider.callback_url(redirected.address, **ADA, sub="1", auth_time=hour_ago))
-    assert "That was no new proof" in back.text
+    assert "We couldn’t confirm it’s you" in back.text
 
 
 def test_unlinked_identity_cannot_finish_open_sign_in(
@@ -97,7 +97,7 @@ def test_unlinked_identity_cannot_finish_open_sign_in(
     link_identity(eve.tenant, ada, "globex", "eve")
     asked = eve.comes("eve", email="eve@example.test")
     assert asked.address.startswith(f"{eve.visitor.home}/second-factor")
-    owner.open("/identities").follow("Disconnect").press("Yes, disconnect it")
+    owner.open("/identities").follow("Disconnect").press("Disconnect")
     wait(eve.tenant, seconds=31)
     asked.press("Continue", code=code_now(eve.tenant, app))
     assert not eve.is_in
@@ -109,7 +109,7 @@ def test_malformed_provider_address_is_refused(new_federated_user: NewFederatedU
     ada = new_federated_user()
     for address in ("no address", "ada@[127.0.0.1]"):
         page = ada.comes(email=address)
-        assert "This is not an email address." in page.press("Create account").text
+        assert "Enter a valid email address." in page.press("Create account").text
 
 
 def test_removed_connection_cannot_finish_open_sign_in(new_federated_user: NewFederatedUser) -> None:
@@ -137,7 +137,7 @@ def test_identity_is_not_linked_after_linking_was_disabled(new_federated_user: N
     ada = new_federated_user()
     person = ada.tenant.person(ADA["email"])
     signed_in(ada.visitor, person, "/identities")
-    redirected = ada.visitor.open("/identities/add?provider=globex").press("Go to Globex")
+    redirected = ada.visitor.open("/identities/add?provider=globex").press("Continue to Globex")
     ada.tenant.change_settings(account_linking=False)
     ada.visitor.open(ada.fake_provider.callback_url(redirected.address, **ADA, sub="1"))
     assert linked_subjects(ada.tenant) == []
@@ -147,11 +147,11 @@ def test_device_handoff_waits_for_required_actions(new_federated_user: NewFedera
     ada = new_federated_user(no_callback_login=True, privacy_policy=POLICY)
     asked = {"provider": "globex", "nocallback": "true", "callbackguid": secrets.token_hex(16)}
     page = ada.comes(start=f"/RequestHandler.aspx?{urlencode(asked)}")
-    assert page.heading == "The privacy policy has changed"
+    assert page.heading == "Our privacy notice has changed"
     page = ada.visitor.open(page.address.replace("/privacy-policy", "/sign-in/elsewhere"))
-    page = page.press("Yes, I began it there")
-    assert page.heading == "The privacy policy has changed"
-    assert page.press("Accept").press("Yes, I began it there").heading == "You said yes"
+    page = page.press("Approve")
+    assert page.heading == "Our privacy notice has changed"
+    assert page.press("Accept").press("Approve").heading == "Approved"
 
 
 def test_shared_account_must_be_claimed_before_linking(
@@ -161,12 +161,12 @@ def test_shared_account_must_be_claimed_before_linking(
     ada = new_federated_user()
     eve = new_visitor_at(ada.tenant)
     eve.open("/register").press("Create account", email=ADA["email"], password=NEW)
-    ada.visitor.open(link_in(mails_sent_to(ada)[-1])).press("Confirm")
+    ada.visitor.open(link_in(mails_sent_to(ada)[-1])).press("Verify")
     page = ada.comes()
     assert not ada.is_in
-    page.follow("Forgot it?").press("Send it", identifier=ADA["email"])
+    page.follow("Forgot password?").press("Continue", identifier=ADA["email"])
     owner = "Amber-window-44"
-    ada.visitor.open(link_in(mails_sent_to(ada)[-1])).press("Save the new password", password=owner)
+    ada.visitor.open(link_in(mails_sent_to(ada)[-1])).press("Save password", password=owner)
     assert eve.open("/login").press("Sign in", identifier=ADA["email"], password=NEW).heading == "Welcome back"
     ada.comes()
     assert (ada.is_in, linked_subjects(ada.tenant)) == (True, ["1"])
@@ -177,7 +177,7 @@ def test_identity_is_linked_only_if_the_page_named_it(new_federated_user: NewFed
     eve = new_federated_user(trusts=False)
     person = eve.tenant.person(ADA["email"])
     page = eve.comes("eve").follow("Sign in")
-    assert "the two are connected" in page.text
+    assert "connect your accounts" in page.text
     plain = eve.visitor.open(page.address.replace("&needs=connects", ""))
     plain.press("Sign in", identifier=person.email, password=person.password)
     assert (eve.is_in, linked_subjects(eve.tenant)) == (True, [])
@@ -190,7 +190,7 @@ def test_mandatory_terms_apply_to_federated_registration(
     ada = new_federated_user(registration_form=form)
     page = ada.comes()
     assert (page.heading, ada.is_in) == ("Create your account", False)
-    assert "Tick this box to go on." in page.press("Create account").text
+    assert "Check this box to continue." in page.press("Create account").text
 
 
 def test_claim_during_sign_in_prevents_linking(new_federated_user: NewFederatedUser) -> None:

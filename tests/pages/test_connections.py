@@ -73,14 +73,14 @@ def mails_sent_to(user: FederatedUser, address: str = ADA["email"]) -> list[dict
 
 def link_notices(user: FederatedUser) -> list[str]:
     """Return the subjects of the mails about a linked identity."""
-    subjects = (str(mail["subject"]).partition(" at ")[0] for mail in mails_sent_to(user))
+    subjects = (str(mail["subject"]).partition(" your ")[0] for mail in mails_sent_to(user))
     return [subject for subject in subjects if "connected" in subject]
 
 
 def test_trusted_provider_opens_account_with_its_address(user: FederatedUser) -> None:
     ada = user.tenant.person(ADA["email"])
     assert user.comes().heading == ada.email
-    assert link_notices(user) == ["An account was connected to yours"]
+    assert link_notices(user) == ["An account was connected to"]
     user.visitor.forget("session")
     assert user.comes(email="ada@another.test", email_verified=False).heading == ada.email
 
@@ -118,8 +118,8 @@ def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: Federa
     assert page.form("Create account").fields["email"] == ADA["email"]
     assert "password" not in page.form("Create account").fields
     page = page.press("Create account")
-    assert page.heading == "Check your mail"
-    assert page.press("Confirm", code=code_in(mails_sent_to(untrusted)[-1])).heading == "Ada Lovelace"
+    assert page.heading == "Check your email"
+    assert page.press("Verify", code=code_in(mails_sent_to(untrusted)[-1])).heading == "Ada Lovelace"
     assert link_notices(untrusted) == []
     untrusted.visitor.forget("session")
     assert untrusted.comes(email="other@example.test").heading == "Ada Lovelace"
@@ -152,14 +152,14 @@ def test_login_hint_is_passed_to_the_provider(user: FederatedUser) -> None:
 def test_denial_at_provider_shows_notice_on_login(user: FederatedUser) -> None:
     redirected = user.visitor.open(START_URL)
     page = user.visitor.open(user.denied(redirected))
-    assert "You are not signed in" in page.text
+    assert "Sign-in canceled" in page.text
     assert user.visitor.open(user.denied(redirected)).heading == "Welcome back"
 
 
 def test_invalid_provider_answer_shows_notice(user: FederatedUser) -> None:
     redirected = user.visitor.open(START_URL)
     page = user.visitor.open(user.fake_provider.callback_url(redirected.address, sub=""))
-    assert "That way does not work now" in page.text
+    assert "This provider isn’t responding" in page.text
 
 
 def test_callback_works_once(user: FederatedUser) -> None:
@@ -184,12 +184,12 @@ def test_unknown_identity_without_registration_is_refused(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     tenant = new_federated_world(registration=False)
-    assert "Nobody here is connected" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).comes().text
+    assert "No account is connected" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).comes().text
 
 
 def test_unknown_connection_answers_403(user: FederatedUser) -> None:
     page = user.visitor.open("/sign-in/with?provider=initech")
-    assert (page.status, page.heading) == (403, "That way to sign in is not set up")
+    assert (page.status, page.heading) == (403, "Sign-in method unavailable")
 
 
 def test_second_factor_is_asked_after_federated_sign_in(
@@ -209,11 +209,11 @@ def test_reauthentication_at_provider_needs_fresh_auth_time(user: FederatedUser)
     tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
     shop = tenant.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop, prompt="login")
-    assert page.heading == "Is it still you?"
+    assert page.heading == "Confirm it’s you"
     redirected = page.follow("Continue with Globex")
     assert ("prompt=login" in redirected.address, "max_age=0" in redirected.address) == (True, True)
     page = visitor.open(user.fake_provider.callback_url(redirected.address, **ADA, sub="1"))
-    assert "That was no new proof" in page.text
+    assert "We couldn’t confirm it’s you" in page.text
     redirected = page.follow("Continue with Globex")
     now = int(tenant.services.clock.now().timestamp())
     page = visitor.open(user.fake_provider.callback_url(redirected.address, **ADA, sub="1", auth_time=now))
@@ -224,16 +224,14 @@ def test_federated_sign_in_does_not_refresh_the_session(user: FederatedUser) -> 
     user.comes()
     user.tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
     assert user.comes().heading == "Ada Lovelace"
-    assert user.visitor.open("/emails/add").heading == "Is it still you?"
+    assert user.visitor.open("/emails/add").heading == "Confirm it’s you"
 
 
 def test_blocked_provider_address_is_refused_with_reason(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     tenant = new_federated_world(email_access={"block": ["example.test"]})
-    assert (
-        "This address may not be used here" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).comes().text
-    )
+    assert "This email can’t be used here" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).comes().text
 
 
 def test_optional_verification_signs_new_identity_in(
@@ -249,5 +247,5 @@ def test_optional_verification_signs_new_identity_in(
 def test_refused_registration_keeps_the_form(untrusted: FederatedUser) -> None:
     page = untrusted.comes().press("Create account", email="no address")
     assert (page.status, page.form("Create account").fields["email"]) == (400, "no address")
-    assert "Globex told us who you are" in page.text
-    assert page.press("Create account", email=ADA["email"]).heading == "Check your mail"
+    assert "Check your details from Globex" in page.text
+    assert page.press("Create account", email=ADA["email"]).heading == "Check your email"

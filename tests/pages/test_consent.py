@@ -18,7 +18,7 @@ def consent_page(world: World, visitor: Visitor) -> VisitedPage:
 
 def test_page_names_application_account_and_scopes(world: World, visitor: Visitor) -> None:
     page = consent_page(world, visitor)
-    assert page.heading == "Acme Shop asks for access"
+    assert page.heading == "Acme Shop wants to access your account"
     assert "shop.example" in page.text
     assert "See your email address" in page.text
     assert "ada@example.com" in page.text
@@ -27,7 +27,7 @@ def test_page_names_application_account_and_scopes(world: World, visitor: Visito
 def test_openid_scope_alone_is_explained(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop", require_consent=True), world.person("ada@example.com")
     page = visitor.authorize(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert "Know that it is you" in page.text
+    assert "Confirm who you are" in page.text
     assert page.press("Allow").query["code"]
 
 
@@ -57,8 +57,8 @@ def test_request_without_scope_is_explained(world: World, visitor: Visitor) -> N
     shop = world.application("shop", protocol="oauth", require_consent=True)
     ada = world.person("ada@example.com")
     page = visitor.authorize(shop, scope=None).press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert page.heading == "shop asks for access"
-    assert "Know that it is you" in page.text
+    assert page.heading == "shop wants to access your account"
+    assert "Confirm who you are" in page.text
 
 
 def test_allowing_returns_a_code(world: World, visitor: Visitor) -> None:
@@ -66,7 +66,7 @@ def test_allowing_returns_a_code(world: World, visitor: Visitor) -> None:
 
 
 def test_denying_returns_access_denied(world: World, visitor: Visitor) -> None:
-    callback = consent_page(world, visitor).press("Do not allow")
+    callback = consent_page(world, visitor).press("Don’t allow")
     assert callback.query["error"] == "access_denied"
     assert "code" not in callback.query
 
@@ -76,14 +76,14 @@ def test_consent_with_foreign_token_is_refused(world: World, visitor: Visitor, n
     token = new_visitor().open("/login").form("Sign in").fields["token"]
     refused = page.press("Allow", token=token)
     assert refused.status == 403
-    assert refused.heading == "Acme Shop asks for access"
+    assert refused.heading == "Acme Shop wants to access your account"
     assert refused.press("Allow").query["code"]
 
 
 def test_answers_precede_account_switch_in_tab_order(world: World, visitor: Visitor) -> None:
     """Document order is tab order: the answers come before the switch of account."""
     shown = re.findall(r"<button[^>]*>(.*?)</button>", consent_page(world, visitor).html)
-    assert shown == ["Allow", "Do not allow", "Not you? Use another account"]
+    assert shown == ["Allow", "Don’t allow", "Not you? Use another account"]
 
 
 def test_switching_account_shows_the_login_page(world: World, visitor: Visitor) -> None:
@@ -114,5 +114,5 @@ def test_client_links_without_web_address_are_not_shown(world: World, visitor: V
     page = visitor.authorize(shop)
     assert address not in page.html
     next_page = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert next_page.heading.endswith("asks for access")
+    assert next_page.heading.endswith("wants to access your account")
     assert address not in next_page.html

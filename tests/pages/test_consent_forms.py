@@ -54,7 +54,7 @@ def test_missing_mandatory_consent_is_named_and_form_kept(new_world: NewWorld, n
     world = new_world(**asked("FirstLogin"))
     page = from_shop(new_visitor_at(world), world).press("Continue", **{"agree-news": "y"})
     assert page.status == 422
-    assert "To go on, tick this box: Terms" in page.text
+    assert "Select “Terms” to continue." in page.text
     assert page.html.count("checked") == 1
     assert agree(page, **{"agree-news": "y"}).query["code"]
 
@@ -84,7 +84,7 @@ def test_answers_to_other_forms_are_ignored(new_world: NewWorld, new_visitor_at:
 def test_consent_step_follows_the_privacy_policy(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**asked("FirstLogin"), privacy_policy=POLICY)
     page = from_shop(new_visitor_at(world), world)
-    assert page.heading == "The privacy policy has changed"
+    assert page.heading == "Our privacy notice has changed"
     page = page.press("Accept")
     assert page.heading == STEP
     assert agree(page).query["code"]
@@ -101,7 +101,7 @@ def test_registration_asks_consent_before_the_callback(
     )
     if mode == "required":
         (mail,) = mails_to(world.services, world.tenant_id, "eve@example.test")
-        page = visitor.open(link_in(mail)).press("Confirm")
+        page = visitor.open(link_in(mail)).press("Verify")
     assert page.heading == STEP
     assert agree(page).query["code"]
 
@@ -134,12 +134,12 @@ def test_optional_consent_can_be_withdrawn(new_world: NewWorld, new_visitor_at: 
     world = new_world(**asked("FirstLogin"))
     visitor = new_visitor_at(world)
     page = agree(signed_in(visitor, world), **{"agree-news": "y"})
-    page = page.follow("Your consents What you agreed to, and what you may change")
-    assert page.heading == "Your consents"
-    assert "Terms Your account needs this. Agreed on " in page.text
+    page = page.follow("Consent See and change what you agreed to")
+    assert page.heading == "Consent"
+    assert "Terms Required for your account. Agreed on " in page.text
     saved = page.press("Save", **{"agree-news": ""})
     assert "Saved" in saved.text
-    assert "Taken back: News" in saved.text
+    assert "Withdrawn: News" in saved.text
     assert "checked" not in saved.html
 
 
@@ -162,8 +162,8 @@ def test_consents_page_lists_accepted_policy_versions(new_world: NewWorld, new_v
 
 
 def test_consents_page_is_empty_without_forms(world: World, visitor: Visitor) -> None:
-    assert "Your consents" not in signed_in(visitor, world).text
-    assert "You have not been asked for anything yet." in visitor.open("/consents").text
+    assert "Consent" not in signed_in(visitor, world).text
+    assert "There’s nothing to agree to yet." in visitor.open("/consents").text
 
 
 def test_consents_form_with_foreign_token_changes_nothing(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

@@ -51,7 +51,7 @@ def advance_clock(world: World, **delta: float) -> None:
 def register_attacker(world: World, attacker: Visitor) -> None:
     """Sign the attacker in with their own address and the victim's unverified number."""
     sign_up(attacker, ATTACKER_PASSWORD, ATTACKER)
-    attacker.open(link_in(mails_to(world.services, world.tenant_id, ATTACKER)[-1])).press("Confirm")
+    attacker.open(link_in(mails_to(world.services, world.tenant_id, ATTACKER)[-1])).press("Verify")
     assert ATTACKER in attacker.open("/profile").text
 
 
@@ -72,12 +72,12 @@ def test_unverified_attacker_loses_the_account(world: World, new_visitor_at: New
     owner_page = sign_up(owner, OWNER_PASSWORD)
     owner_code = code_in(texts(world)[-1])
     if attacker_code != owner_code:
-        assert "That code did not work" in owner_page.press("Confirm", code=attacker_code).text, (
+        assert "Wrong or expired code" in owner_page.press("Verify", code=attacker_code).text, (
             "a code works in one browser"
         )
-    assert owner_page.press("Confirm", code=owner_code).address.endswith("/profile")
+    assert owner_page.press("Verify", code=owner_code).address.endswith("/profile")
     if attacker_code != owner_code:
-        assert "That code did not work" in pending.press("Confirm", code=attacker_code).text, (
+        assert "Wrong or expired code" in pending.press("Verify", code=attacker_code).text, (
             "the code was deleted with the account"
         )
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
@@ -90,9 +90,9 @@ def test_later_attacker_cannot_use_their_code(world: World, new_visitor_at: NewV
     pending = sign_up(attacker, ATTACKER_PASSWORD)
     attacker_code = code_in(texts(world)[-1])
     if attacker_code != owner_code:
-        assert "That code did not work" in owner_page.press("Confirm", code=attacker_code).text
-    assert owner_page.press("Confirm", code=owner_code).address.endswith("/profile")
-    assert pending.press("Confirm", code=attacker_code).heading != "thief"
+        assert "Wrong or expired code" in owner_page.press("Verify", code=attacker_code).text
+    assert owner_page.press("Verify", code=owner_code).address.endswith("/profile")
+    assert pending.press("Verify", code=attacker_code).heading != "thief"
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
@@ -102,7 +102,7 @@ def test_active_attacker_loses_only_the_number(world: World, new_visitor_at: New
     owner_page = sign_up(owner, OWNER_PASSWORD)
     assert (owner_page.status, owner_page.heading) == (200, "Check your phone")
     assert "has an account" not in texts(world)[-1]["text"]
-    assert owner_page.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
+    assert owner_page.press("Verify", code=code_in(texts(world)[-1])).address.endswith("/profile")
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
     assert ATTACKER in attacker.open("/profile").text
 
@@ -122,13 +122,13 @@ def test_owner_registers_with_address_and_number(world: World, new_visitor_at: N
     attacker, owner = new_visitor_at(world), new_visitor_at(world)
     register_attacker(world, attacker)
     pending = sign_up(owner, OWNER_PASSWORD, "ada@example.com")
-    assert (pending.status, pending.heading) == (200, "Check your mail")
-    owner.open(link_in(mails_to(world.services, world.tenant_id, "ada@example.com")[-1])).press("Confirm")
+    assert (pending.status, pending.heading) == (200, "Check your email")
+    owner.open(link_in(mails_to(world.services, world.tenant_id, "ada@example.com")[-1])).press("Verify")
     page = owner.open("/phone")
-    assert "not confirmed" in page.text, "stated, but not held before it is confirmed"
+    assert "Not verified" in page.text, "stated, but not held before it is confirmed"
     advance_clock(world, seconds=resend_delay.SECONDS)
-    sent = page.follow("Confirm").press("Send the code")
-    assert "Number confirmed" in sent.press("Confirm", code=code_in(texts(world)[-1])).text
+    sent = page.follow("Verify").press("Send code")
+    assert "Phone verified" in sent.press("Verify", code=code_in(texts(world)[-1])).text
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
@@ -137,8 +137,8 @@ def test_owner_adds_the_number_to_an_account(world: World, new_visitor_at: NewVi
     register_attacker(world, attacker)
     world.person("ada@example.com", OWNER_PASSWORD)
     sign_in(owner, OWNER_PASSWORD, "ada@example.com")
-    sent = owner.open("/phone/change").press("Send the code", phone=TYPED)
-    assert "Number confirmed" in sent.press("Confirm", code=code_in(texts(world)[-1])).text
+    sent = owner.open("/phone/change").press("Send code", phone=TYPED)
+    assert "Phone verified" in sent.press("Verify", code=code_in(texts(world)[-1])).text
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
@@ -147,11 +147,11 @@ def test_earlier_request_reserves_no_number(world: World, new_visitor_at: NewVis
     attacker, owner = new_visitor_at(world), new_visitor_at(world)
     world.person(ATTACKER, ATTACKER_PASSWORD)
     sign_in(attacker, ATTACKER_PASSWORD, ATTACKER)
-    asked = attacker.open("/phone/change").press("Send the code", phone=TYPED)
+    asked = attacker.open("/phone/change").press("Send code", phone=TYPED)
     attacker_code = code_in(texts(world)[-1])
     owner_page = sign_up(owner, OWNER_PASSWORD)
-    assert owner_page.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
-    assert "Somebody else proved this number" in asked.press("Confirm", code=attacker_code).text
+    assert owner_page.press("Verify", code=code_in(texts(world)[-1])).address.endswith("/profile")
+    assert "Number already in use" in asked.press("Verify", code=attacker_code).text
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
@@ -162,7 +162,7 @@ def test_concurrent_verifications_have_one_winner(world: World, new_visitor_at: 
         pending.append(sign_up(new_visitor_at(world), password))
         codes.append(code_in(texts(world)[-1]))
     clicks = [
-        partial(tab.press, "Confirm", code=code)
+        partial(tab.press, "Verify", code=code)
         for page, code in zip(pending, codes, strict=True)
         for tab in tabs(page, 3)
     ]

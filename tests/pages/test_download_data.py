@@ -79,7 +79,7 @@ def test_download_is_complete_and_holds_no_secret(tenant: World, browser: Visito
     callback = browser.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     tokens = shop.redeem(callback.query["code"]).json or {}
     app, codes_page = add_app(browser, tenant, ada)
-    codes = codes_page.press("Show my backup codes")
+    codes = codes_page.press("Create backup codes")
     browser.open("/security-questions").press("Save", answer_0="A grey owl called Archimedes")
     page = browser.open("/download-data").press("Download")
     exported, text = document(page), page.answer.text if page.answer else ""
@@ -121,7 +121,7 @@ def test_download_needs_the_password_and_is_limited(tenant: World, browser: Visi
     for _ in range(5):
         document(page.press("Download", password=ada.password))
     refused = page.press("Download", password=ada.password)
-    assert (refused.status, "That is enough for now" in refused.text) == (429, True)
+    assert (refused.status, "Too many downloads" in refused.text) == (429, True)
     assert page.press("Download", token="x").status == 403
 
 

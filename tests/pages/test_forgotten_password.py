@@ -23,7 +23,7 @@ def ada(world: World) -> Person:
 
 def request_reset(page: VisitedPage, name: str) -> VisitedPage:
     """Request a reset from the login page."""
-    return page.follow("Forgot it?").press("Send it", identifier=name)
+    return page.follow("Forgot password?").press("Continue", identifier=name)
 
 
 def mail_to(world: World, person: Person) -> dict[str, object]:
@@ -37,12 +37,12 @@ def reset_path(world: World, person: Person) -> str:
 
 def test_reset_by_link_continues_to_the_application(world: World, visitor: Visitor, ada: Person) -> None:
     sent = request_reset(visitor.authorize(world.application("shop")), ada.email)
-    assert sent.heading == "Check your mail"
+    assert sent.heading == "Check your email"
     page = visitor.open(reset_path(world, ada))
     assert page.heading == "Choose a new password"
-    again = page.press("Save the new password", password=NEW)
+    again = page.press("Save password", password=NEW)
     assert urlsplit(again.address).path == "/login"
-    assert "Your password is changed" in again.text
+    assert "Password changed" in again.text
     assert again.form("Sign in").fields["identifier"] == ada.email
     assert again.press("Sign in", password=NEW).query["code"]
 
@@ -52,7 +52,7 @@ def test_reset_by_code_continues_to_the_application(world: World, visitor: Visit
     code = code_in(mail_to(world, ada))
     page = sent.press("Continue", code=f" {code[:3]}-{code[3:]} ")
     assert page.heading == "Choose a new password"
-    assert page.press("Save the new password", password=NEW).press("Sign in", password=NEW).query["code"]
+    assert page.press("Save password", password=NEW).press("Sign in", password=NEW).query["code"]
 
 
 def test_code_in_arabic_digits_is_accepted(world: World, visitor: Visitor, ada: Person) -> None:
@@ -65,7 +65,7 @@ def test_reset_signs_in_if_the_tenant_enables_it(new_world: NewWorld, new_visito
     tenant = new_world(login_on_password_reset=True)
     visitor, ada = new_visitor_at(tenant), tenant.person("ada@example.com")
     request_reset(visitor.authorize(tenant.application("shop")), ada.email)
-    final = visitor.open(reset_path(tenant, ada)).press("Save the new password", password=NEW)
+    final = visitor.open(reset_path(tenant, ada)).press("Save password", password=NEW)
     assert final.query["code"]
 
 
@@ -73,7 +73,7 @@ def test_reset_does_not_bypass_required_second_factor(new_world: NewWorld, new_v
     tenant = new_world(login_on_password_reset=True, two_factor="required")
     visitor, ada = new_visitor_at(tenant), tenant.person("ada@example.com")
     request_reset(visitor.authorize(tenant.application("shop")), ada.email)
-    final = visitor.open(reset_path(tenant, ada)).press("Save the new password", password=NEW)
+    final = visitor.open(reset_path(tenant, ada)).press("Save password", password=NEW)
     assert "code" not in final.query
     assert final.heading == "Protect your account"
 
@@ -113,17 +113,17 @@ def test_opening_the_link_does_not_use_it_up(
     page = new_visitor().open(link)
     assert page.answer
     assert page.answer.headers["Referrer-Policy"] == "no-referrer"
-    assert page.press("Save the new password", password=NEW).status == 200
+    assert page.press("Save password", password=NEW).status == 200
 
 
 def test_used_link_offers_a_new_one(world: World, visitor: Visitor, ada: Person) -> None:
     request_reset(visitor.open("/login"), ada.email)
     link = reset_path(world, ada)
-    visitor.open(link).press("Save the new password", password=NEW)
+    visitor.open(link).press("Save password", password=NEW)
     used = visitor.open(link)
-    assert used.heading == "This link was used already"
+    assert used.heading == "Link already used"
     before = len(mails_to(world.services, world.tenant_id, ada.email))
-    assert used.press("Send a new link").heading == "Check your mail"
+    assert used.press("Request new link").heading == "Check your email"
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == before + 1
 
 
@@ -131,13 +131,13 @@ def test_newer_link_invalidates_the_older(world: World, visitor: Visitor, new_vi
     request_reset(visitor.open("/login"), ada.email)
     older = reset_path(world, ada)
     request_reset(new_visitor().open("/login"), ada.email)
-    assert visitor.open(older).heading == "This link no longer works"
+    assert visitor.open(older).heading == "Link expired"
 
 
 def test_truncated_link_is_reported_incomplete(world: World, visitor: Visitor, ada: Person) -> None:
     request_reset(visitor.open("/login"), ada.email)
     token = token_in(mail_to(world, ada))
-    assert visitor.open(f"/reset-password?vtoken={token[:-4]}").heading == "This link is not complete"
+    assert visitor.open(f"/reset-password?vtoken={token[:-4]}").heading == "Link incomplete"
 
 
 def test_link_of_another_tenant_is_unknown(
@@ -146,50 +146,50 @@ def test_link_of_another_tenant_is_unknown(
     request_reset(visitor.open("/login"), ada.email)
     token = token_in(mail_to(world, ada))
     other_visitor = new_visitor_at(new_world())
-    assert other_visitor.open(f"/reset-password?vtoken={token}").heading == "This link is not complete"
+    assert other_visitor.open(f"/reset-password?vtoken={token}").heading == "Link incomplete"
 
 
 def test_legacy_mail_addresses_resolve(world: World, visitor: Visitor, ada: Person) -> None:
     request_reset(visitor.open("/login"), ada.email)
     token = token_in(mail_to(world, ada))
     assert visitor.open(f"/auth.aspx?vtype=reset&vtoken={token}").heading == "Choose a new password"
-    assert visitor.open("/auth.aspx?action=forgotpassword").heading == "Forgot your password?"
+    assert visitor.open("/auth.aspx?action=forgotpassword").heading == "Forgot password?"
 
 
 def test_legacy_return_url_gets_action_completed(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
     tenant = new_world(url_whitelist=("https://shop.example",))
     visitor, ada = new_visitor_at(tenant), tenant.person("ada@example.com")
     page = visitor.open("/auth.aspx?action=forgotpassword&return_url=https%3A%2F%2Fshop.example%2Fdone")
-    final = page.press("Send it", identifier=ada.email)
+    final = page.press("Continue", identifier=ada.email)
     assert final.address == "https://shop.example/done?action_completed=forgotpassword"
 
 
 def test_refused_password_keeps_the_link_valid(world: World, visitor: Visitor, ada: Person) -> None:
     request_reset(visitor.open("/login"), ada.email)
-    page = visitor.open(reset_path(world, ada)).press("Save the new password", password="short")
+    page = visitor.open(reset_path(world, ada)).press("Save password", password="short")
     assert page.status == 422
-    assert "keeps every rule" in page.text
-    assert page.press("Save the new password", password=PASSWORD).status == 422
-    page = page.press("Save the new password", password=NEW)
-    assert "Your password is changed" in page.text
+    assert "meet the requirements" in page.text
+    assert page.press("Save password", password=PASSWORD).status == 422
+    page = page.press("Save password", password=NEW)
+    assert "Password changed" in page.text
 
 
 def test_password_manager_sees_the_username(world: World, visitor: Visitor, ada: Person) -> None:
     request_reset(visitor.open("/login"), ada.email)
     page = visitor.open(reset_path(world, ada))
-    assert page.form("Save the new password").fields["username"] == ada.email
+    assert page.form("Save password").fields["username"] == ada.email
     assert re.search(r'<input[^>]*autocomplete="username"[^>]*readonly', page.html)
     assert 'autocomplete="new-password"' in page.html
 
 
 def test_resend_waits_for_the_cool_down(world: World, visitor: Visitor, ada: Person) -> None:
     sent = request_reset(visitor.open("/login"), ada.email)
-    early = sent.press("Send it again")
+    early = sent.press("Resend code")
     assert early.status == 429
-    assert "on its way" in early.text
+    assert "we’ve sent an email" in early.text
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 1
     world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # a test clock
-    assert "We sent another message" in sent.press("Send it again").text
+    assert "Code resent" in sent.press("Resend code").text
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 2
 
 
@@ -197,7 +197,7 @@ def test_reset_ends_every_session(world: World, new_visitor: NewVisitor, ada: Pe
     other, here = new_visitor(), new_visitor()
     other.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
     request_reset(here.open("/login"), ada.email)
-    here.open(reset_path(world, ada)).press("Save the new password", password=NEW)
+    here.open(reset_path(world, ada)).press("Save password", password=NEW)
     assert other.open("/profile").heading == "Welcome back"
 
 
@@ -206,7 +206,7 @@ def test_two_tabs_return_to_their_own_applications(world: World, visitor: Visito
     request_reset(visitor.authorize(shop, state="of the shop"), ada.email)
     first = reset_path(world, ada)
     other = visitor.authorize(forum, state="of the forum")
-    page = visitor.open(first).press("Save the new password", password=NEW)
+    page = visitor.open(first).press("Save password", password=NEW)
     assert page.press("Sign in", password=NEW).query["state"] == "of the shop"
     assert other.press("Sign in", identifier=ada.email, password=NEW).query["state"] == "of the forum"
 
@@ -219,12 +219,12 @@ def test_waiting_tab_continues_after_other_tab_signed_in(
     waiting = request_reset(visitor.authorize(shop, state="of the shop"), ada.email)
     other = request_reset(visitor.authorize(forum, state="of the forum"), ada.email)
     code = code_in(mail_to(world, ada))
-    page = other.press("Continue", code=code).press("Save the new password", password=NEW)
+    page = other.press("Continue", code=code).press("Save password", password=NEW)
     assert page.press("Sign in", password=NEW).query["state"] == "of the forum"
     actions = {
         "refresh": lambda: visitor.open(waiting.address),
         "code": lambda: waiting.press("Continue", code=code),
-        "again": lambda: waiting.press("Send it again"),
+        "again": lambda: waiting.press("Resend code"),
     }
     final = actions[trigger]()
     assert final.query["state"] == "of the shop"
@@ -236,10 +236,10 @@ def test_expired_password_is_changed_during_sign_in(new_world: NewWorld, new_vis
     visitor, ada = new_visitor_at(tenant), tenant.person("ada@example.com")
     tenant.set_password_age(ada, days=31)
     page = visitor.authorize(tenant.application("shop")).press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert page.heading == "Your password is too old"
+    assert page.heading == "Your password has expired"
     assert visitor.open("/profile").heading == "Welcome back"
-    assert page.press("Save the new password", password=PASSWORD).status == 422
-    assert page.press("Save the new password", password=NEW).query["code"]
+    assert page.press("Save password", password=PASSWORD).status == 422
+    assert page.press("Save password", password=NEW).query["code"]
 
 
 def test_changing_password_ends_other_sessions(world: World, new_visitor: NewVisitor, ada: Person) -> None:
@@ -248,9 +248,9 @@ def test_changing_password_ends_other_sessions(world: World, new_visitor: NewVis
         browser.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
     page = here.open("/.well-known/change-password")
     assert page.heading == "Change password"
-    assert page.press("Save the new password", old_password="wrong", new_password=NEW).status == 401
-    result = page.press("Save the new password", old_password=PASSWORD, new_password=NEW)
-    assert "Your password is changed" in result.text
+    assert page.press("Save password", old_password="wrong", new_password=NEW).status == 401
+    result = page.press("Save password", old_password=PASSWORD, new_password=NEW)
+    assert "Password changed" in result.text
     assert tenant.open("/profile").heading == "Welcome back"
     assert here.open("/profile").heading == "Ada"
 
@@ -258,24 +258,24 @@ def test_changing_password_ends_other_sessions(world: World, new_visitor: NewVis
 def test_security_alert_link_locks_the_account(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     attacker, owner = new_visitor(), new_visitor()
     attacker.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
-    attacker.open("/change-password").press("Save the new password", old_password=PASSWORD, new_password=NEW)
+    attacker.open("/change-password").press("Save password", old_password=PASSWORD, new_password=NEW)
     mail = next(one for one in mails_to(world.services, world.tenant_id, ada.email) if "/not-me" in str(one))
     parts = urlsplit(link_in(mail))
     page = owner.open(f"{parts.path}?{parts.query}")
-    assert page.heading == "Was it somebody else?"
+    assert page.heading == "Secure your account"
     assert attacker.open("/profile").heading == "Ada", "opening the page ends no session"
-    assert page.press("It was not me: close the account to others").heading == "Check your mail"
+    assert page.press("Secure my account").heading == "Check your email"
     assert attacker.open("/profile").heading == "Welcome back"
     assert attacker.open("/login").press("Sign in", identifier=ada.email, password=NEW).status == 401
-    assert owner.open(f"{parts.path}?{parts.query}").heading == "This was done already"
-    result = owner.open(reset_path(world, ada)).press("Save the new password", password="Amber-window-44")
-    assert "Your password is changed" in result.text
+    assert owner.open(f"{parts.path}?{parts.query}").heading == "Already done"
+    result = owner.open(reset_path(world, ada)).press("Save password", password="Amber-window-44")
+    assert "Password changed" in result.text
 
 
 def test_throttled_mail_keeps_the_previous_link_valid(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
     tenant = new_world(limits={"forgot_per_minute_per_address": 0})
     ada = tenant.person("ada@example.com")
     for _ in range(6):
-        assert request_reset(new_visitor_at(tenant).open("/login"), ada.email).heading == "Check your mail"
+        assert request_reset(new_visitor_at(tenant).open("/login"), ada.email).heading == "Check your email"
     assert len(mails_to(tenant.services, tenant.tenant_id, ada.email)) < 6
     assert new_visitor_at(tenant).open(reset_path(tenant, ada)).heading == "Choose a new password"

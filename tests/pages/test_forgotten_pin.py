@@ -38,7 +38,7 @@ def ada(tenant: World, visitor: Visitor) -> Person:
     """Return a signed-out person who has a PIN."""
     ada = tenant.person("ada@example.com")
     visitor.open("/pin").press("Sign in", identifier=ada.email, password=ada.password)
-    visitor.open("/pin").press("Save the PIN", pin=PIN)
+    visitor.open("/pin").press("Save PIN", pin=PIN)
     visitor.open("/security-questions").press("Save", answer_0="Rex", answer_1="Graz")
     visitor.forget("session")
     return ada
@@ -59,24 +59,24 @@ def add_number(ada: Person) -> None:
 
 
 def request_reset(visitor: Visitor, name: str) -> VisitedPage:
-    return visitor.open("/forgot-pin").press("Send it", identifier=name)
+    return visitor.open("/forgot-pin").press("Continue", identifier=name)
 
 
 @pytest.mark.parametrize("by", ["code", "link"])
 def test_mail_resets_the_pin(tenant: World, visitor: Visitor, ada: Person, by: str) -> None:
     before = stored_pin(ada)
     page = request_reset(visitor, ada.email)
-    assert "If ada@example.com has a PIN here" in page.text
+    assert "If ada@example.com has a PIN" in page.text
     mail = mails_to(tenant.services, tenant.tenant_id, ada.email)[-1]
     if by == "code":
         assert page.press("Continue", code="000000").status == 403
         page = page.press("Continue", code=code_in(mail))
     else:
         page = visitor.open(link_in(mail)[len(visitor.home) :])
-    assert page.heading == "Set a new PIN"
-    refused = page.press("Save the PIN", pin="1111")
-    assert (refused.status, refused.heading) == (400, "Set a new PIN")
-    assert refused.press("Save the PIN", pin=OTHER).heading == "Your PIN is new"
+    assert page.heading == "Reset PIN"
+    refused = page.press("Save PIN", pin="1111")
+    assert (refused.status, refused.heading) == (400, "Reset PIN")
+    assert refused.press("Save PIN", pin=OTHER).heading == "Your PIN was changed"
     assert stored_pin(ada) != before
     assert visitor.open("/security").heading != "Security", "a PIN reset signs nobody in"
 
@@ -86,7 +86,7 @@ def test_text_message_resets_the_pin(tenant: World, visitor: Visitor, ada: Perso
     page = request_reset(visitor, NUMBER)
     assert page.heading == "Check your phone"
     page = page.press("Continue", code=code_in(sent_messages(tenant.services, tenant.tenant_id, "sms")[-1]))
-    assert page.press("Save the PIN", pin=OTHER).heading == "Your PIN is new"
+    assert page.press("Save PIN", pin=OTHER).heading == "Your PIN was changed"
 
 
 def test_account_without_pin_gets_no_mail_and_same_page(tenant: World, visitor: Visitor, ada: Person) -> None:
@@ -98,22 +98,21 @@ def test_account_without_pin_gets_no_mail_and_same_page(tenant: World, visitor: 
 
 def test_security_answers_reset_the_pin(tenant: World, visitor: Visitor, ada: Person) -> None:
     before = stored_pin(ada)
-    page = visitor.open("/forgot-pin").follow("Answer your security questions instead")
+    page = visitor.open("/forgot-pin").follow("Answer security questions instead")
     wrong = {"identifier": ada.email, "answer_0": "Rex", "answer_1": "", "pin": OTHER}
     refused_pages = [
-        page.press("Save the PIN", **{**wrong, **change})
-        for change in ({}, {"answer_1": "Wien"}, {"identifier": "eve"})
+        page.press("Save PIN", **{**wrong, **change}) for change in ({}, {"answer_1": "Wien"}, {"identifier": "eve"})
     ]
     assert len({(page_shown.status, page_shown.text.replace("eve", ada.email)) for page_shown in refused_pages}) == 1
     assert stored_pin(ada) == before
-    assert page.press("Save the PIN", **{**wrong, "answer_1": "graz"}).heading == "Your PIN is new"
+    assert page.press("Save PIN", **{**wrong, "answer_1": "graz"}).heading == "Your PIN was changed"
     assert stored_pin(ada) != before
 
 
 def test_invalid_link_offers_a_new_one(visitor: Visitor, ada: Person) -> None:
-    page = visitor.open("/reset-pin?vtoken=unknown").follow("Have a new link sent")
-    assert page.heading == "Forgot your PIN?"
-    assert visitor.open("/reset-pin").heading == "Forgot your PIN?"
+    page = visitor.open("/reset-pin?vtoken=unknown").follow("Request new link")
+    assert page.heading == "Forgot PIN?"
+    assert visitor.open("/reset-pin").heading == "Forgot PIN?"
 
 
 @pytest.mark.parametrize("address", ["/forgot-pin", "/forgot-pin/questions"])

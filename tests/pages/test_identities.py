@@ -63,15 +63,15 @@ def offered_providers(page: VisitedPage) -> list[str]:
 
 def go_to_provider(visitor: Visitor, ada: Person) -> VisitedPage:
     """Sign in and go to the provider from the page that links an identity."""
-    return signed_in(visitor, ada, "/identities/add?provider=globex").press("Go to Globex")
+    return signed_in(visitor, ada, "/identities/add?provider=globex").press("Continue to Globex")
 
 
 def test_linked_identity_signs_in(tenant: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider) -> None:
     page = signed_in(visitor, ada, "/security").follow("Connected accounts None yet")
     assert (page.heading, offered_providers(page)) == ("Connected accounts", ["globex", "initech"])
-    asked = page.follow("Globex You sign in there once, and come back")
+    asked = page.follow("Globex Sign in once to connect it")
     assert asked.heading == "Connect Globex"
-    redirected = asked.press("Go to Globex")
+    redirected = asked.press("Continue to Globex")
     assert linked_providers(tenant, ada) == [], "nothing is linked before the callback"
     after = visitor.open(fake_provider.callback_url(redirected.address, sub="4711", email="countess@globex.example"))
     assert (after.heading, after.query) == ("Connected accounts", {"done": "linked"})
@@ -95,7 +95,7 @@ def test_failed_callback_shows_its_reason(
     }
     assert {reason: page.query for reason, page in pages.items()} == {reason: {"problem": reason} for reason in pages}
     assert len({page.text for page in pages.values()}) == len(pages)
-    assert "It opens another account here." in pages["taken"].text
+    assert "connected to another account" in pages["taken"].text
     assert linked_providers(tenant, ada) == []
 
 
@@ -136,9 +136,9 @@ def test_stale_session_must_reauthenticate_to_link(
     tenant.services.clock.advance(minutes=10)
     page = visitor.open("/identities/add?provider=globex")
     before = visitor.session_cookie()
-    wrong = page.press("Go to Globex", password="wrong")
-    assert (wrong.heading, "That is not your password." in wrong.text) == ("Connect Globex", True)
-    assert wrong.press("Go to Globex", password=ada.password).address.startswith(fake_provider.url)
+    wrong = page.press("Continue to Globex", password="wrong")
+    assert (wrong.heading, "Wrong password." in wrong.text) == ("Connect Globex", True)
+    assert wrong.press("Continue to Globex", password=ada.password).address.startswith(fake_provider.url)
     assert visitor.session_cookie() != before
 
 
@@ -150,11 +150,11 @@ def test_account_without_password_signs_in_again_to_link(
     tenant.services.clock.advance(minutes=10)
     ada.set_columns(password_hash=None)
     page = visitor.open("/identities/add?provider=globex")
-    assert page.heading == "Is it still you?"
+    assert page.heading == "Confirm it’s you"
     sent = page.follow("Email me a link No password needed").press("Email me a link")
     page = sent.press("Sign in", code=code_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1]))
     assert page.heading == "Connect Globex"
-    assert page.press("Go to Globex").address.startswith(fake_provider.url)
+    assert page.press("Continue to Globex").address.startswith(fake_provider.url)
 
 
 def test_unlinking_needs_reauthentication(
@@ -165,12 +165,12 @@ def test_unlinking_needs_reauthentication(
     assert page.heading == "Disconnect Globex?"
     assert "countess@globex.example" in page.text
     tenant.services.clock.advance(minutes=10)
-    assert page.press("Yes, disconnect it").status == 401
+    assert page.press("Disconnect").status == 401
     assert linked_providers(tenant, ada) == ["globex"]
-    after = visitor.open(page.address).press("Yes, disconnect it", password=ada.password)
+    after = visitor.open(page.address).press("Disconnect", password=ada.password)
     assert (after.address.partition("?")[2], offered_providers(after)) == ("done=removed", ["globex", "initech"])
     assert linked_providers(tenant, ada) == []
-    assert page.press("Yes, disconnect it").heading == "Connected accounts", "another tab"
+    assert page.press("Disconnect").heading == "Connected accounts", "another tab"
 
 
 def test_foreign_identity_cannot_be_unlinked(tenant: World, visitor: Visitor, ada: Person) -> None:
@@ -180,7 +180,7 @@ def test_foreign_identity_cannot_be_unlinked(tenant: World, visitor: Visitor, ad
     foreign_id = signed_in(visitor, grace, "/identities").follow("Disconnect").query["id"]
     visitor.forget("session")
     page = signed_in(visitor, ada, "/identities").follow("Disconnect")
-    assert page.press("Yes, disconnect it", identity=foreign_id).heading == "Connected accounts"
+    assert page.press("Disconnect", identity=foreign_id).heading == "Connected accounts"
     assert visitor.open(f"/identities/remove?id={foreign_id}").heading == "Connected accounts"
     assert (linked_providers(tenant, grace), linked_providers(tenant, ada)) == (["globex"], ["initech"])
 
@@ -189,12 +189,12 @@ def test_last_sign_in_method_cannot_be_unlinked(tenant: World, visitor: Visitor,
     link_identity(tenant, ada)
     page = signed_in(visitor, ada, "/identities").follow("Disconnect")
     ada.set_columns(password_hash=None, email_verified=False)
-    refused = page.press("Yes, disconnect it")
+    refused = page.press("Disconnect")
     assert (refused.status, "Set a password first" in refused.text) == (403, True)
     assert linked_providers(tenant, ada) == ["globex"]
-    assert refused.follow("Set a password").heading == "Set a password"
+    assert refused.follow("Set password").heading == "Set password"
     link_identity(tenant, ada, "initech")
-    assert visitor.open(page.address).press("Yes, disconnect it").query == {"done": "removed"}
+    assert visitor.open(page.address).press("Disconnect").query == {"done": "removed"}
 
 
 def test_disabled_linking_is_neither_offered_nor_begun(
@@ -203,16 +203,16 @@ def test_disabled_linking_is_neither_offered_nor_begun(
     signed_in(visitor, ada, "/identities")
     page = visitor.open("/identities/add?provider=globex")
     tenant.change_settings(account_linking=False)
-    assert page.press("Go to Globex").heading == "Connected accounts"
+    assert page.press("Continue to Globex").heading == "Connected accounts"
     assert visitor.open("/identities/add?provider=globex").heading == "Connected accounts"
-    assert "None can be connected here now." in visitor.open("/identities").text
+    assert "There’s nothing to connect right now." in visitor.open("/identities").text
     assert "Connected accounts" not in visitor.open("/security").text
     tenant.change_settings(
         account_linking=True,
         connections={"initech": fake_provider.openid(), "globex": fake_provider.openid(is_active=False)},
     )
     assert offered_providers(visitor.open("/identities")) == ["initech"]
-    assert page.press("Go to Globex").heading == "Connected accounts"
+    assert page.press("Continue to Globex").heading == "Connected accounts"
 
 
 def test_tenant_without_connections_offers_none(tenant: World, visitor: Visitor, ada: Person) -> None:

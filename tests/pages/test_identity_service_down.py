@@ -63,7 +63,7 @@ def test_failed_form_post_links_back_to_its_page(
     with caplog.at_level(logging.ERROR):
         refused = page.press("Sign in", identifier="ada@example.com", password="correct horse 7")
     assert refused.status == 503
-    reference = refused.text.partition("give this number: ")[2].split()[0]
+    reference = refused.text.partition("mention this ID: ")[2].split()[0]
     assert reference in {record.__dict__.get("reference") for record in caplog.records}
     assert "correct horse" not in caplog.text
     transport.is_disconnected = False

@@ -46,7 +46,7 @@ def test_account_language_beats_accept_language(world: World, visitor: Visitor) 
         assert visitor.open(address).language == "de"
     assert visitor.authorize(shop).language == "de"
     world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # a test clock
-    assert visitor.authorize(shop, prompt="login").heading == "Sind Sie es noch?"
+    assert visitor.authorize(shop, prompt="login").heading == "Bestätigen Sie Ihre Identität"
 
 
 def test_ui_locales_and_click_beat_account_language(world: World, visitor: Visitor) -> None:
@@ -86,7 +86,7 @@ def test_language_links_keep_known_parameters(world: World, visitor: Visitor) ->
     asked = visitor.open("/logout?state=mine&return_url=https://shop.example/")
     assert links(asked)[1] == "?state=mine&return_url=https%3A%2F%2Fshop.example%2F&lang=ar"
     page = visitor.open("/service/oidc/authorize?client_id=nobody&redirect_uri=https://evil.example/&state=s")
-    assert page.follow("Deutsch").heading == "Wir kennen diese Anwendung nicht"
+    assert page.follow("Deutsch").heading == "App nicht gefunden"
 
 
 def test_unsupported_language_is_ignored(visitor: Visitor) -> None:

@@ -22,12 +22,12 @@ def test_mailed_link_reauthenticates_and_password_is_set(
     fake_provider.userinfo = {"email": ADA["email"], "email_verified": True}
     visitor = new_visitor_at(tenant)
     visitor.open(fake_provider.callback_url(visitor.open(START_URL).address))
-    assert visitor.open("/set-password").form("Save the new password")
+    assert visitor.open("/set-password").form("Save password")
     tenant.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     page = visitor.open("/set-password")
-    assert page.heading == "Is it still you?"
+    assert page.heading == "Confirm it’s you"
     assert "Globex" not in page.text
     page.follow("Email me a link No password needed").press("Email me a link")
     page = visitor.open(link_in(mails_to(tenant.services, tenant.tenant_id, ADA["email"])[-1])).press("Sign in")
-    page = page.press("Save the new password", new_password="Quartz-lantern-58")
+    page = page.press("Save password", new_password="Quartz-lantern-58")
     assert page.address.endswith("/security?done=password-set")

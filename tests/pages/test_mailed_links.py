@@ -19,7 +19,7 @@ from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitor, VisitedPage, Visitor
 
 NEW, BOB = "Quartz-lantern-58", "bob@example.com"
-SAVE = "Save the new password"
+SAVE = "Save password"
 MACHINES = ("Barracuda Sentinel (EE)", "", "Mozilla/5.0 (compatible; SafeLinks preview)", "Mozilla/5.0 Firefox/140.0")
 
 
@@ -44,7 +44,7 @@ def verification(world: World, visitor: Visitor) -> None:
 
 def recovery(world: World, visitor: Visitor) -> None:
     world.person(ADA)
-    visitor.open("/login").follow("Forgot it?").press("Send it", identifier=ADA)
+    visitor.open("/login").follow("Forgot password?").press("Continue", identifier=ADA)
 
 
 def deletion(world: World, visitor: Visitor) -> None:
@@ -92,11 +92,11 @@ def test_link_in_foreign_browser_keeps_its_session(world: World, visitor: Visito
     pending = PendingVerification(world, visitor)
     page = bob_browser.open(pending.link)
     assert ADA in page.text
-    confirmed = page.press("Confirm")
-    assert confirmed.heading == "Your address is confirmed"
+    confirmed = page.press("Verify")
+    assert confirmed.heading == "Email verified"
     assert is_verified(world, pending.ada)
     assert bob_browser.open("/profile").heading == BOB
-    assert pending.is_at_application(pending.page.press("I have opened the link"))
+    assert pending.is_at_application(pending.page.press("Continue"))
 
 
 def test_reset_in_foreign_browser_does_not_switch_account(world: World, visitor: Visitor, bob_browser: Visitor) -> None:
@@ -113,21 +113,21 @@ def test_double_submitted_reset_keeps_the_first_password(world: World, visitor: 
     page = visitor.open(newest_link(world))
     page.press(SAVE, password=NEW)
     second = page.press(SAVE, password="Amber-window-44")
-    assert second.heading == "This link was used already"
+    assert second.heading == "Link already used"
     assert leads_on(second)
     assert visitor.open("/login").press("Sign in", identifier=ADA, password=NEW).address.endswith("/profile")
 
 
 def sign_up(visitor: Visitor, shop: Any) -> VisitedPage:
-    return visitor.authorize(shop).follow("Create an account")
+    return visitor.authorize(shop).follow("Create account")
 
 
 def forgot(visitor: Visitor, shop: Any) -> VisitedPage:
-    return visitor.authorize(shop).follow("Forgot it?")
+    return visitor.authorize(shop).follow("Forgot password?")
 
 
 def sent(visitor: Visitor, shop: Any) -> VisitedPage:
-    return forgot(visitor, shop).press("Send it", identifier=ADA)
+    return forgot(visitor, shop).press("Continue", identifier=ADA)
 
 
 def check_mail(visitor: Visitor, shop: Any) -> VisitedPage:

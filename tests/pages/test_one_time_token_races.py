@@ -76,7 +76,7 @@ def assert_one_account(world: World, pending: PendingVerification, pages: list[V
 def test_link_in_fifty_browsers_is_used_once(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
     pending = PendingVerification(world, visitor)
     pages = [new_visitor_at(world).open(pending.link) for _ in range(RACERS)]
-    pages = at_once([partial(page.press, "Confirm") for page in pages])
+    pages = at_once([partial(page.press, "Verify") for page in pages])
     assert_all_have_a_way_on(pages)
     assert events(world, "EmailVerification") == 1
     assert (
@@ -87,14 +87,14 @@ def test_link_in_fifty_browsers_is_used_once(world: World, visitor: Visitor, new
         <= 1
     )
     assert rows(world, sessions) == []
-    assert pending.is_at_application(pending.page.press("I have opened the link"))
+    assert pending.is_at_application(pending.page.press("Continue"))
 
 
 def test_link_that_signs_in_does_so_in_one_browser(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, login_on_email_verification=True)
     pending = PendingVerification(world, new_visitor_at(world))
     pages = [new_visitor_at(world).open(pending.link) for _ in range(RACERS)]
-    pages = at_once([partial(page.press, "Confirm") for page in pages])
+    pages = at_once([partial(page.press, "Verify") for page in pages])
     assert_all_have_a_way_on(pages)
     assert len(rows(world, sessions)) == 1
     assert sum(bool(one.visitor.cookies("session")) for one in pages) == 1
@@ -102,7 +102,7 @@ def test_link_that_signs_in_does_so_in_one_browser(new_world: NewWorld, new_visi
 
 def test_link_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None:
     pending = PendingVerification(world, visitor)
-    pages = at_once([partial(page.press, "Confirm") for page in tabs(visitor.open(pending.link))])
+    pages = at_once([partial(page.press, "Verify") for page in tabs(visitor.open(pending.link))])
     assert_all_have_a_way_on(pages)
     assert events(world, "EmailVerification") == 1
     assert_one_account(world, pending, pages)
@@ -111,7 +111,7 @@ def test_link_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None
 def test_code_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None:
     pending = PendingVerification(world, visitor)
     code = code_in(verification_mails(world)[-1])
-    pages = at_once([partial(page.press, "Confirm", code=code) for page in tabs(pending.page)])
+    pages = at_once([partial(page.press, "Verify", code=code) for page in tabs(pending.page)])
     assert_all_have_a_way_on(pages)
     assert events(world, "EmailVerification") == 1
     assert_one_account(world, pending, pages)
@@ -120,9 +120,9 @@ def test_code_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None
 def test_code_of_a_new_address_is_used_once(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.test")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
-    page = visitor.open("/emails/add").press("Send the mail", email="new@example.test")
+    page = visitor.open("/emails/add").press("Send email", email="new@example.test")
     code = code_in(mails_to(world.services, world.tenant_id, "new@example.test")[-1])
-    pages = at_once([partial(tab.press, "Confirm", code=code) for tab in tabs(page)])
+    pages = at_once([partial(tab.press, "Verify", code=code) for tab in tabs(page)])
     assert_all_have_a_way_on(pages)
     address_rows = [row for row in rows(world, identifiers) if row.value == "new@example.test"]
     assert [(row.uid, row.is_verified) for row in address_rows] == [(ada.uid, True)]

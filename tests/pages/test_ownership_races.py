@@ -26,23 +26,23 @@ def world(new_world: NewWorld) -> World:
 
 
 def test_concurrent_corrections_mail_each_address_once(world: World, visitor: Visitor) -> None:
-    form = sign_up(visitor).follow("change it")
+    form = sign_up(visitor).follow("Change")
     addresses = (RIGHT, VICTIM)
-    pages = at_once([partial(tab.press, "Send it there", to=addresses[n % 2]) for n, tab in enumerate(tabs(form))])
+    pages = at_once([partial(tab.press, "Save and resend", to=addresses[n % 2]) for n, tab in enumerate(tabs(form))])
     assert max(page.status for page in pages) < SERVER_ERROR
     waiting = [one.email for one in rows(world, waiting_accounts)]
     assert len(waiting) + len(rows(world, accounts)) == 1
     assert sum(len(mails_to(world.services, world.tenant_id, address)) for address in addresses) <= 5
     (address,) = waiting
     assert address in visitor.open(form.address.replace("/change-address", "/verify")).text
-    assert visitor.open(link_to(world, address)).press("Confirm").address.endswith("/profile")
+    assert visitor.open(link_to(world, address)).press("Verify").address.endswith("/profile")
 
 
 def test_correction_racing_verification_leaves_one_account(world: World, visitor: Visitor) -> None:
-    form = sign_up(visitor).follow("change it")
+    form = sign_up(visitor).follow("Change")
     link = visitor.open(link_to(world, WRONG))
-    changes = [partial(tab.press, "Send it there", to=RIGHT) for tab in tabs(form, 5)]
-    clicks = [partial(tab.press, "Confirm") for tab in tabs(link, 5)]
+    changes = [partial(tab.press, "Save and resend", to=RIGHT) for tab in tabs(form, 5)]
+    clicks = [partial(tab.press, "Verify") for tab in tabs(link, 5)]
     pages = at_once([action for pair in zip(changes, clicks, strict=True) for action in pair])
     assert max(page.status for page in pages) < SERVER_ERROR
     confirmed, waiting = rows(world, accounts), rows(world, waiting_accounts)
@@ -51,22 +51,20 @@ def test_correction_racing_verification_leaves_one_account(world: World, visitor
         assert (confirmed[0].email, confirmed[0].email_verified) == (WRONG, True)
         assert not mails_to(world.services, world.tenant_id, RIGHT)
     else:
-        assert visitor.open(link_to(world, RIGHT)).press("Confirm").address.endswith("/profile")
+        assert visitor.open(link_to(world, RIGHT)).press("Verify").address.endswith("/profile")
         assert [one.email for one in rows(world, accounts)] == [RIGHT]
 
 
 def test_alert_racing_reset_leaves_no_earlier_password(world: World, new_visitor: NewVisitor) -> None:
     ada = world.person("ada@example.com")
     alert = new_visitor().open(attacker_changes_password(world, new_visitor, ada))
-    new_visitor().open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
+    new_visitor().open("/login").follow("Forgot password?").press("Continue", identifier=ada.email)
     reset = new_visitor().open(path_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
-    resets = [
-        partial(tab.press, "Save the new password", password=f"{NEWER}-{n}") for n, tab in enumerate(tabs(reset, 10))
-    ]
+    resets = [partial(tab.press, "Save password", password=f"{NEWER}-{n}") for n, tab in enumerate(tabs(reset, 10))]
     alerts = [partial(tab.press, NOT_ME) for tab in tabs(alert, 10)]
     pages = at_once([action for pair in zip(resets, alerts, strict=True) for action in pair])
     assert max(page.status for page in pages) < SERVER_ERROR
-    closed = [page for page in pages if "The account is closed to others" in page.text]
+    closed = [page for page in pages if "Your account is secured" in page.text]
     accepted = [
         password
         for password in (NEW, MINE, *(f"{NEWER}-{n}" for n in range(10)))

@@ -33,7 +33,7 @@ def ada(tenant: World) -> Person:
 
 def options(visitor: Visitor, page: VisitedPage, path: str) -> dict[str, Any]:
     """Fetch the WebAuthn options as the page's script does."""
-    form = page.form("Sign in with a passkey") if path.startswith("/login") else page.form("Make the passkey")
+    form = page.form("Sign in with a passkey") if path.startswith("/login") else page.form("Create passkey")
     answer = visitor.send("POST", f"{visitor.home}{path}", dict(form.fields))
     assert answer.status == 200, answer.html
     return dict(json.loads(answer.html))
@@ -43,7 +43,7 @@ def has_passkey(visitor: Visitor, ada: Person, device: Authenticator) -> None:
     visitor.open("/passkeys/add").press("Sign in", identifier=ada.email, password=ada.password)
     page = visitor.open("/passkeys/add")
     attestation = device.makes(options(visitor, page, "/passkeys/options"))
-    assert page.press("Make the passkey", credential=json.dumps(attestation)).heading == "Passkeys"
+    assert page.press("Create passkey", credential=json.dumps(attestation)).heading == "Passkeys"
 
 
 def sign_in_by_passkey(
@@ -81,7 +81,7 @@ def test_cross_device_passkey_offers_a_local_one(tenant: World, browser: Visitor
     has_passkey(browser, ada, device)
     sign_out(browser)
     offer = sign_in_by_passkey(browser, tenant, device, attachment="cross-platform")
-    assert offer.heading == "A passkey for this device?"
+    assert offer.heading == "Create a passkey?"
     assert "code=" in offer.press("Not now").address
     sign_out(browser)
     assert "code=" in sign_in_by_passkey(browser, tenant, device, attachment="cross-platform").address
@@ -93,7 +93,7 @@ def test_refused_passkey_keeps_the_login_page(tenant: World, browser: Visitor, a
     sign_out(browser)
     page = sign_in_by_passkey(browser, tenant, device, origin="https://evil.example")
     assert (page.status, page.heading) == (403, "Welcome back")
-    assert "That passkey did not work" in page.text
+    assert "That passkey didn’t work" in page.text
     assert "code=" in page.press("Sign in", identifier=ada.email, password=ada.password).address
 
 

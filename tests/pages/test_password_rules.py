@@ -11,32 +11,32 @@ from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld
 from tests.support.visitor import NewVisitorAt, VisitedPage
 
-OLD, BUTTON = "correct horse 7", "Save the new password"
+OLD, BUTTON = "correct horse 7", "Save password"
 BARE = {"require_number": False, "require_symbol": False, "history": 0, "common_check": False, "profile_check": False}
 LEAST, LOWER, UPPER, NUMBER, SIGN = (
-    "At least 10 characters",
-    "A lower-case letter",
-    "An upper-case letter",
+    "10 characters or more",
+    "A lowercase letter",
+    "An uppercase letter",
     "A number",
-    "A sign such as ! or -",
+    "A symbol",
 )
 PERSON, COMMON, EARLIER = (
-    "Without your name or your address",
-    "None that many people use",
-    "None of your last 5 passwords",
+    "Doesn’t contain your name or email",
+    "Not a common password",
+    "Not one of your last 5 passwords",
 )
 
 POLICIES: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
     ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "short", [LEAST, NUMBER, SIGN]),
     ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "longenough 7", [SIGN]),
     ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "lovelace-1843", [PERSON]),
-    ({**BARE, "min_length": 1}, ["At least 1 character"], "", []),
-    ({**BARE, "min_length": 14}, ["At least 14 characters"], "thirteen only", ["At least 14 characters"]),
-    ({**BARE, "max_length": 16}, [LEAST, "At most 16 characters"], "a" * 17, ["At most 16 characters"]),
+    ({**BARE, "min_length": 1}, ["1 character or more"], "", []),
+    ({**BARE, "min_length": 14}, ["14 characters or more"], "thirteen only", ["14 characters or more"]),
+    ({**BARE, "max_length": 16}, [LEAST, "16 characters or fewer"], "a" * 17, ["16 characters or fewer"]),
     ({**BARE, "common_check": True}, [LEAST, COMMON], "1234567890", [COMMON]),
     ({**BARE, "require_lowercase": True, "require_uppercase": True}, [LEAST, LOWER, UPPER], "1" * 10, [LOWER, UPPER]),
     ({**BARE, "history": 1}, [LEAST, "Not your last password"], OLD, ["Not your last password"]),
-    ({**BARE, "breached": "change"}, [LEAST, "None that was stolen somewhere"], "", []),
+    ({**BARE, "breached": "change"}, [LEAST, "Not in a known data breach"], "", []),
 ]
 CASES = pytest.mark.parametrize(("policy", "listed_rules", "typed", "broken"), POLICIES)
 
@@ -50,7 +50,7 @@ def rules(page: VisitedPage) -> list[tuple[str, bool]]:
 
 def assert_marked(page: VisitedPage, listed_rules: list[str], broken: list[str]) -> None:
     assert rules(page) == [(rule, rule in broken) for rule in listed_rules]
-    assert page.html.count("not yet</span>") == len(broken)
+    assert page.html.count("not met yet</span>") == len(broken)
     assert page.status in {422, 403}
     assert page.title.startswith("Error: ")
     assert 'aria-invalid="true"' in page.html
@@ -68,7 +68,7 @@ def test_reset_page_lists_and_marks_the_rules(
     world = new_world(password_policy=policy)
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
     visitor = new_visitor_at(world)
-    visitor.open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
+    visitor.open("/login").follow("Forgot password?").press("Continue", identifier=ada.email)
     page = visitor.open(link_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
     assert rules(page) == [(rule, False) for rule in listed_rules]
     if typed:

@@ -52,7 +52,7 @@ def by_mail(page: VisitedPage, name: str = ADA) -> VisitedPage:
 
 
 def by_device(page: VisitedPage, name: str = ADA) -> VisitedPage:
-    return page.follow("Say yes on another device Where you read your mail").press("Ask my mailbox", identifier=name)
+    return page.follow("Approve on another device We’ll email you").press("Email me a sign-in request", identifier=name)
 
 
 def number_on(page: VisitedPage) -> str:
@@ -61,7 +61,7 @@ def number_on(page: VisitedPage) -> str:
 
 def test_link_in_same_browser_continues_to_application(world: World, visitor: Visitor, ada: Person) -> None:
     sent = by_mail(visitor.authorize(world.application("shop", client_name="Acme Shop")))
-    assert (sent.status, sent.heading) == (200, "Check your mail")
+    assert (sent.status, sent.heading) == (200, "Check your email")
     page = visitor.open(link_path(world))
     assert ada.email in page.text
     assert "Acme Shop" in page.text
@@ -91,14 +91,14 @@ def test_link_signs_in_the_browser_that_opens_it(
     other = new_visitor_at(world)
     assert other.open(link_path(world)).press("Sign in").address == "https://shop.example/"
     assert other.authorize(shop).query["code"]
-    assert visitor.open(sent.address).heading == "Check your mail"
+    assert visitor.open(sent.address).heading == "Check your email"
     assert visitor.open("/profile").heading == "Welcome back"
 
 
 def test_code_signs_in_the_requesting_browser(world: World, visitor: Visitor, ada: Person) -> None:
     sent = by_mail(visitor.authorize(world.application("shop")), ada.email)
     wrong = sent.press("Sign in", code="000000")
-    assert (wrong.status, "That code did not work" in wrong.text) == (403, True)
+    assert (wrong.status, "Wrong or expired code" in wrong.text) == (403, True)
     right_code = code(world)
     arabic = f"{right_code[:3]}-{right_code[3:]}".translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
     assert wrong.press("Sign in", code=arabic).query["code"]
@@ -110,9 +110,9 @@ def test_used_link_offers_a_new_one(world: World, visitor: Visitor, new_visitor_
     assert page.press("Sign in").address.endswith("/profile")
     assert page.press("Sign in").address.endswith("/profile")
     used = new_visitor_at(world).open(link_path(world))
-    assert used.heading == "This link was used already"
+    assert used.heading == "Link already used"
     world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # a test clock
-    assert used.press("Send a new link").heading == "Check your mail"
+    assert used.press("Request new link").heading == "Check your email"
 
 
 def test_expired_or_malformed_link_is_reported(
@@ -121,8 +121,8 @@ def test_expired_or_malformed_link_is_reported(
     by_mail(visitor.open("/login"), ada.email)
     world.services.clock.advance(minutes=61)  # type: ignore[attr-defined]  # as above
     other = new_visitor_at(world)
-    assert other.open(link_path(world)).heading == "This link no longer works"
-    assert other.open("/sign-in/link?vtoken=x").heading == "This link is not complete"
+    assert other.open(link_path(world)).heading == "Link expired"
+    assert other.open("/sign-in/link?vtoken=x").heading == "Link incomplete"
 
 
 def test_legacy_link_addresses_resolve(visitor: Visitor) -> None:
@@ -132,12 +132,12 @@ def test_legacy_link_addresses_resolve(visitor: Visitor) -> None:
 
 def test_resend_waits_and_invalidates_the_older_link(world: World, visitor: Visitor, ada: Person) -> None:
     sent = by_mail(visitor.open("/login"), ada.email)
-    early = sent.press("Send it again")
-    assert (early.status, "A message is on its way" in early.text) == (429, True)
+    early = sent.press("Resend code")
+    assert (early.status, "Code sent" in early.text) == (429, True)
     world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
     first = link_path(world)
-    assert "We sent another message" in sent.press("Send it again").text
-    assert visitor.open(first).heading == "This link no longer works"
+    assert "Code resent" in sent.press("Resend code").text
+    assert visitor.open(first).heading == "Link expired"
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 2
 
 
@@ -155,28 +155,28 @@ def test_lock_is_reported_to_the_mailbox_only(world: World, visitor: Visitor, ad
     for _ in range(5):
         page = page.press("Sign in", identifier=ada.email, password="wrong")
     refused = visitor.open(link_path(world)).press("Sign in")
-    assert (refused.heading, "Too many tries" in refused.text) == ("You cannot sign in now", True)
-    assert "That code did not work" in sent.press("Sign in", code=code(world)).text
+    assert (refused.heading, "Too many attempts" in refused.text) == ("You can’t sign in right now", True)
+    assert "Wrong or expired code" in sent.press("Sign in", code=code(world)).text
 
 
 def test_approval_on_another_device_needs_the_number(
     world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
     waiting = by_device(visitor.authorize(world.application("shop", client_name="Acme Shop")), ada.email)
-    assert waiting.heading == "Say yes in your mailbox"
+    assert waiting.heading == "Check your email"
     number = number_on(waiting)
     request_page = new_visitor_at(world).open(link_path(world))
-    assert request_page.heading == "Is it you who signs in there?"
+    assert request_page.heading == "Approve sign-in?"
     assert all(fact in request_page.text for fact in (ada.email, "Acme Shop", "Firefox, Linux"))
     assert re.search(rf"\b{number}\b", request_page.text) is None
-    assert waiting.form("I have said yes").action == "/sign-in/sent"
+    assert waiting.form("Continue").action == "/sign-in/sent"
     assert "data-poll=" in waiting.html
-    assert "Nobody has said yes yet" in waiting.press("I have said yes").text
-    approved = request_page.press("Yes, sign it in", number=number)
-    assert approved.heading == "You said yes"
+    assert "Not approved yet" in waiting.press("Continue").text
+    approved = request_page.press("Approve", number=number)
+    assert approved.heading == "Approved"
     assert "Sign" not in approved.visitor.cookies("session")
     assert visitor.open(f"/sign-in/waiting?attempt={waiting.query['attempt']}").html == "approved"
-    assert waiting.press("I have said yes").query["code"]
+    assert waiting.press("Continue").query["code"]
 
 
 def test_three_wrong_numbers_deny_the_request(
@@ -185,20 +185,20 @@ def test_three_wrong_numbers_deny_the_request(
     waiting = by_device(visitor.open("/login"), ada.email)
     number = int(number_on(waiting))
     request_page = new_visitor_at(world).open(link_path(world))
-    assert request_page.press("Yes, sign it in", number="").status == 422
+    assert request_page.press("Approve", number="").status == 422
     for _ in range(3):
-        wrong = request_page.press("Yes, sign it in", number=str(number - 1 or 99))
-        assert (wrong.status, "That is not the number" in wrong.text) == (403, True)
-    assert request_page.press("Yes, sign it in", number=str(number)).heading == "You said no"
-    assert waiting.press("I have said yes").heading == "The answer was no"
+        wrong = request_page.press("Approve", number=str(number - 1 or 99))
+        assert (wrong.status, "Wrong number" in wrong.text) == (403, True)
+    assert request_page.press("Approve", number=str(number)).heading == "Denied"
+    assert waiting.press("Continue").heading == "Request denied"
 
 
 def test_denied_request_stays_denied(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     waiting = by_device(visitor.open("/login"), ada.email)
     request_page = new_visitor_at(world).open(link_path(world))
-    assert request_page.press("No, that is not me").heading == "You said no"
-    assert request_page.press("Yes, sign it in", number=number_on(waiting)).heading == "You said no"
-    assert visitor.open(waiting.address).heading == "The answer was no"
+    assert request_page.press("Deny").heading == "Denied"
+    assert request_page.press("Approve", number=number_on(waiting)).heading == "Denied"
+    assert visitor.open(waiting.address).heading == "Request denied"
 
 
 def test_other_browser_cannot_continue_approved_request(
@@ -206,11 +206,11 @@ def test_other_browser_cannot_continue_approved_request(
 ) -> None:
     """Knowing the URL of the waiting page is not enough."""
     waiting = by_device(visitor.open("/login"), ada.email)
-    new_visitor_at(world).open(link_path(world)).press("Yes, sign it in", number=number_on(waiting))
+    new_visitor_at(world).open(link_path(world)).press("Approve", number=number_on(waiting))
     other = new_visitor_at(world)
     assert other.open(waiting.address).status == 410
     assert other.open(f"/sign-in/waiting?attempt={waiting.query['attempt']}").html == "over"
-    assert waiting.press("I have said yes").address.endswith("/profile")
+    assert waiting.press("Continue").address.endswith("/profile")
 
 
 def test_texted_code_signs_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -230,10 +230,10 @@ def test_one_touch_creates_an_account(new_world: NewWorld, new_visitor_at: NewVi
     tenant = new_world(one_touch=True)
     visitor = new_visitor_at(tenant)
     request_page = visitor.authorize(tenant.application("shop")).follow("Email me a link No password needed")
-    assert "If you are new, you get an account by it." in request_page.text
+    assert "New here? We’ll create your account." in request_page.text
     request_page.press("Email me a link", identifier=NEW)
     page = visitor.open(link_path(tenant, NEW))
-    assert "If you are new, you get an account by it." in page.text
+    assert "New here? We’ll create your account." in page.text
     assert page.press("Sign in").query["code"]
     assert NEW in visitor.open("/profile").text
 
@@ -246,7 +246,7 @@ def test_one_touch_respects_closed_registration(
     visitor = new_visitor_at(tenant)
     by_mail(visitor.open("/login"), NEW)
     mail = mails_to(tenant.services, tenant.tenant_id, NEW)[-1]
-    assert "There is no account" in mail["subject"]
+    assert "account yet" in mail["subject"]
     assert "vtoken" not in str(mail)
 
 
@@ -260,7 +260,7 @@ def test_mailbox_sign_in_ends_attackers_access(new_world: NewWorld, new_visitor_
     assert ada.open(link_path(tenant)).press("Sign in").address.endswith("/profile")
     assert eve.open("/profile").heading == "Welcome back"
     again = eve.open("/login").press("Sign in", identifier=ADA, password="Zebra-kettle-91")
-    assert "That did not work" in again.text
+    assert "Wrong email or password" in again.text
 
 
 def test_disabled_methods_are_not_offered(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -289,14 +289,14 @@ def test_fifty_uses_of_a_link_make_one_session(world: World, visitor: Visitor, a
     page = visitor.open(link_path(world))
     answers = at_once([partial(tab.press, "Sign in") for tab in tabs(page)])
     assert live_sessions(world) == 1
-    assert all(one.address.endswith("/profile") or "used already" in one.text for one in answers)
+    assert all(one.address.endswith("/profile") or "already used" in one.text for one in answers)
 
 
 def test_fifty_continuations_make_one_session(
     world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
     waiting = by_device(visitor.open("/login"), ada.email)
-    new_visitor_at(world).open(link_path(world)).press("Yes, sign it in", number=number_on(waiting))
-    answers = at_once([partial(tab.press, "I have said yes") for tab in tabs(waiting)])
+    new_visitor_at(world).open(link_path(world)).press("Approve", number=number_on(waiting))
+    answers = at_once([partial(tab.press, "Continue") for tab in tabs(waiting)])
     assert live_sessions(world) == 1
     assert not [one.status for one in answers if one.status >= 500]

@@ -41,64 +41,64 @@ def sign_in(page: VisitedPage) -> VisitedPage:
 
 def test_registration_by_number_continues_to_application(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop")
-    waiting = sign_up(visitor.authorize(shop).follow("Create an account"))
+    waiting = sign_up(visitor.authorize(shop).follow("Create account"))
     assert (waiting.status, waiting.heading) == (200, "Check your phone")
     assert SHOWN in waiting.text
     assert 'autocomplete="one-time-code"' in waiting.html
     assert 'inputmode="numeric"' in waiting.html
-    assert "I have opened the link" not in waiting.text
+    assert "Continue" not in waiting.text
     assert texts(world)[-1]["to"] == E164
     right_code = code_in(texts(world)[-1])
-    wrong = waiting.press("Confirm", code=f"{(int(right_code) + 1) % 1_000_000:06}")
-    assert "That code did not work" in wrong.text
-    callback = wrong.press("Confirm", code=f" {right_code[:3]} {right_code[3:]}".translate(ARABIC))
+    wrong = waiting.press("Verify", code=f"{(int(right_code) + 1) % 1_000_000:06}")
+    assert "Wrong or expired code" in wrong.text
+    callback = wrong.press("Verify", code=f" {right_code[:3]} {right_code[3:]}".translate(ARABIC))
     assert callback.address.startswith(shop.redirect_uri)
     assert callback.query["code"]
 
 
 def test_unverified_number_is_verified_at_sign_in(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
-    sign_up(visitor.authorize(shop).follow("Create an account"))
+    sign_up(visitor.authorize(shop).follow("Create account"))
     waiting = sign_in(visitor.authorize(shop))
     assert (waiting.status, waiting.heading) == (200, "Check your phone")
     assert len(texts(world)) == 2
-    callback = waiting.press("Confirm", code=code_in(texts(world)[-1]))
+    callback = waiting.press("Verify", code=code_in(texts(world)[-1]))
     assert callback.address.startswith(shop.redirect_uri)
 
 
 def test_resends_are_delayed_and_limited(world: World, visitor: Visitor) -> None:
     waiting = sign_up(visitor.open("/register"))
-    early = waiting.press("Send it again")
+    early = waiting.press("Resend code")
     assert early.status == 429
-    assert "A message is on its way" in early.text
+    assert "Code sent" in early.text
     for _ in range(4):
         wait(world, seconds=31)
-        waiting = waiting.press("Send it again")
-        assert "We sent another message" in waiting.text
+        waiting = waiting.press("Resend code")
+        assert "Code resent" in waiting.text
     wait(world, seconds=31)
-    limited = waiting.press("Send it again")
-    assert "That is enough messages for now" in limited.text
+    limited = waiting.press("Resend code")
+    assert "Too many messages" in limited.text
     assert len(texts(world)) == 5
-    assert limited.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
+    assert limited.press("Verify", code=code_in(texts(world)[-1])).address.endswith("/profile")
 
 
 def test_registered_number_answers_like_a_free_one(world: World, new_visitor_at: NewVisitorAt) -> None:
     first = sign_up(new_visitor_at(world).open("/register"))
-    first.press("Confirm", code=code_in(texts(world)[-1]))
+    first.press("Verify", code=code_in(texts(world)[-1]))
     known = sign_up(new_visitor_at(world).open("/register"))
     fresh = sign_up(new_visitor_at(world).open("/register"), "020 7946 0124")
     assert known.comparable_text(but_for=SHOWN) == fresh.comparable_text(but_for="+44 20 7946 0124")
     assert known.status == fresh.status
     assert "/login" in texts(world)[-2]["text"]  # the owner is notified, without a code
-    assert "That code did not work" in known.press("Confirm", code="123456").text
+    assert "Wrong or expired code" in known.press("Verify", code="123456").text
 
 
 def test_unverified_registration_does_not_block_the_owner(world: World, new_visitor_at: NewVisitorAt) -> None:
     attacker = sign_up(new_visitor_at(world).open("/register"))
     owner = new_visitor_at(world)
     waiting = sign_up(owner.open("/register"))
-    assert waiting.press("Confirm", code=code_in(texts(world)[-1])).address.endswith("/profile")
-    assert "That code did not work" in attacker.press("Confirm", code="123456").text
+    assert waiting.press("Verify", code=code_in(texts(world)[-1])).address.endswith("/profile")
+    assert "Wrong or expired code" in attacker.press("Verify", code="123456").text
 
 
 def test_texted_code_resets_the_password(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -106,11 +106,11 @@ def test_texted_code_resets_the_password(new_world: NewWorld, new_visitor_at: Ne
         limits=FREE, phone_login=True, email_login=False, default_country="GB", login_on_password_reset=True
     )
     shop, visitor = world.application("shop"), new_visitor_at(world)
-    sign_up(visitor.open("/register")).press("Confirm", code=code_in(texts(world)[-1]))
+    sign_up(visitor.open("/register")).press("Verify", code=code_in(texts(world)[-1]))
     other = new_visitor_at(world)
-    sent = other.authorize(shop).follow("Forgot it?").press("Send it", identifier=TYPED)
+    sent = other.authorize(shop).follow("Forgot password?").press("Continue", identifier=TYPED)
     assert (sent.status, sent.heading) == (200, "Check your phone")
     new = sent.press("Continue", code=code_in(texts(world)[-1]))
     assert new.heading == "Choose a new password"
-    callback = new.press("Save the new password", password="Amber-window-77")
+    callback = new.press("Save password", password="Amber-window-77")
     assert callback.address.startswith(shop.redirect_uri)

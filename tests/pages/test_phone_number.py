@@ -49,8 +49,8 @@ def signed_in(visitor: Visitor, person: Person, page: str = "/phone") -> Visited
 
 
 def add_number(world: World, visitor: Visitor, person: Person, typed: str = TYPED, number: str = E164) -> VisitedPage:
-    sent = signed_in(visitor, person, "/phone/change").press("Send the code", phone=typed)
-    return sent.press("Confirm", code=code_in(texts(world, number)[-1]))
+    sent = signed_in(visitor, person, "/phone/change").press("Send code", phone=typed)
+    return sent.press("Verify", code=code_in(texts(world, number)[-1]))
 
 
 def advance_clock(world: World, **delta: float) -> None:
@@ -60,31 +60,31 @@ def advance_clock(world: World, **delta: float) -> None:
 
 def test_number_is_added_changed_and_removed(world: World, visitor: Visitor, ada: Person) -> None:
     page = signed_in(visitor, ada, "/profile").follow("Phone number Add, change or remove it")
-    assert "There is none yet" in page.text
-    sent = page.follow("Add a number").press("Send the code", phone=TYPED)
+    assert "Add one to sign in" in page.text
+    sent = page.follow("Add phone number").press("Send code", phone=TYPED)
     assert (sent.status, sent.heading) == (200, "Check your phone")
     assert SHOWN in sent.text.replace("\u00a0", " ")
     code = code_in(texts(world, E164)[-1])
-    saved = sent.press("Confirm", code=f" {code[:3]} {code[3:]}")
-    assert "Number confirmed" in saved.text
+    saved = sent.press("Verify", code=f" {code[:3]} {code[3:]}")
+    assert "Phone verified" in saved.text
     assert SHOWN in visitor.open("/profile").text
-    again = saved.follow("Change the number").press("Send the code", phone=OTHER)
-    changed = again.press("Confirm", code=code_in(texts(world, OTHER_E164)[-1]))
+    again = saved.follow("Change number").press("Send code", phone=OTHER)
+    changed = again.press("Verify", code=code_in(texts(world, OTHER_E164)[-1]))
     assert OTHER_SHOWN in changed.text.replace("\u00a0", " ")
     assert SHOWN not in changed.text.replace("\u00a0", " ")
-    assert "no longer opens your account" in texts(world, E164)[-1]["text"], "the former number is notified"
+    assert "can no longer sign in" in texts(world, E164)[-1]["text"], "the former number is notified"
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 2
-    removed = changed.follow("Remove the number").press("Yes, remove it")
-    assert "Number removed" in removed.text
-    assert "There is none yet" in removed.text
+    removed = changed.follow("Remove number").press("Remove")
+    assert "Phone number removed" in removed.text
+    assert "Add one to sign in" in removed.text
 
 
 def test_number_signs_in_once_verified(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     first, second = new_visitor_at(world), new_visitor_at(world)
-    sent = signed_in(first, ada, "/phone/change").press("Send the code", phone=TYPED)
+    sent = signed_in(first, ada, "/phone/change").press("Send code", phone=TYPED)
     before = second.open("/profile").press("Sign in", identifier=TYPED, password=PASSWORD)
     assert before.status == 401
-    sent.press("Confirm", code=code_in(texts(world, E164)[-1]))
+    sent.press("Verify", code=code_in(texts(world, E164)[-1]))
     after = second.open("/profile").press("Sign in", identifier=TYPED, password=PASSWORD)
     assert after.heading == "Ada Lovelace"
 
@@ -93,23 +93,23 @@ def test_stale_session_asks_the_password_for_each_change(world: World, visitor: 
     add_number(world, visitor, ada)
     advance_clock(world, minutes=6)
     page = visitor.open("/phone/change")
-    assert "You signed in a while ago" in page.text
-    refused = page.press("Send the code", phone=OTHER, password="wrong")
+    assert "It’s been a while since you signed in" in page.text
+    refused = page.press("Send code", phone=OTHER, password="wrong")
     assert refused.status == 401
-    assert "That is not your password." in refused.text
+    assert "Wrong password." in refused.text
     assert texts(world, OTHER_E164) == []
-    sent = refused.press("Send the code", password=PASSWORD)
+    sent = refused.press("Send code", password=PASSWORD)
     assert sent.heading == "Check your phone"
     advance_clock(world, minutes=6)
-    assert "We sent another message" in sent.press("Send it again").text, "the pending number stays pending"
+    assert "Code resent" in sent.press("Resend code").text, "the pending number stays pending"
     removal = visitor.open("/phone/remove")
-    assert removal.press("Yes, remove it").status == 401
-    assert "Number removed" in removal.press("Yes, remove it", password=PASSWORD).text
+    assert removal.press("Remove").status == 401
+    assert "Phone number removed" in removal.press("Remove", password=PASSWORD).text
 
 
 @pytest.mark.parametrize("typed", ["12", "phone", "+44 20 7946 O123", "+" * 300, "0" * 5000])
 def test_malformed_number_is_refused_at_its_field(visitor: Visitor, world: World, ada: Person, typed: str) -> None:
-    page = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=typed)
+    page = signed_in(visitor, ada, "/phone/change").press("Send code", phone=typed)
     assert page.status in (400, 422)
     assert page.title.startswith("Error")
     assert sent_messages(world.services, world.tenant_id, "sms") == []
@@ -118,42 +118,42 @@ def test_malformed_number_is_refused_at_its_field(visitor: Visitor, world: World
 def test_number_without_country_code_is_refused(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, phone_login=True, email_login=True)
     visitor = new_visitor_at(world)
-    page = signed_in(visitor, world.person("ada@example.com"), "/phone/change").press("Send the code", phone=TYPED)
-    assert "This is not a whole phone number." in page.text
-    assert page.press("Send the code", phone=SHOWN).heading == "Check your phone"
+    page = signed_in(visitor, world.person("ada@example.com"), "/phone/change").press("Send code", phone=TYPED)
+    assert "Enter a valid phone number." in page.text
+    assert page.press("Send code", phone=SHOWN).heading == "Check your phone"
 
 
 def test_own_number_is_refused_as_known(world: World, visitor: Visitor, ada: Person) -> None:
     add_number(world, visitor, ada)
-    page = visitor.open("/phone/change").press("Send the code", phone=SHOWN)
-    assert "This is your number already." in page.text
+    page = visitor.open("/phone/change").press("Send code", phone=SHOWN)
+    assert "This number is already yours." in page.text
     assert len(texts(world, E164)) == 1
 
 
 def test_wrong_expired_or_superseded_code_is_refused(world: World, visitor: Visitor, ada: Person) -> None:
-    sent = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=TYPED)
+    sent = signed_in(visitor, ada, "/phone/change").press("Send code", phone=TYPED)
     first = code_in(texts(world, E164)[-1])
-    refused = sent.press("Confirm", code=other_code(first))
-    assert (refused.status, "That code did not work" in refused.text) == (403, True)
+    refused = sent.press("Verify", code=other_code(first))
+    assert (refused.status, "Wrong or expired code" in refused.text) == (403, True)
     assert SHOWN in refused.text.replace("\u00a0", " ")
-    assert refused.press("Confirm", code="").status == 422
+    assert refused.press("Verify", code="").status == 422
     advance_clock(world, seconds=resend_delay.SECONDS)
-    again = refused.press("Send it again")
-    assert "We sent another message" in again.text
+    again = refused.press("Resend code")
+    assert "Code resent" in again.text
     second = code_in(texts(world, E164)[-1])
     if first != second:
-        assert "That code did not work" in again.press("Confirm", code=first).text
+        assert "Wrong or expired code" in again.press("Verify", code=first).text
     advance_clock(world, minutes=one_time_tokens.CODE_MINUTES + 1)
-    assert "That code did not work" in again.press("Confirm", code=second).text
+    assert "Wrong or expired code" in again.press("Verify", code=second).text
     assert SHOWN not in visitor.open("/profile").text
 
 
 def test_five_wrong_codes_invalidate_the_code(world: World, visitor: Visitor, ada: Person) -> None:
-    sent = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=TYPED)
+    sent = signed_in(visitor, ada, "/phone/change").press("Send code", phone=TYPED)
     right = code_in(texts(world, E164)[-1])
     for _ in range(5):
-        sent.press("Confirm", code=other_code(right))
-    assert sent.press("Confirm", code=right).status in (403, 429)
+        sent.press("Verify", code=other_code(right))
+    assert sent.press("Verify", code=right).status in (403, 429)
     assert SHOWN not in visitor.open("/profile").text
 
 
@@ -161,14 +161,14 @@ def test_taken_number_answers_like_a_free_one(world: World, new_visitor_at: NewV
     grace, attacker = new_visitor_at(world), new_visitor_at(world)
     add_number(world, grace, world.person("grace@example.com"))
     form = signed_in(attacker, ada, "/phone/change")
-    free = form.press("Send the code", phone=OTHER)
-    taken = form.press("Send the code", phone=TYPED)
+    free = form.press("Send code", phone=OTHER)
+    taken = form.press("Send code", phone=TYPED)
     assert (taken.status, taken.heading) == (free.status, free.heading)
     assert taken.comparable_text(but_for=SHOWN) == free.comparable_text(but_for=OTHER)
     owner_text = texts(world, E164)[-1]["text"]
     assert "/login" in owner_text
-    refused = taken.press("Confirm", code="123456")
-    assert "That code did not work" in refused.text
+    refused = taken.press("Verify", code="123456")
+    assert "Wrong or expired code" in refused.text
     assert SHOWN in grace.open("/profile").text
 
 
@@ -183,115 +183,115 @@ def test_limits_do_not_reveal_registered_numbers(world: World, new_visitor_at: N
     attacker, other = new_visitor_at(world), new_visitor_at(world)
     page = signed_in(attacker, world.person("ada@example.com"), "/phone/change")
     for _ in range(5 - is_taken):  # the owner's confirmation used one
-        assert page.press("Send the code", phone=TYPED).heading == "Check your phone"
+        assert page.press("Send code", phone=TYPED).heading == "Check your phone"
         advance_clock(world, seconds=resend_delay.SECONDS)
-    limited = page.press("Send the code", phone=TYPED)
-    assert (limited.status, "That is enough messages for now" in limited.text) == (403, True)
+    limited = page.press("Send code", phone=TYPED)
+    assert (limited.status, "Too many messages" in limited.text) == (403, True)
     if not is_taken:
-        assert page.press("Send the code", phone=OTHER).status == 403, "the limit per account covers all numbers"
+        assert page.press("Send code", phone=OTHER).status == 403, "the limit per account covers all numbers"
     late_page = signed_in(other, world.person("eve@example.com"), "/phone/change")
-    assert late_page.press("Send the code", phone=TYPED).status == 403, "the limit per number covers all accounts"
+    assert late_page.press("Send code", phone=TYPED).status == 403, "the limit per number covers all accounts"
 
 
 def test_taken_numbers_count_towards_the_account_limit(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     add_number(world, new_visitor_at(world), world.person("grace@example.com"))
     page = signed_in(new_visitor_at(world), ada, "/phone/change")
     for _ in range(4):
-        page.press("Send the code", phone=TYPED)
+        page.press("Send code", phone=TYPED)
         advance_clock(world, seconds=resend_delay.SECONDS)
-    assert page.press("Send the code", phone=OTHER).heading == "Check your phone"
-    assert page.press("Send the code", phone="+44 20 7946 0125").status == 403
+    assert page.press("Send code", phone=OTHER).heading == "Check your phone"
+    assert page.press("Send code", phone="+44 20 7946 0125").status == 403
 
 
 def test_message_limit_keeps_the_code_page(world: World, visitor: Visitor, ada: Person) -> None:
-    sent = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=TYPED)
+    sent = signed_in(visitor, ada, "/phone/change").press("Send code", phone=TYPED)
     for _ in range(4):
         advance_clock(world, seconds=resend_delay.SECONDS)
-        sent = sent.press("Send it again")
+        sent = sent.press("Resend code")
     advance_clock(world, seconds=resend_delay.SECONDS)
-    limited = sent.press("Send it again")
+    limited = sent.press("Resend code")
     assert (limited.status, limited.heading) == (403, "Check your phone")
-    assert "That is enough messages for now" in limited.text
-    assert "Number confirmed" in limited.press("Confirm", code=code_in(texts(world, E164)[-1])).text
+    assert "Too many messages" in limited.text
+    assert "Phone verified" in limited.press("Verify", code=code_in(texts(world, E164)[-1])).text
 
 
 def test_resend_waits_and_double_click_sends_one(world: World, visitor: Visitor, ada: Person) -> None:
     page = signed_in(visitor, ada, "/phone/change")
-    sent = [page.press("Send the code", phone=TYPED) for _ in range(2)][-1]
+    sent = [page.press("Send code", phone=TYPED) for _ in range(2)][-1]
     assert (sent.heading, len(texts(world, E164))) == ("Check your phone", 1)
-    assert "You can have another one sent in" in sent.text
-    early = sent.press("Send it again")
-    assert (early.status, "A message is on its way" in early.text) == (429, True)
+    assert "You can resend it in" in sent.text
+    early = sent.press("Resend code")
+    assert (early.status, "Code sent" in early.text) == (429, True)
     assert SHOWN in early.text.replace("\u00a0", " ")
     code = code_in(texts(world, E164)[-1])
-    wrong_one = early.press("Confirm", code=other_code(code))
-    assert "You can have another one sent in" in wrong_one.text
-    other = visitor.open("/phone/change").press("Send the code", phone=OTHER)
+    wrong_one = early.press("Verify", code=other_code(code))
+    assert "You can resend it in" in wrong_one.text
+    other = visitor.open("/phone/change").press("Send code", phone=OTHER)
     assert (other.heading, len(texts(world, OTHER_E164))) == ("Check your phone", 1), "another number has no cool-down"
-    assert early.press("Send it again").address.endswith("/phone"), "the number on that page is no longer pending"
+    assert early.press("Resend code").address.endswith("/phone"), "the number on that page is no longer pending"
     advance_clock(world, seconds=resend_delay.SECONDS)
-    again = other.press("Send it again")
-    assert ("We sent another message" in again.text, len(texts(world, OTHER_E164))) == (True, 2)
+    again = other.press("Resend code")
+    assert ("Code resent" in again.text, len(texts(world, OTHER_E164))) == (True, 2)
     assert len(texts(world, E164)) == 1
 
 
 def test_double_submit_reports_success_twice(world: World, visitor: Visitor, ada: Person) -> None:
-    sent = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=TYPED)
+    sent = signed_in(visitor, ada, "/phone/change").press("Send code", phone=TYPED)
     code = code_in(texts(world, E164)[-1])
-    assert ["Number confirmed" in sent.press("Confirm", code=code).text for _ in range(2)] == [True, True]
+    assert ["Phone verified" in sent.press("Verify", code=code).text for _ in range(2)] == [True, True]
     page = visitor.open("/phone/remove")
-    assert ["Number removed" in page.press("Yes, remove it").text for _ in range(2)] == [True, True]
+    assert ["Phone number removed" in page.press("Remove").text for _ in range(2)] == [True, True]
 
 
 def test_concurrent_submits_verify_the_number_once(world: World, visitor: Visitor, ada: Person) -> None:
     """As many concurrent submits as tries are allowed: each counts until the code is found right."""
-    sent = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=TYPED)
+    sent = signed_in(visitor, ada, "/phone/change").press("Send code", phone=TYPED)
     code = code_in(texts(world, E164)[-1])
-    pages = at_once([partial(tab.press, "Confirm", code=code) for tab in tabs(sent, MAX_ATTEMPTS)])
-    assert [(answer.status, "Number confirmed" in answer.text) for answer in pages] == [(200, True)] * MAX_ATTEMPTS
+    pages = at_once([partial(tab.press, "Verify", code=code) for tab in tabs(sent, MAX_ATTEMPTS)])
+    assert [(answer.status, "Phone verified" in answer.text) for answer in pages] == [(200, True)] * MAX_ATTEMPTS
     assert SHOWN in visitor.open("/profile").text
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 1
 
 
 def test_number_belongs_to_first_verification(world: World, new_visitor_at: NewVisitorAt) -> None:
     first, second = new_visitor_at(world), new_visitor_at(world)
-    answer = signed_in(first, world.person("ada@example.com"), "/phone/change").press("Send the code", phone=TYPED)
+    answer = signed_in(first, world.person("ada@example.com"), "/phone/change").press("Send code", phone=TYPED)
     code = code_in(texts(world, E164)[-1])
-    other = signed_in(second, world.person("eve@example.com"), "/phone/change").press("Send the code", phone=TYPED)
+    other = signed_in(second, world.person("eve@example.com"), "/phone/change").press("Send code", phone=TYPED)
     late_page = code_in(texts(world, E164)[-1])
-    assert "Number confirmed" in answer.press("Confirm", code=code).text
-    refused = other.press("Confirm", code=late_page)
-    assert (refused.status, "Somebody else proved this number" in refused.text) == (403, True)
+    assert "Phone verified" in answer.press("Verify", code=code).text
+    refused = other.press("Verify", code=late_page)
+    assert (refused.status, "Number already in use" in refused.text) == (403, True)
     assert SHOWN not in second.open("/profile").text
 
 
 def test_other_browser_of_the_account_can_verify(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     here, tenant, foreign_browser = (new_visitor_at(world) for _ in range(3))
-    signed_in(here, ada, "/phone/change").press("Send the code", phone=TYPED)
+    signed_in(here, ada, "/phone/change").press("Send code", phone=TYPED)
     code = code_in(texts(world, E164)[-1])
     foreign_page = signed_in(foreign_browser, world.person("eve@example.com"), "/phone/change")
-    asked = foreign_page.press("Send the code", phone=OTHER)
-    assert "That code did not work" in asked.press("Confirm", code=code).text or code == code_in(
+    asked = foreign_page.press("Send code", phone=OTHER)
+    assert "Wrong or expired code" in asked.press("Verify", code=code).text or code == code_in(
         texts(world, OTHER_E164)[-1]
     )
     listed = signed_in(tenant, ada)
-    assert "waits for the code" in listed.text
-    assert "Number confirmed" in listed.follow("Type the code").press("Confirm", code=code).text
+    assert "Verification code sent" in listed.text
+    assert "Phone verified" in listed.follow("Enter code").press("Verify", code=code).text
     assert here.open("/phone/confirm").heading == "Phone number", "nothing is pending"
 
 
 def test_foreign_form_changes_nothing_and_injects_no_text(world: World, visitor: Visitor, ada: Person) -> None:
     add_number(world, visitor, ada)
-    asked = visitor.open("/phone/change").press("Send the code", phone=OTHER, token="x")
+    asked = visitor.open("/phone/change").press("Send code", phone=OTHER, token="x")
     assert asked.status == 403
     assert texts(world, OTHER_E164) == []
-    sent = visitor.open("/phone/change").press("Send the code", phone=OTHER)
+    sent = visitor.open("/phone/change").press("Send code", phone=OTHER)
     code = code_in(texts(world, OTHER_E164)[-1])
-    refused = sent.press("Confirm", code=code, token="x")
-    assert (refused.status, "Please send that once more" in refused.text) == (403, True)
-    forged = sent.press("Confirm", code=code, token="x", phone="our hotline: call 0900 1")
+    refused = sent.press("Verify", code=code, token="x")
+    assert (refused.status, "Request not verified" in refused.text) == (403, True)
+    forged = sent.press("Verify", code=code, token="x", phone="our hotline: call 0900 1")
     assert "hotline" not in forged.text
-    assert visitor.open("/phone/remove").press("Yes, remove it", token="x").status == 403
+    assert visitor.open("/phone/remove").press("Remove", token="x").status == 403
     assert SHOWN in visitor.open("/profile").text
 
 
@@ -301,8 +301,8 @@ def test_only_identifier_cannot_be_removed(world: World, visitor: Visitor) -> No
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         account_row = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == grace.uid)
         work.run(update(accounts).where(*account_row).values(emails=[], email=None, email_verified=False))
-    refused = visitor.open("/phone/remove").press("Yes, remove it")
-    assert (refused.status, "You sign in with this number only" in refused.text) == (403, True)
+    refused = visitor.open("/phone/remove").press("Remove")
+    assert (refused.status, "This number is your only way to sign in" in refused.text) == (403, True)
     assert SHOWN in visitor.open("/phone").text.replace("\u00a0", " ")
 
 
@@ -312,9 +312,9 @@ def test_unverified_stored_number_can_be_verified(world: World, visitor: Visitor
         account_row = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == grace.uid)
         work.run(update(accounts).where(*account_row).values(phone=E164))
     page = signed_in(visitor, grace)
-    assert "not confirmed" in page.text
-    sent = page.follow("Confirm").press("Send the code")
-    assert "Number confirmed" in sent.press("Confirm", code=code_in(texts(world, E164)[-1])).text
+    assert "Not verified" in page.text
+    sent = page.follow("Verify").press("Send code")
+    assert "Phone verified" in sent.press("Verify", code=code_in(texts(world, E164)[-1])).text
 
 
 def test_phone_pages_are_off_without_phone_login(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -331,19 +331,19 @@ def test_phone_pages_are_off_without_phone_login(new_world: NewWorld, new_visito
 
 
 def test_signed_out_browser_signs_in_first(world: World, visitor: Visitor, ada: Person) -> None:
-    sent = signed_in(visitor, ada, "/phone/change").press("Send the code", phone=TYPED)
+    sent = signed_in(visitor, ada, "/phone/change").press("Send code", phone=TYPED)
     removal = visitor.open("/phone/change")
     visitor.forget("session")
-    assert sent.press("Confirm", code=code_in(texts(world, E164)[-1])).heading == "Welcome back"
-    assert removal.press("Send the code", phone=OTHER).heading == "Welcome back"
+    assert sent.press("Verify", code=code_in(texts(world, E164)[-1])).heading == "Welcome back"
+    assert removal.press("Send code", phone=OTHER).heading == "Welcome back"
     assert texts(world, OTHER_E164) == []
 
 
 def test_each_page_makes_one_api_call(world: World, visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
     visitor.open("/phone")
-    seen = [visitor.open("/phone/change").press("Send the code", phone="x")]
-    visitor.open("/phone/change").press("Send the code", phone=TYPED)
+    seen = [visitor.open("/phone/change").press("Send code", phone="x")]
+    visitor.open("/phone/change").press("Send code", phone=TYPED)
     seen += [visitor.open(page) for page in ("/phone", "/phone/change", "/phone/confirm")]
-    seen += [seen[-1].press("Confirm", code=other_code(code_in(texts(world, E164)[-1])))]
+    seen += [seen[-1].press("Verify", code=other_code(code_in(texts(world, E164)[-1])))]
     assert [page.cost["api"] for page in seen] == [1] * len(seen)

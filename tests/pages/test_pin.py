@@ -31,20 +31,20 @@ def sign_in(visitor: Visitor, tenant: World, ada: Person, name: str = "shop") ->
 def test_required_pin_is_set_once_before_the_callback(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     tenant, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
     page = sign_in(visitor, tenant, ada)
-    assert page.heading == "Set a PIN"
+    assert page.heading == "Set PIN"
     assert "Not now" not in page.html
-    page = page.press("Save the PIN", pin="1234")
-    assert (page.status, page.heading) == (400, "Set a PIN")
-    assert "first that everybody tries" in page.text
-    assert page.press("Save the PIN", pin=PIN).address.startswith("https://shop.example")
+    page = page.press("Save PIN", pin="1234")
+    assert (page.status, page.heading) == (400, "Set PIN")
+    assert "harder to guess" in page.text
+    assert page.press("Save PIN", pin=PIN).address.startswith("https://shop.example")
     assert visitor.authorize(tenant.application("other")).address.startswith("https://")
 
 
 def test_required_pin_cannot_be_skipped(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     tenant, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
     page = sign_in(visitor, tenant, ada)
-    sent = {**page.form("Save the PIN").fields, "do": "skip"}
-    assert visitor.send("POST", f"{visitor.home}/set-pin", sent).heading == "Set a PIN"
+    sent = {**page.form("Save PIN").fields, "do": "skip"}
+    assert visitor.send("POST", f"{visitor.home}/set-pin", sent).heading == "Set PIN"
 
 
 def test_offered_pin_can_be_declined_for_good(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -63,24 +63,24 @@ def test_stale_session_needs_the_password_to_set_a_pin(
     tenant.services.clock.advance(minutes=minutes_later)
     page = visitor.open("/pin")
     if minutes_later:
-        assert page.press("Save the PIN", pin=PIN, password="wrong").status == 401
+        assert page.press("Save PIN", pin=PIN, password="wrong").status == 401
         page = visitor.open("/pin")
-    page = page.press("Save the PIN", pin=PIN, **({"password": ada.password} if minutes_later else {}))
+    page = page.press("Save PIN", pin=PIN, **({"password": ada.password} if minutes_later else {}))
     assert page.address.endswith("/security?done=saved")
-    assert visitor.open("/pin").heading == "Change your PIN"
+    assert visitor.open("/pin").heading == "Change PIN"
 
 
 def test_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Any) -> None:
     tenant, visitor, ada = world_with(new_world, new_visitor_at, **REQUIRED)
-    sign_in(visitor, tenant, ada).press("Save the PIN", pin=PIN)
+    sign_in(visitor, tenant, ada).press("Save PIN", pin=PIN)
     program = TenantServer(tenant.services, identity_app, tenant.tenant_id, tenant.name, tenant.api_key, "")
     answered(program.send("POST", "/identity/v2/auth/pin/forgot/email", {"email": ada.email}, with_secret=False))
     link = link_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1])
     assert "/reset-pin?vtype=resetpin&vtoken=" in link
     page = visitor.open(link[link.index("/reset-pin") :])
-    assert page.heading == "Set a new PIN"
-    assert page.press("Save the PIN", pin=OTHER).heading == "Your PIN is new"
-    assert visitor.open(link[link.index("/reset-pin") :]).heading == "This link no longer works"
+    assert page.heading == "Reset PIN"
+    assert page.press("Save PIN", pin=OTHER).heading == "Your PIN was changed"
+    assert visitor.open(link[link.index("/reset-pin") :]).heading == "Link expired"
 
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)
@@ -95,10 +95,10 @@ def test_stale_session_reauthenticates_before_setting_pin(
     tenant.change_settings(**pins)
     page = visitor.authorize(tenant.application("other"))
     if pins is OFFERED:
-        assert page.heading == "Set a PIN"
-        page = page.press("Save the PIN", pin=PIN)
-    assert page.heading == "Is it still you?"
+        assert page.heading == "Set PIN"
+        page = page.press("Save PIN", pin=PIN)
+    assert page.heading == "Confirm it’s you"
     page = page.follow("Email me a link No password needed").press("Email me a link")
     page = page.press("Sign in", code=code_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1]))
-    assert page.heading == "Set a PIN"
-    assert page.press("Save the PIN", pin=PIN).query["code"]
+    assert page.heading == "Set PIN"
+    assert page.press("Save PIN", pin=PIN).query["code"]

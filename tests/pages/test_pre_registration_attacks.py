@@ -17,7 +17,7 @@ from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
 MINE, ATTACKERS = "Teapot-zebra-91", "Kettle-zebra-17"
 EMAIL = "owner@example.test"
-WHICH_REGISTRATION = "Which registration is yours?"
+WHICH_REGISTRATION = "Which sign-up is yours?"
 UNLIMITED = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
 FORM = (
     {"name": "email", "required": True},
@@ -43,8 +43,8 @@ def signed_in(visitor: Visitor, password: str, name: str = EMAIL) -> bool:
 
 def verify(visitor: Visitor, link: str, password: str) -> VisitedPage:
     """Confirm a link; type the registration's password if asked."""
-    page = visitor.open(link).press("Confirm")
-    return page.press("Confirm", password=password) if page.heading == WHICH_REGISTRATION else page
+    page = visitor.open(link).press("Verify")
+    return page.press("Verify", password=password) if page.heading == WHICH_REGISTRATION else page
 
 
 def rows(world: World, table: Any) -> list[Any]:
@@ -77,7 +77,7 @@ def test_attackers_link_is_invalid_after_verification(world: World, new_visitor:
     first, last = links(world)
     verify(owner, last, MINE)
     page = new_visitor().open(first)
-    assert "Confirm" not in page.html or page.press("Confirm").status >= 400
+    assert "Verify" not in page.html or page.press("Verify").status >= 400
     assert signed_in(new_visitor(), MINE)
     assert rows(world, waiting_accounts) == []
     assert {row.uid for row in rows(world, one_time_tokens)} == {rows(world, accounts)[0].uid}
@@ -93,8 +93,8 @@ def test_expired_link_of_pending_owner_is_renewed(world: World, new_visitor: New
     clock.advance(minutes=4321)
     clean(world.services.database, world.services.clock.now())
     expired = owner.open(links(world)[-1])
-    assert expired.heading == "This link no longer works"
-    assert expired.press("Send a new link").heading == "Check your mail"
+    assert expired.heading == "Link expired"
+    assert expired.press("Request new link").heading == "Check your email"
     verify(owner, links(world)[-1], MINE)
     assert signed_in(new_visitor(), MINE)
     assert not signed_in(new_visitor(), ATTACKERS)
@@ -114,8 +114,8 @@ def test_resend_is_for_this_browsers_registration(world: World, new_visitor: New
     owner = new_visitor()
     page = sign_up(owner, MINE)
     world.services.clock.advance(seconds=40)  # type: ignore[attr-defined]  # a test clock
-    page.press("Send another mail")
-    owner.open(links(world)[-1]).press("Confirm")
+    page.press("Resend email")
+    owner.open(links(world)[-1]).press("Verify")
     assert signed_in(new_visitor(), MINE)
 
 
@@ -131,8 +131,8 @@ def test_account_in_use_survives_another_registration(
     assert "vtoken" not in str(mails_to(world.services, world.tenant_id, EMAIL)[-1])
     for mail in mails_to(world.services, world.tenant_id, EMAIL):
         if "vtoken" in str(mail):
-            new_visitor_at(world).open(link_in(mail)).press("Confirm")
-    assert not page.press("I have opened the link").visitor.cookies("session")
+            new_visitor_at(world).open(link_in(mail)).press("Verify")
+    assert not page.press("Continue").visitor.cookies("session")
     assert owner.open("/profile").address.endswith("/profile")
     assert [row.uid for row in rows(world, accounts)] == [before.uid]
     assert rows(world, waiting_accounts) == []
@@ -145,13 +145,13 @@ def test_owner_opening_attackers_link_grants_nothing(world: World, new_visitor: 
     sign_up(owner, MINE)
     (before,) = rows(world, accounts)
     page = sign_up(attacker, ATTACKERS)
-    asked = owner.open(links(world)[-1]).press("Confirm")
+    asked = owner.open(links(world)[-1]).press("Verify")
     assert (asked.status, asked.heading) == (200, WHICH_REGISTRATION)
-    assert asked.press("Confirm", password="").status == 400
-    wrong = asked.press("Confirm", password=MINE)
+    assert asked.press("Verify", password="").status == 400
+    wrong = asked.press("Verify", password=MINE)
     assert (wrong.status, wrong.heading) == (401, WHICH_REGISTRATION)
     assert "vtoken=" in wrong.html
-    assert not page.press("I have opened the link").visitor.cookies("session")
+    assert not page.press("Continue").visitor.cookies("session")
     assert [(row.uid, row.email_verified) for row in rows(world, accounts)] == [(before.uid, False)]
     verify(owner, links(world)[0], MINE)
     assert signed_in(new_visitor(), MINE)
@@ -163,7 +163,7 @@ def test_verification_in_another_browser_signs_only_it_in(world: World, new_visi
     owner = new_visitor()
     page = sign_up(owner, MINE)
     verify(new_visitor(), links(world)[-1], MINE)
-    assert not page.press("I have opened the link").visitor.cookies("session")
+    assert not page.press("Continue").visitor.cookies("session")
     assert signed_in(owner, MINE)
 
 

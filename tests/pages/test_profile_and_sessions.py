@@ -42,7 +42,7 @@ def test_callback_in_another_browser_is_refused(new_visitor: NewVisitor, ada: Pe
     )
     seen = victim.open(answer.headers["Location"])
     assert seen.status == 400
-    assert seen.heading == "Signing in did not finish"
+    assert seen.heading == "Sign-in didn’t finish"
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_session_is_listed_and_ended(new_visitor: NewVisitor, ada: Person) -> No
     signed_in(tenant, ada)
     signed_in(here, ada)
     page = here.open("/security")
-    assert "this browser" in page.text
+    assert "This browser" in page.text
     assert page.text.count("Firefox on Linux") == 2
-    assert "Signed out there" in page.press("Sign out").text
+    assert "Signed out" in page.press("Sign out").text
     assert tenant.open("/profile").heading == "Welcome back"
     assert here.open("/profile").heading == "Ada Lovelace"
 
@@ -80,7 +80,7 @@ def test_all_other_sessions_are_ended_at_once(new_visitor: NewVisitor, ada: Pers
     for browser in (*others, here):
         signed_in(browser, ada)
     page = here.open("/security").press("Sign out everywhere else")
-    assert "Only here, in this browser." in page.text
+    assert "Only this browser." in page.text
     assert [browser.open("/profile").heading for browser in others] == ["Welcome back"] * 2
 
 
@@ -114,7 +114,7 @@ def test_sign_out_needs_a_post(visitor: Visitor, ada: Person) -> None:
     assert "ada@example.com" in page.text
     assert "every application" not in page.text, "applications keep their own sessions"
     assert visitor.open("/profile").heading == "Ada Lovelace"
-    assert page.press("Sign out").heading == "You are signed out"
+    assert page.press("Sign out").heading == "You’re signed out"
     assert visitor.open("/profile").heading == "Welcome back"
 
 
@@ -140,13 +140,13 @@ def test_unregistered_post_logout_uri_is_not_followed(world: World, visitor: Vis
     signed_in(visitor, ada)
     asked = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://evil.example/"}
     page = visitor.open(f"/service/oidc/logout?{urlencode(asked)}").press("Sign out")
-    assert page.heading == "You are signed out"
+    assert page.heading == "You’re signed out"
 
 
 def test_encrypted_sign_out_request_cannot_be_forged(visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
     page = visitor.open("/logout?return_url=https://evil.example/").press("Sign out", request="forged")
-    assert page.heading == "You are signed out"
+    assert page.heading == "You’re signed out"
 
 
 def test_sign_in_replaces_the_session_cookie(visitor: Visitor, ada: Person) -> None:
@@ -190,7 +190,7 @@ def test_copied_cookie_is_refused_after_password_change(new_visitor: NewVisitor,
     attacker.set_session_cookie(copied)
     assert attacker.open("/profile").heading == "Ada Lovelace"
     page = here.open("/change-password")
-    assert page.press("Save the new password", old_password=PASSWORD, new_password="Zebra-kettle-92").status == 200
+    assert page.press("Save password", old_password=PASSWORD, new_password="Zebra-kettle-92").status == 200
     assert here.open("/profile").heading == "Ada Lovelace"
     assert here.session_cookie() != copied
     assert attacker.open("/profile").heading == "Welcome back"
@@ -204,8 +204,8 @@ def test_copied_cookie_is_refused_after_reauthentication(world: World, new_visit
     attacker.set_session_cookie(here.session_cookie())
     page = here.open("/emails/add")
     assert attacker.open("/profile").heading == "Ada Lovelace"
-    sent = page.press("Send the mail", email="countess@example.org", password=PASSWORD)
+    sent = page.press("Send email", email="countess@example.org", password=PASSWORD)
     assert "countess@example.org" in sent.text
-    assert sent.press("Confirm", code="000000").status == 403, "the form rendered under the old cookie is accepted"
-    assert "You signed in a while ago" not in here.open("/emails/add").text
+    assert sent.press("Verify", code="000000").status == 403, "the form rendered under the old cookie is accepted"
+    assert "It’s been a while since you signed in" not in here.open("/emails/add").text
     assert attacker.open("/emails/add").heading == "Welcome back"

@@ -40,12 +40,12 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(
     ada = tenant.person("ada@example.com")
     visitor: Visitor = new_visitor_at(tenant)
     page = sign_in(visitor, tenant, ada)
-    assert "Scan this picture with the app" in page.text
+    assert "Scan this code with the" in page.text
     waiting = page.press("Check now")
     assert (waiting.status, "No answer yet" in waiting.text) == (403, True)
     answered(phone.scan(pairing_address(tenant)))
     page_after = visitor.open(page.address)
-    assert "Answer the request there" in page_after.text
+    assert "Approve it there" in page_after.text
     poll = html.unescape(re.findall(r'data-poll="([^"]+)"', page_after.html)[0])
     assert visitor.open(poll).html == "waits"
     answered(phone.respond("Yes"))
@@ -63,9 +63,9 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(
     wrong = next(one for one in choices if one != number)
     assert phone.respond("Yes", number=wrong).status_code == 403
     refused = challenge.press("Check now")
-    assert "That was not the right number" in refused.text
+    assert "Wrong number" in refused.text
     tenant.services.clock.advance(seconds=31)
-    again = refused.press("Ask my device")
+    again = refused.press("Send request")
     right_number = re.findall(r'class="number"[^>]*>(\d\d)<', again.html)[0]
     answered(phone.respond("Yes", number=right_number))
     assert again.press("Check now").query["code"]
@@ -79,7 +79,7 @@ def test_denied_push_request_is_reported(tenant: World, phone: Phone, new_visito
     page_after = visitor.open(page.address)
     answered(phone.respond("No"))
     denied = page_after.press("Check now")
-    assert "The request was denied" in denied.text
+    assert "Request denied" in denied.text
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_duo_redirect_completes_sign_in(duo_world: World, fake_duo: FakeDuo, new
     other: Visitor = new_visitor_at(duo_world)
     challenge = sign_in(other, duo_world, ada)
     denied = other.open(fake_duo.back(challenge.press("Continue to Duo").address, auth_result={"result": "deny"}))
-    assert "Duo did not confirm it" in denied.text
+    assert "Duo didn’t approve the sign-in" in denied.text
     redirected = denied.press("Continue to Duo")
     assert other.open(fake_duo.back(redirected.address)).query["code"]
 
@@ -131,13 +131,13 @@ def test_duo_is_added_only_to_the_own_account(
     listed = [signed_in(visitor, who) for visitor, who in zip((ada, eve), people, strict=True)]
     assert " https:" in csp_of(listed[0]), "browsers apply form-action to redirects, too"
     redirected = listed[0].press("Duo")
-    assert "Duo did not confirm it" in eve.open(fake_duo.back(redirected.address)).text
+    assert "Duo didn’t approve the sign-in" in eve.open(fake_duo.back(redirected.address)).text
     denied = ada.open(fake_duo.back(listed[0].press("Duo").address, auth_result={"result": "deny"}))
-    assert (denied.status, "Duo did not confirm it" in denied.text) == (403, True)
+    assert (denied.status, "Duo didn’t approve the sign-in" in denied.text) == (403, True)
     callback_url = fake_duo.back(denied.press("Continue to Duo").address)
     assert ada.open(callback_url).heading == "Backup codes"
     assert "since " in ada.open("/second-factors").text
-    assert "Set one up" in eve.open("/second-factors").text
+    assert "Set up" in eve.open("/second-factors").text
     other: Visitor = new_visitor_at(duo_world)
     challenge = sign_in(other, duo_world, people[0])
     assert other.open(fake_duo.back(challenge.press("Continue to Duo").address)).query["code"]

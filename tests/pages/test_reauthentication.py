@@ -18,7 +18,7 @@ from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 ALL_METHODS = {"passwordless_email": True, "passkeys": True, "passkey_settings": {"progressive_enrollment": False}}
-REAUTHENTICATION_HEADING = "Is it still you?"
+REAUTHENTICATION_HEADING = "Confirm it’s you"
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_reauthentication_names_account_and_keeps_session(
     page = visitor.authorize(shop, **parameters)
     assert page.heading == REAUTHENTICATION_HEADING
     assert ada.email in page.text
-    assert "Create an account" not in page.text
+    assert "Create account" not in page.text
     wrong = page.press("Continue", password="wrong")
     assert (wrong.status, wrong.heading) == (401, REAUTHENTICATION_HEADING)
     assert ada.email in wrong.text
@@ -138,7 +138,7 @@ def test_reauthentication_asks_factor_in_trusted_browser(new_world: NewWorld, ne
     page.press("Continue", code=code_now(tenant, app), trust="y")
     tenant.services.clock.advance(minutes=10)
     page = visitor.authorize(shop, prompt="login").press("Continue", password=ada.password)
-    assert page.heading == "Is it you?"
+    assert page.heading == "Two-step verification"
     assert visitor.authorize(shop).query["code"], "the session stays valid meanwhile"
     token_claims = authentication_claims(shop, page.press("Continue", code=code_now(tenant, app)))
     assert token_claims["amr"] == ["pwd", "otp", "mfa"]
@@ -153,7 +153,7 @@ def test_passkey_or_mail_reauthenticates_without_password(
     tenant.services.clock.advance(minutes=10)
     ada.set_columns(password_hash=None)
     page = visitor.authorize(shop, prompt="login")
-    assert "Forgot it?" not in page.text
+    assert "Forgot password?" not in page.text
     asked = dict(page.form("Use a passkey").fields)
     refused = page.press("Use a passkey", credential="")
     assert (refused.status, refused.heading) == (422, REAUTHENTICATION_HEADING)
@@ -177,8 +177,8 @@ def test_account_without_methods_is_sent_to_set_password(new_world: NewWorld, ne
     ada.set_columns(password_hash=None)
     page = visitor.authorize(shop, prompt="login")
     assert ">Continue<" not in page.html
-    forgotten = page.follow("Set a password")
-    assert forgotten.form("Send it").fields["identifier"] == ada.email
+    forgotten = page.follow("Set password")
+    assert forgotten.form("Continue").fields["identifier"] == ada.email
 
 
 def test_reauthentication_works_at_session_limit(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

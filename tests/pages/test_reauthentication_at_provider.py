@@ -19,7 +19,7 @@ from tests.support.upstream import FakeProvider
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
-START_URL, REAUTHENTICATION_HEADING = "/sign-in/with?provider=globex", "Is it still you?"
+START_URL, REAUTHENTICATION_HEADING = "/sign-in/with?provider=globex", "Confirm it’s you"
 PASSWORD = "Quartz-lantern-58"
 
 
@@ -61,7 +61,7 @@ def test_provider_is_asked_to_reauthenticate(tenant: World, visitor: Visitor, gl
     redirected = visitor.open(provider_link(page)).address
     assert (asked(redirected)["prompt"], asked(redirected)["max_age"]) == ("login", "0")
     page = visitor.open(globex.callback_url(redirected, auth_time=int(tenant.services.clock.now().timestamp())))
-    assert page.press("Save the new password", new_password=PASSWORD).address.endswith("done=password-set")
+    assert page.press("Save password", new_password=PASSWORD).address.endswith("done=password-set")
 
 
 def test_first_sign_in_sends_no_reauthentication_request(tenant: World, new_visitor_at: NewVisitorAt) -> None:

@@ -15,7 +15,7 @@ from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "Zebra-kettle-91"
 EMAIL = "Neuling@Example.test"
-CONFIRM_BUTTON = "Confirm"
+CONFIRM_BUTTON = "Verify"
 FREE = {"register_per_minute_per_address": 0}
 
 
@@ -39,7 +39,7 @@ def all_accounts(world: World) -> list[Any]:
 
 def test_registration_verifies_and_returns_to_application(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop")
-    page = visitor.authorize(shop).follow("Create an account")
+    page = visitor.authorize(shop).follow("Create account")
     assert page.heading == "Create your account"
     assert "Sign up to continue to Acme Shop" in page.text
     waiting = sign_up(page)
@@ -91,8 +91,8 @@ def test_disabled_registration_answers_403(new_world: NewWorld, new_visitor_at: 
     world = new_world(registration=False)
     visitor = new_visitor_at(world)
     page = visitor.open("/auth.aspx?action=register" if query else "/register")
-    assert (page.status, page.heading) == (403, "No sign-up here")
-    assert "Create an account" not in visitor.open("/login").text
+    assert (page.status, page.heading) == (403, "Sign-up is closed")
+    assert "Create account" not in visitor.open("/login").text
 
 
 def test_taken_address_answers_like_a_free_one(world: World, new_visitor: Any) -> None:
@@ -233,7 +233,7 @@ def test_double_submit_makes_one_account(new_world: NewWorld, new_visitor_at: Ne
     world = new_world(limits=FREE, email_verification="optional")
     visitor = new_visitor_at(world)
     page = visitor.authorize(world.application("shop"))
-    form = page.follow("Create an account")
+    form = page.follow("Create account")
     sign_up(form)
     assert sign_up(form).address.endswith("/profile")
     assert len(all_accounts(world)) == 1
@@ -250,8 +250,8 @@ def test_registrations_are_limited_per_ip_address(new_world: NewWorld, new_visit
 def test_password_rules_follow_the_policy(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(password_policy={"min_length": 14, "require_symbol": False, "require_uppercase": True})
     page = new_visitor_at(world).open("/register")
-    assert "At least 14 characters" in page.text
-    assert "An upper-case letter" in page.text
+    assert "14 characters or more" in page.text
+    assert "An uppercase letter" in page.text
     assert "A sign such as" not in page.text
 
 
@@ -290,7 +290,7 @@ def test_prompt_create_registers_a_second_account(new_world: NewWorld, new_visit
     sign_up(visitor.open("/register"))
     page = visitor.authorize(shop, prompt="create")
     assert page.heading == "Create your account"
-    assert page.follow("Sign in").heading == "Is it still you?"
+    assert page.follow("Sign in").heading == "Confirm it’s you"
     callback = sign_up(page, email="second@example.test")
     assert callback.query["code"]
     assert len(all_accounts(world)) == 2

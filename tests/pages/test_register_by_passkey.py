@@ -20,7 +20,7 @@ from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
-BUTTON = "Create it with a passkey"
+BUTTON = "Sign up with a passkey"
 ONE_DATABASE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 EMAIL, WRONG = "ada@example.test", "ada@exmaple.test"
 
@@ -75,14 +75,14 @@ def new_person(tenant: World, new_visitor_at: NewVisitorAt) -> Any:
 def test_account_without_password_signs_in_by_passkey(tenant: World, new_person: Any) -> None:
     ada: NewUser = new_person()
     shop = tenant.application(f"shop{secrets.token_hex(3)}", client_name="Acme Shop")
-    page = ada.visitor.authorize(shop).follow("Create an account")
+    page = ada.visitor.authorize(shop).follow("Create account")
     waiting = ada.register(page=page, first_name="Ada", password="x", username="ada")
-    assert (waiting.heading, EMAIL in waiting.text) == ("Check your mail", True)
-    assert ada.visitor.open(ada.link()).press("Confirm").query["code"], "the registering browser continues"
+    assert (waiting.heading, EMAIL in waiting.text) == ("Check your email", True)
+    assert ada.visitor.open(ada.link()).press("Verify").query["code"], "the registering browser continues"
     (account,) = rows(tenant, accounts)
     assert (account.password_hash, account.profile["FirstName"], account.username) == (None, "Ada", "ada")
     assert ada.sign_in().query["code"]
-    assert "There is none: you sign in without" in ada.visitor.open("/security").text
+    assert "Not set up" in ada.visitor.open("/security").text
 
 
 @ONE_DATABASE
@@ -90,10 +90,10 @@ def test_pending_passkey_is_refused_until_verified(new_person: Any) -> None:
     ada, other = new_person(), new_person()
     ada.register()
     refused = ada.sign_in()
-    assert (refused.status, "That passkey did not work" in refused.text) == (403, True)
+    assert (refused.status, "That passkey didn’t work" in refused.text) == (403, True)
     assert "data-unknown" not in refused.html, "the password manager must keep the passkey"
-    done = other.visitor.open(ada.link()).press("Confirm")
-    assert (done.heading, other.visitor.cookies("session")) == ("Your address is confirmed", [])
+    done = other.visitor.open(ada.link()).press("Verify")
+    assert (done.heading, other.visitor.cookies("session")) == ("Email verified", [])
     assert ada.sign_in().query["code"]
 
 
@@ -101,7 +101,7 @@ def test_verification_by_owner_removes_foreign_passkey(tenant: World, new_person
     attacker, owner = new_person(), new_person()
     attacker.register(OWNERS, first_name="Eve")
     sign_up(owner.visitor, MINE)
-    owner.visitor.open(attacker.link(OWNERS)).press("Confirm")
+    owner.visitor.open(attacker.link(OWNERS)).press("Verify")
     (account,) = rows(tenant, accounts)
     assert (account.email_verified, "FirstName" in account.profile) == (True, False)
     refused = attacker.sign_in()
@@ -118,10 +118,10 @@ def test_passkey_browser_identifies_its_registration(tenant: World, new_person: 
     third = new_person()
     third.register(OWNERS)
     owner_link = [link_in(mail) for mail in mails_to(tenant.services, tenant.tenant_id, OWNERS)][1]
-    asked = other.visitor.open(owner_link).press("Confirm")
-    assert "in the browser where you did" in asked.text
-    assert asked.press("Confirm", password=ATTACKERS).status == 401
-    assert owner.visitor.open(owner_link).press("Confirm").address.endswith("/profile")
+    asked = other.visitor.open(owner_link).press("Verify")
+    assert "in the browser you used" in asked.text
+    assert asked.press("Verify", password=ATTACKERS).status == 401
+    assert owner.visitor.open(owner_link).press("Verify").address.endswith("/profile")
     assert not signed_in(other.visitor, ATTACKERS)
     assert [third.sign_in().status, owner.sign_in().query.get("code") is not None] == [403, True]
     assert len(rows(tenant, credentials)) == 1, "the other pending passkey is deleted"
@@ -133,9 +133,9 @@ def test_corrected_address_keeps_the_passkey(tenant: World, new_person: Any, is_
         tenant.person(WRONG)
     ada: NewUser = new_person()
     waiting = ada.register(WRONG)
-    page = waiting.follow("change it").press("Send it there", to=EMAIL)
-    assert (page.heading, EMAIL in page.text) == ("Check your mail", True)
-    assert ada.visitor.open(ada.link()).press("Confirm").address.endswith("/profile")
+    page = waiting.follow("Change").press("Save and resend", to=EMAIL)
+    assert (page.heading, EMAIL in page.text) == ("Check your email", True)
+    assert ada.visitor.open(ada.link()).press("Verify").address.endswith("/profile")
     assert ada.sign_in().query["code"]
 
 
@@ -156,8 +156,8 @@ def test_refused_fields_are_shown_before_the_ceremony(new_person: Any) -> None:
     page = ada.visitor.open("/register")
     for typed, sentence in (
         ({"email": ""}, "Enter your email."),
-        ({"email": "no address"}, "This is not an email address."),
-        ({"email": EMAIL, "username": "Grace"}, "Somebody has this one already."),
+        ({"email": "no address"}, "Enter a valid email address."),
+        ({"email": EMAIL, "username": "Grace"}, "Already in use. Choose another one."),
     ):
         assert (ada.fetch_options(page, **typed).status >= 400, ada.fetch_options(page, **typed).html) == (True, "{}")
         refused = page.press(BUTTON, **typed)
@@ -165,9 +165,9 @@ def test_refused_fields_are_shown_before_the_ceremony(new_person: Any) -> None:
             True, True, False,
         )  # fmt: skip
     plain = page.press(BUTTON, email=EMAIL)
-    assert (plain.status, "A passkey needs JavaScript" in plain.text) == (422, True)
+    assert (plain.status, "Passkeys need JavaScript" in plain.text) == (422, True)
     attestation = plain.press("Create account", email=EMAIL, password=MINE)
-    assert attestation.heading == "Check your mail", "a password works without JavaScript"
+    assert attestation.heading == "Check your email", "a password works without JavaScript"
 
 
 @ONE_DATABASE
@@ -180,7 +180,7 @@ def test_mismatched_or_foreign_attestation_is_refused(tenant: World, new_person:
         (EMAIL, ada.device.makes(options, origin="https://evil.example")),
     ):
         refused = page.press(BUTTON, email=email, credential=json.dumps(attestation))
-        assert (refused.status, "That passkey did not work" in refused.text) == (403, True)
+        assert (refused.status, "That passkey didn’t work" in refused.text) == (403, True)
     assert rows(tenant, accounts) == rows(tenant, credentials) == []
 
 
@@ -205,7 +205,7 @@ def test_captcha_is_asked_once(new_passkey_world: NewWorld, new_visitor_at: NewV
     assert ada.fetch_options(page, email=EMAIL, captcha="77").status >= 400
     wrong = page.press(BUTTON, email=EMAIL, captcha="77")
     answer = str(answer_to(asked_on(wrong, BUTTON)))
-    assert ada.register(page=wrong, captcha=answer).heading == "Check your mail"
+    assert ada.register(page=wrong, captcha=answer).heading == "Check your email"
 
 
 @ONE_DATABASE

@@ -24,14 +24,14 @@ def link(world: World) -> str:
 def test_link_in_registering_browser_signs_in_unmarked(world: World, new_visitor: NewVisitor) -> None:
     visitor = new_visitor()
     sign_up(visitor, MINE)
-    assert visitor.open(link(world)).press("Confirm").address.endswith("/profile")
+    assert visitor.open(link(world)).press("Verify").address.endswith("/profile")
     (account,) = rows(world, accounts)
     assert UNCLAIMED not in account.private
 
 
 def test_link_in_another_browser_marks_account_unclaimed(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), MINE)
-    page = new_visitor().open(link(world)).press("Confirm")
+    page = new_visitor().open(link(world)).press("Verify")
     assert (page.status, page.address.endswith("/profile")) == (200, False)
     (account,) = rows(world, accounts)
     assert account.private[UNCLAIMED] == EMAIL

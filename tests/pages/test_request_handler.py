@@ -82,7 +82,7 @@ def test_access_token_needs_an_exactly_listed_callback(
     """An entry also allows the paths below it, where an open redirect would leak the token."""
     server.change_settings(token_in_return_url=True)
     refusal = user.visitor.open(link(callback=callback, callbacktype="hash", is_access_token="true"))
-    assert refusal.heading == "We cannot send you back"
+    assert refusal.heading == "We can’t send you back"
     user.comes(start=link(callback=callback, callbacktype="hash"))  # a request token may be sent there
 
 
@@ -118,8 +118,8 @@ def test_failed_sign_in_with_guid_gets_no_session(server: TenantServer, user: Fe
     sign_in_other_account(server, user)
     redirected = user.visitor.open(link(callbackguid=GUID))
     page = user.visitor.open(user.denied(redirected))
-    if "Yes, I began it there" in page.text:
-        page.press("Yes, I began it there")
+    if "Approve" in page.text:
+        page.press("Approve")
     assert refused(ping(server)) == (403, 1140)
 
 
@@ -150,7 +150,7 @@ def test_linking_candidate_signs_nobody_in(server: TenantServer, user: Federated
 
 @pytest.mark.parametrize("callback", ["https://evil.example/", "javascript:alert(1)", f"{CALLBACK}@evil.example"])
 def test_unlisted_callback_is_refused(user: FederatedUser, callback: str) -> None:
-    assert user.visitor.open(link(callback=callback)).heading == "We cannot send you back"
+    assert user.visitor.open(link(callback=callback)).heading == "We can’t send you back"
 
 
 def test_wrong_api_key_is_refused(user: FederatedUser) -> None:
@@ -164,9 +164,9 @@ def ping(server: TenantServer) -> Any:
 def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, user: FederatedUser) -> None:
     """Otherwise an attacker could send a link with their own GUID and get into the account."""
     page = user.comes(start=link(nocallback="true", callbackguid=GUID))
-    assert page.heading == "Did you begin this on another device?"
+    assert page.heading == "Approve sign-in?"
     assert refused(ping(server)) == (403, 1140)
-    assert page.press("Yes, I began it there").heading == "You said yes"
+    assert page.press("Approve").heading == "Approved"
     login = answered(ping(server))
     assert login["Profile"]["FirstName"] == "Ada"
     assert refused(ping(server))[0] == 403
@@ -175,12 +175,12 @@ def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, 
 
 def test_denied_device_handoff_is_final(server: TenantServer, user: FederatedUser) -> None:
     page = user.comes(start=link(callbackguid=GUID))
-    assert page.press("No, that is not me").heading == "You said no"
+    assert page.press("Deny").heading == "Denied"
     assert refused(ping(server)) == (403, 1140)
-    again = page.press("Yes, I began it there")
-    assert again.heading != "You said yes"
+    again = page.press("Approve")
+    assert again.heading != "Approved"
     assert refused(ping(server)) == (403, 1140)
 
 
 def test_disabled_sign_up_registers_nobody(user: FederatedUser) -> None:
-    assert "Nobody here is connected" in user.comes(start=link(disablesignup="true")).text
+    assert "No account is connected" in user.comes(start=link(disablesignup="true")).text

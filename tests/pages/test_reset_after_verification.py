@@ -105,10 +105,10 @@ def test_reset_by_later_address_removes_answers_only(registered: Registered) -> 
 def addresses_after_reset(registered: Registered, here: Visitor, other: Visitor) -> list[str]:
     """Register in one browser, confirm in another, add an address, reset; return the addresses that are left."""
     email = "ada@corp.test"
-    page = here.open("/profile").follow("Create an account")
+    page = here.open("/profile").follow("Create account")
     page.press("Create account", email=email, password=PASSWORD)
     parts = urlsplit(link_in(registered.mail(email)))
-    other.open(f"{parts.path}?{parts.query}").press("Confirm")
+    other.open(f"{parts.path}?{parts.query}").press("Verify")
     body = {"email": email, "password": PASSWORD}
     token = str(answered(registered.tenant.send("POST", LOGIN, body, with_secret=False))["access_token"])
     more = {"email": "second@corp.test", "type": "Secondary"}

@@ -41,12 +41,12 @@ def test_mailed_code_passes_and_browser_is_known_after(new_world: NewWorld, new_
     tenant = new_world(**DEMAND)
     ada, visitor = known_in_firefox(tenant, new_visitor_at), in_chrome(new_visitor_at(tenant))
     page = sign_in(visitor, tenant, ada)
-    assert page.heading == "Is it you?"
-    assert "You have not signed in from here before." in page.text
+    assert page.heading == "Two-step verification"
+    assert "You haven’t signed in from here before." in page.text
     assert "Do not ask again" not in page.text
     assert visitor.open("/profile").heading != "Your profile"
     wrong = page.press("Continue", code="000000")
-    assert "That code did not work" in wrong.text
+    assert "Wrong or expired code" in wrong.text
     assert wrong.press("Continue", code=code(tenant)).query["code"]
     close_browser(visitor)
     assert sign_in(visitor, tenant, ada).query["code"]
@@ -63,7 +63,7 @@ def test_trusted_browser_is_asked_if_risky(new_world: NewWorld, new_visitor_at: 
     assert sign_in(visitor, tenant, ada).query["code"]
     close_browser(in_chrome(visitor))
     page = sign_in(visitor, tenant, ada)
-    assert "You have not signed in from here before." in page.text
+    assert "You haven’t signed in from here before." in page.text
     tenant.services.clock.advance(seconds=30)
     assert page.press("Continue", code=code_now(tenant, app)).query["code"]
 
@@ -77,5 +77,5 @@ def test_mailed_link_sign_in_demands_a_texted_code(new_world: NewWorld, new_visi
         work.run(update(accounts).where(accounts.c.uid == ada.uid).values(**number))
     by_mail(visitor.open("/login"), ada.email)
     page = visitor.open(link_path(tenant)).press("Sign in")
-    assert (page.heading, "texted to" in page.text) == ("Is it you?", True)
+    assert (page.heading, "texted to" in page.text) == ("Two-step verification", True)
     assert page.press("Continue", code=code(tenant, "sms")).address.endswith("/profile")

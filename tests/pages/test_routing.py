@@ -37,9 +37,9 @@ def test_unlisted_return_url_is_refused_with_a_notice(world: World, visitor: Vis
     page = visitor.open("/auth.aspx?action=login&return_url=https://evil.example/")
     final = page.press("Sign in", identifier=ada.email, password=PASSWORD)
     assert final.heading == ada.email
-    assert "is not registered here" in final.text
+    assert "wasn’t registered" in final.text
     again = visitor.open("/auth.aspx?return_url=https://evil.example/")
-    assert "is not registered here" in again.text
+    assert "wasn’t registered" in again.text
 
 
 APP = "https://app.example/done?from=hub#top"
@@ -124,7 +124,7 @@ def test_unknown_path_shows_404_page_with_reference(visitor: Visitor) -> None:
     page = visitor.open("/nothing")
     assert page.status == 404
     assert page.title.startswith("Error: ")
-    assert "give this number" in page.text
+    assert "mention this ID" in page.text
 
 
 def test_wrong_method_answers_405_with_allow_header(visitor: Visitor) -> None:
@@ -158,7 +158,7 @@ def test_well_known_change_password_redirects(visitor: Visitor) -> None:
 def test_unknown_host_gets_404_page_without_tenant_names(world: World, hub_app: Flask) -> None:
     answer = Client(hub_app).get("/login", base_url=f"http://nobody.{world.services.settings.hub_domain}")
     assert answer.status_code == 404
-    assert "Nobody lives here" in answer.text
+    assert "Page not found" in answer.text
     assert world.name not in answer.text
 
 
@@ -174,14 +174,14 @@ def test_malformed_hosts_get_the_404_page(world: World, hub_app: Flask, host: st
 def test_unknown_application_is_never_redirected_to(visitor: Visitor) -> None:
     page = visitor.open("/service/oidc/authorize?client_id=nobody&redirect_uri=https://evil.example/")
     assert page.status == 400
-    assert page.heading == "We do not know this application"
+    assert page.heading == "App not found"
 
 
 def test_unregistered_redirect_uri_is_never_redirected_to(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop", client_uri="https://shop.example/start")
     page = visitor.authorize(shop, redirect_uri="https://evil.example/")
     assert page.status == 400
-    assert page.heading == "We cannot send you back"
+    assert page.heading == "We can’t send you back"
     assert page.follow("Back to Acme Shop").address == "https://shop.example/start"
 
 
@@ -228,7 +228,7 @@ def test_return_url_outside_the_listed_path_is_refused(
     visitor, ada = new_visitor_at(world), world.person("ada@example.com")
     page = visitor.open(f"/auth.aspx?return_url={quote(address, safe='')}")
     final = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert "is not registered here" in final.text
+    assert "wasn’t registered" in final.text
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_error_page_shows_reference_of_its_log_line(
     with caplog.at_level(logging.ERROR):
         page = visitor.open("/login")
     assert page.status == 500
-    reference = page.text.partition("give this number: ")[2].split()[0]
+    reference = page.text.partition("mention this ID: ")[2].split()[0]
     assert reference in caplog.text
 
 
@@ -297,5 +297,5 @@ def test_static_files_are_immutable_and_old_names_resolve(visitor: Visitor) -> N
 def test_unconfigured_provider_shows_403_and_no_redirect(visitor: Visitor, provider: str, code: str) -> None:
     asked = f"/requesthandler.ASPX?apikey=x&provider={provider}&callback=https%3A%2F%2Fevil.example%2F"
     page = visitor.open(asked)
-    assert (page.status, "That way to sign in is not set up" in page.text, code in page.text) == (403, True, True)
+    assert (page.status, "Sign-in method unavailable" in page.text, code in page.text) == (403, True, True)
     assert "evil" not in page.html.replace("evil.example%2F", "")

@@ -61,11 +61,11 @@ def test_required_factor_is_enrolled_at_sign_in(tenant: World, browser: Visitor)
     assert "<svg" in page.html
     codes_page = page.press("Continue", code=code_now(tenant, app_of(page)))
     assert codes_page.heading == "Backup codes"
-    codes_shown = codes_page.press("Show my backup codes")
+    codes_shown = codes_page.press("Create backup codes")
     assert len(re.findall(r"<code>[0-9a-f]{5}-[0-9a-f]{5}</code>", codes_shown.html)) == 10
     assert codes_shown.answer is not None
     assert "no-store" in codes_shown.answer.headers["Cache-Control"]
-    assert codes_shown.follow("I have kept them").query["code"]
+    assert codes_shown.follow("Continue").query["code"]
 
 
 def test_enrolled_factor_is_asked_after_the_password(
@@ -75,10 +75,10 @@ def test_enrolled_factor_is_asked_after_the_password(
     app, _ = enrol_totp(browser, tenant, ada)
     tenant.services.clock.advance(seconds=30)
     page = sign_in(new_visitor_at(tenant), tenant, ada)
-    assert page.heading == "Is it you?"
+    assert page.heading == "Two-step verification"
     wrong = page.press("Continue", code="000000")
     assert wrong.status == 403
-    assert "That code did not work" in wrong.text
+    assert "Wrong code" in wrong.text
     assert wrong.title.startswith("Error: ")
     assert wrong.press("Continue", code=code_now(tenant, app)).query["code"]
 
@@ -100,12 +100,12 @@ def test_reload_shows_the_same_enrolment_key(tenant: World, browser: Visitor) ->
 def test_backup_code_replaces_the_factor(tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt) -> None:
     ada = tenant.person("ada@example.com")
     _, codes_page = enrol_totp(browser, tenant, ada)
-    code = re.findall(r"<code>([0-9a-f-]+)</code>", codes_page.press("Show my backup codes").html)[0]
+    code = re.findall(r"<code>([0-9a-f-]+)</code>", codes_page.press("Create backup codes").html)[0]
     visitor = new_visitor_at(tenant)
-    choices = sign_in(visitor, tenant, ada).follow("Take another way")
+    choices = sign_in(visitor, tenant, ada).follow("Try another way")
     assert "Backup code" in choices.text
     page = visitor.open(choices.address.replace("kind=choose", "kind=backup_code"))
-    assert "Type one of your backup codes" in page.text
+    assert "Enter one of your backup codes" in page.text
     assert page.press("Continue", backup_code=code).query["code"]
 
 
@@ -121,7 +121,7 @@ def test_trusted_browser_skips_factor_until_it_expires(
     assert sign_in(visitor, tenant, ada).query.get("code")
     tenant.services.clock.advance(days=31)
     close_browser(visitor)
-    assert sign_in(visitor, tenant, ada).heading == "Is it you?"
+    assert sign_in(visitor, tenant, ada).heading == "Two-step verification"
 
 
 def test_too_many_wrong_codes_restart_the_sign_in(
@@ -132,9 +132,9 @@ def test_too_many_wrong_codes_restart_the_sign_in(
     page = sign_in(new_visitor_at(tenant), tenant, ada)
     for _ in range(5):
         page = page.press("Continue", code="000000")
-    assert "Too many tries" in page.text
+    assert "Too many attempts" in page.text
     after = page.visitor.send("POST", page.address, {**page.form("Continue").fields, "do": "prove", "code": "000000"})
-    assert "Begin again" in after.text
+    assert "Start over" in after.text
 
 
 def test_second_factor_page_expires_after_ten_minutes(tenant: World, browser: Visitor) -> None:

@@ -35,7 +35,7 @@ def attacker_changes_password(
 ) -> str:
     attacker = new_visitor()
     attacker.open("/profile").press("Sign in", identifier=ada.email, password=old)
-    attacker.open("/change-password").press("Save the new password", old_password=old, new_password=new)
+    attacker.open("/change-password").press("Save password", old_password=old, new_password=new)
     mails = mails_to(world.services, world.tenant_id, ada.email)
     return path_in([one for one in mails if "/not-me" in str(one)][-1])
 
@@ -52,17 +52,17 @@ def replace_address(world: World, ada: Person) -> None:
 
 
 NEWER = "Amber-window-44"
-NOT_ME = "It was not me: close the account to others"
+NOT_ME = "Secure my account"
 
 
 def test_alert_reset_mail_has_its_own_limit(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     for _ in range(4):
-        new_visitor().open("/login").follow("Forgot it?").press("Send it", identifier=ada.email)
+        new_visitor().open("/login").follow("Forgot password?").press("Continue", identifier=ada.email)
     owner = new_visitor()
     page = owner.open(attacker_changes_password(world, new_visitor, ada)).press(NOT_ME)
-    assert page.heading == "Check your mail"
+    assert page.heading == "Check your email"
     mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
-    assert "Take your account back" in str(mail["html"])
+    assert "Your account is secured" in str(mail["html"])
     assert owner.open(path_in(mail)).heading == "Choose a new password"
 
 
@@ -73,20 +73,20 @@ def test_throttled_alert_sets_the_password_on_the_page(new_world: NewWorld, new_
     owner = new_visitor_at(world)
     owner.open(first).press(NOT_ME)
     mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
-    owner.open(path_in(mail)).press("Save the new password", password=NEWER)
+    owner.open(path_in(mail)).press("Save password", password=NEWER)
     second = attacker_changes_password(world, lambda: new_visitor_at(world), ada, NEWER, "Cobalt-harbour-23")
     page = owner.open(second).press(NOT_ME)
     assert page.heading == "Choose a new password"
     used = owner.open(second)
-    assert used.heading == "This was done already"
+    assert used.heading == "Already done"
     assert "mail" not in used.text, "no mail was sent"
-    assert "Your password is changed" in page.press("Save the new password", password="Velvet-anchor-65").text
+    assert "Password changed" in page.press("Save password", password="Velvet-anchor-65").text
     assert owner.open("/login").press("Sign in", identifier=ada.email, password="Cobalt-harbour-23").status == 401
 
 
 def test_alert_page_confirms_the_closure(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     page = new_visitor().open(attacker_changes_password(world, new_visitor, ada)).press(NOT_ME)
-    assert "The account is closed to others" in page.text
+    assert "Your account is secured" in page.text
     assert "If there is an account" not in page.text, "the holder of the alert knows that the account exists"
 
 
@@ -116,10 +116,10 @@ def test_alert_returns_account_to_the_notified_mailbox(world: World, new_visitor
     page = owner.open(link)
     assert ada.email in page.text
     assert ATTACKER not in page.text
-    assert page.press(NOT_ME).heading == "Check your mail"
+    assert page.press(NOT_ME).heading == "Check your email"
     resets = [one for one in mails_to(world.services, world.tenant_id, ada.email) if "/reset-password" in str(one)]
     assert resets
     assert not [one for one in mails_to(world.services, world.tenant_id, ATTACKER) if "/reset-password" in str(one)]
-    result = owner.open(path_in(resets[-1])).press("Save the new password", password="Amber-window-44")
-    assert "Your password is changed" in result.text
+    result = owner.open(path_in(resets[-1])).press("Save password", password="Amber-window-44")
+    assert "Password changed" in result.text
     assert owner.open("/login").press("Sign in", identifier=ATTACKER, password="Amber-window-44").status == 401

@@ -51,7 +51,7 @@ def test_sign_in_returns_to_the_requested_page(visitor: Visitor, ada: Person) ->
 
 
 def test_profile_is_edited(visitor: Visitor, ada: Person) -> None:
-    page = signed_in(visitor, ada).follow("Edit your profile Name, date of birth and what else we ask")
+    page = signed_in(visitor, ada).follow("Edit your profile Name, date of birth and more")
     assert 'value="Ada"' in page.html
     saved = page.press("Save", first_name="Augusta", last_name="", birth_date="1815-12-10")
     assert saved.heading == "Augusta"
@@ -63,7 +63,7 @@ def test_refused_field_shows_error_and_form_is_kept(visitor: Visitor, ada: Perso
     page = signed_in(visitor, ada, "/profile/edit").press("Save", first_name="Augusta", birth_date="1815-02-30")
     assert page.status == 400
     assert page.title.startswith("Error")
-    assert "There is no such day." in page.text
+    assert "Enter a valid date." in page.text
     assert 'value="Augusta"' in page.html
 
 
@@ -91,23 +91,23 @@ def test_signed_out_browser_signs_in_first(visitor: Visitor, ada: Person) -> Non
 
 def test_username_is_set_and_a_taken_one_refused(world: World, visitor: Visitor, ada: Person) -> None:
     page = signed_in(visitor, ada, "/username")
-    assert "username" in page.press("Save", username="a b").text
+    assert "Use 1 to 32 characters, without spaces" in page.press("Save", username="a b").text
     assert "countess" in page.press("Save", username="Countess").text
     grace = signed_in(Visitor(type(visitor.client)(visitor.client.application), visitor.home), world.person("g@x.test"))
-    assert "Somebody else has this username" in grace.visitor.open("/username").press("Save", username="COUNTESS").text
+    assert "This username is taken" in grace.visitor.open("/username").press("Save", username="COUNTESS").text
 
 
 def test_stale_session_asks_the_password(world: World, visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
     advance_clock(world, minutes=6)
     page = visitor.open("/username")
-    assert "You signed in a while ago" in page.text
+    assert "It’s been a while since you signed in" in page.text
     wrong = page.press("Save", username="countess", password="wrong")
     assert wrong.status == 401
-    assert "That is not your password." in wrong.text
+    assert "Wrong password." in wrong.text
     assert 'value="countess"' in wrong.html
     assert "countess" in wrong.press("Save", password=PASSWORD).text
-    assert "You signed in a while ago" not in visitor.open("/emails/add").text
+    assert "It’s been a while since you signed in" not in visitor.open("/emails/add").text
 
 
 def test_session_that_became_stale_asks_password_only(world: World, visitor: Visitor, ada: Person) -> None:
@@ -116,8 +116,8 @@ def test_session_that_became_stale_asks_password_only(world: World, visitor: Vis
     advance_clock(world, minutes=6)
     prompt = page.press("Save", username="countess")
     assert prompt.status == 401
-    assert prompt.title.startswith("Your username"), "asking for the password is no error"
-    assert "Is it still you?" in prompt.text
+    assert prompt.title.startswith("Username"), "asking for the password is no error"
+    assert "Confirm it’s you" in prompt.text
     assert prompt.form("Save").fields["username"] == "countess"
     assert "Enter your password." in prompt.press("Save").text
     assert "Saved" in prompt.press("Save", password=PASSWORD).text
@@ -131,19 +131,19 @@ def test_dates_follow_the_visitors_language(visitor: Visitor, world: World) -> N
 
 
 def test_address_is_added_made_primary_and_removed(world: World, visitor: Visitor, ada: Person) -> None:
-    page = signed_in(visitor, ada, "/emails").follow("Add an address")
-    sent = page.press("Send the mail", email="countess@example.org")
+    page = signed_in(visitor, ada, "/emails").follow("Add email")
+    sent = page.press("Send email", email="countess@example.org")
     assert "countess@example.org" in sent.text
     code = re.findall(r"\b\d{6}\b", mails(world, "countess@example.org")[-1])[0]
-    assert sent.press("Confirm", code="000000" if code != "000000" else "111111").status == 403
-    listed = sent.press("Confirm", code=f"{code[:3]} {code[3:]}")
-    assert "Address confirmed" in listed.text
-    first = listed.press("Make main", action="primary").press("Yes, make it the main one")
-    assert "Main address changed" in first.text
+    assert sent.press("Verify", code="000000" if code != "000000" else "111111").status == 403
+    listed = sent.press("Verify", code=f"{code[:3]} {code[3:]}")
+    assert "Email verified" in listed.text
+    first = listed.press("Make primary", action="primary").press("Make primary")
+    assert "Primary email changed" in first.text
     assert len(mails(world, "ada@example.com")) == 2
     prompt = visitor.open("/emails").press("Remove", address="ada@example.com", action="remove")
-    assert prompt.heading == "Remove this address?"
-    left_page = prompt.press("Yes, remove it")
+    assert prompt.heading == "Remove this email?"
+    left_page = prompt.press("Remove")
     assert "ada@example.com" not in left_page.text
     assert visitor.open("/profile").text.count("countess@example.org") == 2
 
@@ -151,8 +151,8 @@ def test_address_is_added_made_primary_and_removed(world: World, visitor: Visito
 def test_taken_address_answers_like_a_free_one(world: World, visitor: Visitor, ada: Person) -> None:
     world.person("grace@example.com")
     page = signed_in(visitor, ada, "/emails/add")
-    taken = page.press("Send the mail", email="grace@example.com")
-    free = page.press("Send the mail", email="other@example.com")
+    taken = page.press("Send email", email="grace@example.com")
+    free = page.press("Send email", email="other@example.com")
     assert (taken.status, taken.heading) == (free.status, free.heading)
     assert "vtoken" not in mails(world, "grace@example.com")[-1]
 
@@ -172,7 +172,7 @@ def test_security_question_is_answered_and_not_shown(new_world: NewWorld, new_vi
     assert "First pet?" in page.text
     assert "Saved" in page.press("Save", answer_0="Rex").text
     again = visitor.open("/security-questions")
-    assert "There is an answer." in again.text
+    assert "Answered." in again.text
     assert "Rex" not in again.html
 
 
@@ -187,45 +187,45 @@ def test_username_page_is_offered_if_usernames_sign_in(new_world: NewWorld, new_
 def test_deletion_needs_a_verified_address(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     visitor = new_visitor_at(new_world(email_verification="optional"))
     visitor.open("/register").press("Create account", email="ada@example.com", password="Zebra-kettle-91")
-    refused = visitor.open("/delete-account").press("Send me the mail")
-    assert "Confirm your address first" in refused.text
+    refused = visitor.open("/delete-account").press("Email me a confirmation link")
+    assert "Verify your email first" in refused.text
 
 
 def test_account_is_deleted_by_link_and_restored(world: World, visitor: Visitor, ada: Person) -> None:
-    mailed = signed_in(visitor, ada, "/delete-account").press("Send me the mail")
-    assert mailed.heading == "Check your mail"
-    assert visitor.open(mailed.address).heading == "Check your mail"
+    mailed = signed_in(visitor, ada, "/delete-account").press("Email me a confirmation link")
+    assert mailed.heading == "Check your email"
+    assert visitor.open(mailed.address).heading == "Check your email"
     assert len(mails(world, ada.email)) == 1, "reloading repeats nothing"
     link = link_in(mails(world, ada.email)[-1])
     page = visitor.open(link)
-    assert page.heading == "Delete this account?"
-    assert visitor.open(link).heading == "Delete this account?", "opening the link does not use it up"
+    assert page.heading == "Delete your account?"
+    assert visitor.open(link).heading == "Delete your account?", "opening the link does not use it up"
     assert visitor.send("HEAD", link, None).status == 200
     assert visitor.open("/profile").heading == "Ada Lovelace"
-    left_page = page.press("Yes, delete it")
-    assert left_page.heading == "Your account is closed"
+    left_page = page.press("Delete account")
+    assert left_page.heading == "Account scheduled for deletion"
     assert visitor.open(left_page.address).comparable_text() == left_page.comparable_text(), "reloading repeats nothing"
     assert visitor.open("/profile").heading == "Welcome back"
-    assert visitor.open(link).heading == "This link no longer works"
+    assert visitor.open(link).heading == "Link no longer works"
     offer = signed_in(visitor, ada)
-    assert offer.heading == "This account is being deleted"
+    assert offer.heading == "Account scheduled for deletion"
     kept_page = offer.press("Keep my account")
-    assert kept_page.heading == "Your account stays"
-    assert visitor.open(kept_page.address).heading == "Your account stays"
+    assert kept_page.heading == "Deletion canceled"
+    assert visitor.open(kept_page.address).heading == "Deletion canceled"
     assert signed_in(visitor, ada).heading == "Ada Lovelace"
 
 
 def test_wrong_password_does_not_reveal_the_deletion(world: World, visitor: Visitor, ada: Person) -> None:
-    signed_in(visitor, ada, "/delete-account").press("Send me the mail")
-    visitor.open(link_in(mails(world, ada.email)[-1])).press("Yes, delete it")
+    signed_in(visitor, ada, "/delete-account").press("Email me a confirmation link")
+    visitor.open(link_in(mails(world, ada.email)[-1])).press("Delete account")
     page = visitor.open("/login").press("Sign in", identifier=ada.email, password="wrong")
     assert "deleted" not in page.text
 
 
 @pytest.mark.database_alone
 def test_deleted_account_is_gone_after_grace_period(world: World, visitor: Visitor, ada: Person) -> None:
-    signed_in(visitor, ada, "/delete-account").press("Send me the mail")
-    visitor.open(link_in(mails(world, ada.email)[-1])).press("Yes, delete it")
+    signed_in(visitor, ada, "/delete-account").press("Email me a confirmation link")
+    visitor.open(link_in(mails(world, ada.email)[-1])).press("Delete account")
     clean(world.services.database, world.services.clock.now() + timedelta(days=15))
     page = signed_in(visitor, ada)
     assert page.status == 401
@@ -239,7 +239,7 @@ def test_malformed_deletion_link_deletes_nothing(visitor: Visitor, token: str) -
 
 
 def test_legacy_deletion_link_resolves(visitor: Visitor) -> None:
-    assert visitor.open("/auth.aspx?vtype=deleteuser&vtoken=x").heading == "This link is not complete"
+    assert visitor.open("/auth.aspx?vtype=deleteuser&vtoken=x").heading == "Link incomplete"
 
 
 def test_new_privacy_policy_must_be_accepted_first(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -247,8 +247,8 @@ def test_new_privacy_policy_must_be_accepted_first(new_world: NewWorld, new_visi
     visitor, shop = new_visitor_at(world), world.application("shop", client_name="Acme Shop")
     ada = world.person("ada@example.com")
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert page.heading == "The privacy policy has changed"
-    assert visitor.authorize(shop).heading == "The privacy policy has changed", "a second tab cannot bypass the policy"
+    assert page.heading == "Our privacy notice has changed"
+    assert visitor.authorize(shop).heading == "Our privacy notice has changed", "a second tab cannot bypass the policy"
     assert "error=interaction_required" in visitor.authorize(shop, prompt="none").address
     callback = page.press("Accept")
     assert callback.address.startswith("https://shop.example/cb?")
@@ -265,9 +265,9 @@ OWN_PAGES = (
 def test_account_pages_wait_for_policy_acceptance(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(privacy_policy=POLICY)
     visitor, ada = new_visitor_at(world), world.person("ada@example.com")
-    assert signed_in(visitor, ada).heading == "The privacy policy has changed"
+    assert signed_in(visitor, ada).heading == "Our privacy notice has changed"
     for page in OWN_PAGES:
-        assert visitor.open(page).heading == "The privacy policy has changed", page
+        assert visitor.open(page).heading == "Our privacy notice has changed", page
     prompt = visitor.open("/change-password")
     assert prompt.press("Accept").heading == "Change password"
 
@@ -280,14 +280,11 @@ def test_forms_opened_before_the_policy_change_nothing(new_world: NewWorld, new_
     username, password = visitor.open("/username"), visitor.open("/change-password")
     email, left_page = visitor.open("/emails/add"), visitor.open("/delete-account")
     advance_clock(world, minutes=2)
-    heading = "The privacy policy has changed"
+    heading = "Our privacy notice has changed"
     assert username.press("Save", username="eve").heading == heading
-    assert email.press("Send the mail", email="eve@example.org").heading == heading
-    assert left_page.press("Send me the mail").heading == heading
-    assert (
-        password.press("Save the new password", old_password=PASSWORD, new_password="Other-kettle-92").heading
-        == heading
-    )
+    assert email.press("Send email", email="eve@example.org").heading == heading
+    assert left_page.press("Email me a confirmation link").heading == heading
+    assert password.press("Save password", old_password=PASSWORD, new_password="Other-kettle-92").heading == heading
     assert mails(world, "eve@example.org") == []
     assert mails(world, ada.email) == []
 
@@ -296,7 +293,7 @@ def test_missing_required_field_is_asked_at_sign_in(new_world: NewWorld, new_vis
     world = new_world(registration_form=FORM, custom_fields=["size"], ask_required_fields=True)
     visitor, shop = new_visitor_at(world), world.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop).press("Sign in", identifier=world.person("ada@example.com").email, password=PASSWORD)
-    assert page.heading == "One thing more"
+    assert page.heading == "One more thing"
     assert "Acme Shop" in page.text
     assert "Fill in this field." in page.press("Continue", first_name="").text
     assert "code=" in page.press("Continue", first_name="Ada").address
@@ -308,8 +305,8 @@ def test_each_post_makes_one_api_call(visitor: Visitor, ada: Person) -> None:
     posts = [
         visitor.open("/profile/edit").press("Save", birth_date="x"),
         visitor.open("/username").press("Save", username="a b"),
-        visitor.open("/emails/add").press("Send the mail", email="x"),
-        visitor.open("/emails/add").press("Send the mail", email="fresh@example.com"),
-        visitor.open("/delete-account").press("Send me the mail"),
+        visitor.open("/emails/add").press("Send email", email="x"),
+        visitor.open("/emails/add").press("Send email", email="fresh@example.com"),
+        visitor.open("/delete-account").press("Email me a confirmation link"),
     ]
     assert [page.cost["api"] <= 1 for page in posts] == [True] * len(posts)

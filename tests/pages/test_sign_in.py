@@ -74,7 +74,7 @@ def test_form_token_of_another_browser_keeps_the_form(world: World, new_visitor:
     token = other.open("/login").form("Sign in").fields["token"]
     page = ada.open("/login").press("Sign in", identifier="ada@example.com", password=PASSWORD, token=token)
     assert page.status == 403
-    assert "Please send that once more" in page.text
+    assert "Request not verified" in page.text
     assert page.form("Sign in").fields["identifier"] == "ada@example.com"
 
 
@@ -88,7 +88,7 @@ def test_cross_site_post_is_refused_and_keeps_the_form(world: World, visitor: Vi
     sent = {**fields, "identifier": ada.email, "password": PASSWORD}
     page = visitor.send("POST", f"{visitor.home}/login", sent, **headers)
     assert page.status == 403
-    assert "Please send that once more" in page.text
+    assert "Request not verified" in page.text
     assert page.form("Sign in").fields["identifier"] == ada.email
     assert page.press("Sign in", password=PASSWORD).query["code"]
 
@@ -103,7 +103,7 @@ def test_null_origin_is_accepted(world: World, visitor: Visitor) -> None:
 def test_missing_cookies_are_explained(world: World, visitor: Visitor) -> None:
     page = visitor.open("/login")
     visitor.forget("gatehouse")
-    assert "Cookies have to be allowed" in page.press("Sign in", identifier="a@b.c", password="x").text
+    assert "Allow cookies" in page.press("Sign in", identifier="a@b.c", password="x").text
 
 
 def test_form_token_is_bound_to_its_interaction(world: World, visitor: Visitor) -> None:
@@ -152,7 +152,7 @@ def test_interaction_in_another_browser_answers_410(world: World, new_visitor: N
     page = new_visitor().authorize(world.application("shop"))
     foreign = new_visitor().open(page.address)
     assert foreign.status == 410
-    assert foreign.heading == "Let us start again"
+    assert foreign.heading == "Let’s start over"
 
 
 def test_expired_interaction_links_back_to_the_application(world: World, visitor: Visitor) -> None:
@@ -228,7 +228,7 @@ def test_malformed_input_gets_a_page_not_an_error(visitor: Visitor, typed: str) 
 def test_json_body_is_not_read_as_a_form(visitor: Visitor, path: str, body: str) -> None:
     answer = visitor.client.post(path, base_url=visitor.home, data=body, content_type="application/json")
     assert answer.status_code < 500
-    assert "Something broke on our side" not in answer.text
+    assert "Something went wrong" not in answer.text
 
 
 @pytest.mark.parametrize("name", ["token", "identifier", "password", "captcha", "attempt", "remember"])
@@ -244,7 +244,7 @@ def test_file_upload_is_not_read_as_a_field(world: World, visitor: Visitor, name
 def test_bad_host_header_is_a_client_error(visitor: Visitor) -> None:
     answer = visitor.client.post("/login", base_url=visitor.home, headers={"Host": "bad host"})
     assert answer.status_code < 500
-    assert "Something broke on our side" not in answer.text
+    assert "Something went wrong" not in answer.text
 
 
 def test_oversized_form_answers_413(visitor: Visitor) -> None:
@@ -257,7 +257,7 @@ def test_reauthentication_fills_in_the_identifier(world: World, visitor: Visitor
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # a test clock
     page = visitor.authorize(shop, prompt="login")
-    assert page.heading == "Is it still you?"
+    assert page.heading == "Confirm it’s you"
     assert page.form("Continue").fields["identifier"] == ada.email
     assert page.press("Continue", password=PASSWORD).query["code"]
 

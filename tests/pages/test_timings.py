@@ -124,7 +124,7 @@ def second_factor_operations(who: Subject) -> Timed:
 
 def lost_passkey_page(who: Subject, hub: Flask) -> Timed:
     page = browser_of(who, hub).open("/passkeys/lost")
-    yield "page: lost passkey", lambda: page.press("Send me a link", identifier=who.email)
+    yield "page: lost passkey", lambda: page.press("Email me a link", identifier=who.email)
 
 
 def passwordless_pages(who: Subject, hub: Flask) -> Timed:
@@ -137,7 +137,7 @@ def passwordless_pages(who: Subject, hub: Flask) -> Timed:
         )
         yield f"page: code of a sign-in by {method}", lambda sent=sent: sent[0].press("Sign in", code="000000")
     device = browser_of(who, hub).open("/sign-in/device")
-    yield "page: ask another device", lambda: device.press("Ask my mailbox", identifier=who.email)
+    yield "page: ask another device", lambda: device.press("Email me a sign-in request", identifier=who.email)
 
 
 def registrations(who: Subject) -> Timed:
@@ -160,7 +160,7 @@ def pages(who: Subject, hub: Flask) -> Timed:
         page, sent = visitor.open("/forgot-password"), []
         yield (
             f"page: forgotten password, {name}",
-            lambda page=page, value=value, sent=sent: sent.append(page.press("Send it", identifier=value)),
+            lambda page=page, value=value, sent=sent: sent.append(page.press("Continue", identifier=value)),
         )
         yield f"page: code of a reset, {name}", lambda sent=sent: sent[0].press("Continue", code="000000")
 
@@ -171,9 +171,9 @@ def sign_up(who: Subject, hub: Flask) -> Timed:
     yield "page: sign up", lambda: made.append(page.press("Create account", email=who.email, password=WRONG))
     seen = made[0]
     yield "page: check your mail", lambda: seen.visitor.open(seen.address)
-    yield "page: code of a sign-up", lambda: seen.press("Confirm", code="000000")
+    yield "page: code of a sign-up", lambda: seen.press("Verify", code="000000")
     who.tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # a test clock
-    yield "page: another mail", lambda: seen.press("Send another mail")
+    yield "page: another mail", lambda: seen.press("Resend email")
     back = seen.visitor.open(f"/login?attempt={seen.query['attempt']}")
     yield "page: sign in where one signed up", lambda: back.press("Sign in", identifier=who.email, password=WRONG)
     other = browser_of(who, hub).open("/login")
@@ -183,11 +183,11 @@ def sign_up(who: Subject, hub: Flask) -> Timed:
 def sign_up_by_passkey(who: Subject, hub: Flask) -> Timed:
     visitor = browser_of(who, hub)
     page, device, report = visitor.open("/register"), Authenticator(visitor.home), []
-    typed = {**page.form("Create it with a passkey").fields, "email": who.email}
+    typed = {**page.form("Sign up with a passkey").fields, "email": who.email}
     address = f"{visitor.home}/register/passkey/options"
     yield "page: options of a sign-up by passkey", lambda: report.append(visitor.send("POST", address, typed))
     made = json.dumps(device.makes(json.loads(report[0].html)))
-    yield "page: sign up by passkey", lambda: page.press("Create it with a passkey", email=who.email, credential=made)
+    yield "page: sign up by passkey", lambda: page.press("Sign up with a passkey", email=who.email, credential=made)
     login = browser_of(who, hub).open("/login")
     asked = login.visitor.send(
         "POST", f"{visitor.home}/login/passkey/options", login.form("Sign in with a passkey").fields

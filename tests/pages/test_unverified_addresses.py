@@ -18,7 +18,7 @@ from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 NEW = "countess@example.org"
-WAITS = re.compile(r"You can have another one sent in \d+ seconds?\.")
+WAITS = re.compile(r"You can resend it in \d+ seconds?\.")
 FREE = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
 
 
@@ -72,70 +72,70 @@ def wait_cool_down(world: World) -> None:
 def test_unverified_address_is_verified_by_code(world: World, visitor: Visitor) -> None:
     ada = new_person(world)
     page = signed_in(visitor, ada, "/emails")
-    assert "not confirmed" in page.text
-    sent = page.press("Send it again")
-    assert (sent.status, sent.heading) == (200, "Check your mail")
-    assert "We sent another message" in sent.text
+    assert "Not verified" in page.text
+    sent = page.press("Resend email")
+    assert (sent.status, sent.heading) == (200, "Check your email")
+    assert "Code resent" in sent.text
     assert count(world, ada.email) == 1
-    confirmed = sent.press("Confirm", code=code(world, ada.email))
-    assert "Address confirmed" in confirmed.text
-    assert "not confirmed" not in confirmed.text
-    assert "Send it again" not in confirmed.text
+    confirmed = sent.press("Verify", code=code(world, ada.email))
+    assert "Email verified" in confirmed.text
+    assert "Not verified" not in confirmed.text
+    assert "Resend email" not in confirmed.text
 
 
 def test_unverified_address_is_verified_by_link(world: World, visitor: Visitor) -> None:
     ada = new_person(world)
-    signed_in(visitor, ada, "/emails").press("Send it again")
+    signed_in(visitor, ada, "/emails").press("Resend email")
     mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
     link = next(word for word in mail["text"].split() if "vtoken=" in word)
-    visitor.open(link).press("Confirm")
-    assert "not confirmed" not in visitor.open("/emails").text
+    visitor.open(link).press("Verify")
+    assert "Not verified" not in visitor.open("/emails").text
 
 
 def test_resend_waits_for_the_cool_down_on_every_page(world: World, visitor: Visitor) -> None:
     ada = new_person(world)
     listed = signed_in(visitor, ada, "/emails")
-    sent = listed.press("Send it again")
+    sent = listed.press("Resend email")
     assert WAITS.search(sent.text)
-    for early in (sent.press("Send it again"), listed.press("Send it again")):
+    for early in (sent.press("Resend email"), listed.press("Resend email")):
         assert early.status == 429
         assert early.answer is not None
         assert 0 < int(early.answer.headers["Retry-After"]) <= resend_delay.SECONDS
-        assert "A message is on its way" in early.text
+        assert "Code sent" in early.text
     assert WAITS.search(visitor.open("/emails").text)
     assert count(world, ada.email) == 1
     wait_cool_down(world)
     assert not WAITS.search(visitor.open("/emails").text)
-    assert "We sent another message" in listed.press("Send it again").text
+    assert "Code resent" in listed.press("Resend email").text
     assert count(world, ada.email) == 2
 
 
 def test_pending_address_is_listed_and_mailed_again(world: World, visitor: Visitor) -> None:
     ada = new_person(world, verified=True)
     form = signed_in(visitor, ada, "/emails/add")
-    sent = [form.press("Send the mail", email=NEW) for _ in range(2)][-1]
-    assert (sent.heading, count(world, NEW)) == ("Check your mail", 1), "a double click sends one mail"
-    assert sent.press("Send it again").status == 429
+    sent = [form.press("Send email", email=NEW) for _ in range(2)][-1]
+    assert (sent.heading, count(world, NEW)) == ("Check your email", 1), "a double click sends one mail"
+    assert sent.press("Resend email").status == 429
     first = code(world, NEW)
     wait_cool_down(world)
     listed = visitor.open("/emails")
-    assert "waits for the link or the code that we mailed there" in listed.text
-    again = listed.follow("Type the code").press("Send it again")
-    assert ("We sent another message" in again.text, count(world, NEW)) == (True, 2)
+    assert "Verification email sent" in listed.text
+    again = listed.follow("Enter code").press("Resend email")
+    assert ("Code resent" in again.text, count(world, NEW)) == (True, 2)
     second = code(world, NEW)
     if first != second:
-        assert "That code did not work" in again.press("Confirm", code=first).text
-    assert "Address confirmed" in again.press("Confirm", code=second).text
+        assert "Wrong or expired code" in again.press("Verify", code=first).text
+    assert "Email verified" in again.press("Verify", code=second).text
 
 
 def test_pending_address_can_be_removed(world: World, visitor: Visitor) -> None:
     ada = new_person(world, verified=True)
-    sent = signed_in(visitor, ada, "/emails/add").press("Send the mail", email=NEW)
+    sent = signed_in(visitor, ada, "/emails/add").press("Send email", email=NEW)
     asked = visitor.open("/emails").press("Remove", address=NEW, action="remove")
-    assert NEW not in asked.press("Yes, remove it").text.partition("Email addresses")[2].partition("told")[0]
-    assert sent.press("Send it again").address.endswith("/emails"), "nothing is pending"
-    added = visitor.open("/emails/add").press("Send the mail", email=NEW)
-    assert (added.heading, count(world, NEW)) == ("Check your mail", 2), "and it can be requested again at once"
+    assert NEW not in asked.press("Remove").text.partition("Email addresses")[2].partition("told")[0]
+    assert sent.press("Resend email").address.endswith("/emails"), "nothing is pending"
+    added = visitor.open("/emails/add").press("Send email", email=NEW)
+    assert (added.heading, count(world, NEW)) == ("Check your email", 2), "and it can be requested again at once"
 
 
 def test_resend_does_not_reveal_registered_addresses(world: World, new_visitor_at: NewVisitorAt) -> None:
@@ -143,12 +143,12 @@ def test_resend_does_not_reveal_registered_addresses(world: World, new_visitor_a
     seen: dict[str, list[tuple[int, str]]] = {}
     for asker, email in (("ada@example.com", "grace@example.com"), ("eve@example.com", NEW)):
         page = signed_in(new_visitor_at(world), new_person(world, asker, verified=True), "/emails/add")
-        shown = page.press("Send the mail", email=email)
+        shown = page.press("Send email", email=email)
         seen[email] = [(shown.status, without_varying_text(shown, email))]
         for must_wait in (False, True, True, True, True, True):
             if must_wait:
                 wait_cool_down(world)
-            shown = shown.press("Send it again")
+            shown = shown.press("Resend email")
             seen[email].append((shown.status, without_varying_text(shown, email)))
     assert seen["grace@example.com"] == seen[NEW]
     assert [status for status, _ in seen[NEW]] == [200, 429, 200, 200, 200, 200, 403]
@@ -166,8 +166,8 @@ def test_mail_limit_used_by_others_is_not_revealed(world: World, new_visitor_at:
     page = signed_in(new_visitor_at(world), ada, "/emails")
     seen = []
     for _ in range(5):
-        shown = page.press("Send it again")
-        seen.append((shown.status, "We sent another message" in shown.text))
+        shown = page.press("Resend email")
+        seen.append((shown.status, "Code resent" in shown.text))
         wait_cool_down(world)
     assert seen == [(200, True)] * 4 + [(403, False)]
 
@@ -176,8 +176,8 @@ def test_disabled_verification_offers_no_resend(new_world: NewWorld, new_visitor
     world = new_world(limits=FREE, email_verification="disabled")
     visitor = new_visitor_at(world)
     page = signed_in(visitor, new_person(world), "/emails")
-    assert "not confirmed" in page.text
-    assert "Send it again" not in page.text
+    assert "Not verified" in page.text
+    assert "Resend email" not in page.text
     token = visitor.open("/username").form("Save").fields["token"]
     sent = visitor.send(
         "POST", f"{visitor.home}/emails/confirm", {"token": token, "do": "again", "email": "ada@example.com"}
@@ -189,12 +189,12 @@ def test_disabled_verification_offers_no_resend(new_world: NewWorld, new_visitor
 def test_foreign_form_sends_nothing_and_injects_no_text(world: World, visitor: Visitor) -> None:
     ada = new_person(world)
     page = signed_in(visitor, ada, "/emails")
-    assert page.press("Send it again", token="x").status == 403
+    assert page.press("Resend email", token="x").status == 403
     assert count(world, ada.email) == 0
-    assert page.press("Send it again", email="eve@example.com").address.endswith("/emails"), (
+    assert page.press("Resend email", email="eve@example.com").address.endswith("/emails"), (
         "not an address of the account"
     )
-    forged = page.press("Send it again", token="x", email="our hotline: call 0900 1")
+    forged = page.press("Resend email", token="x", email="our hotline: call 0900 1")
     assert "hotline" not in forged.text
     assert visitor.open("/emails/confirm?email=our+hotline%40example.com").address.endswith("/emails")
     assert sent_messages(world.services, world.tenant_id) == []
@@ -203,12 +203,12 @@ def test_foreign_form_sends_nothing_and_injects_no_text(world: World, visitor: V
 def test_signed_out_browser_signs_in_first(world: World, visitor: Visitor) -> None:
     page = signed_in(visitor, new_person(world), "/emails")
     visitor.forget("session")
-    assert page.press("Send it again").heading == "Welcome back"
+    assert page.press("Resend email").heading == "Welcome back"
     assert sent_messages(world.services, world.tenant_id) == []
 
 
 def test_each_page_makes_one_api_call(world: World, visitor: Visitor) -> None:
-    signed_in(visitor, new_person(world), "/emails").press("Send it again")
+    signed_in(visitor, new_person(world), "/emails").press("Resend email")
     page = visitor.open("/emails/confirm?email=ada%40example.com")
-    seen = [visitor.open("/emails"), page, page.press("Confirm", code="1"), page.press("Send it again")]
+    seen = [visitor.open("/emails"), page, page.press("Verify", code="1"), page.press("Resend email")]
     assert [one.cost["api"] for one in seen] == [1] * len(seen)

@@ -94,31 +94,31 @@ def pending(world: World, visitor: Visitor) -> PendingVerification:
 
 
 def test_unverified_address_is_asked_to_check_mail(pending: PendingVerification) -> None:
-    assert pending.page.heading == "Check your mail"
-    assert f"We wrote to {ADA}" in pending.page.text
+    assert pending.page.heading == "Check your email"
+    assert f"code to {ADA}" in pending.page.text
     assert urlsplit(pending.page.address).path == "/verify"
     assert len(verification_mails(pending.world)) == 1
 
 
 def test_link_continues_to_the_application(pending: PendingVerification) -> None:
     link_page = pending.visitor.open(pending.link)
-    assert link_page.heading == "Is this your address?"
+    assert link_page.heading == "Is this your email?"
     assert ADA in link_page.text
     assert not is_verified(pending.world, pending.ada)
-    assert pending.is_at_application(link_page.press("Confirm"))
+    assert pending.is_at_application(link_page.press("Verify"))
     assert is_verified(pending.world, pending.ada)
 
 
 def test_code_continues_to_the_application(pending: PendingVerification) -> None:
     code = code_in(verification_mails(pending.world)[-1])
-    assert pending.is_at_application(pending.page.press("Confirm", code=f"{code[:3]} {code[3:]}"))
+    assert pending.is_at_application(pending.page.press("Verify", code=f"{code[:3]} {code[3:]}"))
 
 
 def test_legacy_link_address_resolves(pending: PendingVerification) -> None:
     link = pending.link.replace("/verify?", "/auth.aspx?")
     link_page = pending.visitor.open(link)
-    assert link_page.heading == "Is this your address?"
-    assert pending.is_at_application(link_page.press("Confirm"))
+    assert link_page.heading == "Is this your email?"
+    assert pending.is_at_application(link_page.press("Verify"))
 
 
 def test_scanners_do_not_use_up_links_and_are_audited(pending: PendingVerification, new_visitor: NewVisitor) -> None:
@@ -128,22 +128,22 @@ def test_scanners_do_not_use_up_links_and_are_audited(pending: PendingVerificati
     assert scanner.send("GET", pending.link, None, **{"User-Agent": ""}).status == 200
     assert scanner.send("GET", pending.link, None, **{"Sec-Purpose": "prefetch"}).status == 200
     assert not is_verified(pending.world, pending.ada)
-    assert pending.visitor.open(pending.link).heading == "Is this your address?"
+    assert pending.visitor.open(pending.link).heading == "Is this your email?"
     assert link_views(pending.world) == ["machine"] * 4 + ["browser"]
 
 
 def test_verifying_elsewhere_lets_first_browser_continue(pending: PendingVerification, new_visitor: NewVisitor) -> None:
     other = new_visitor().open(pending.link)
-    confirmed = other.press("Confirm")
-    assert confirmed.heading == "Your address is confirmed"
+    confirmed = other.press("Verify")
+    assert confirmed.heading == "Email verified"
     assert "vtoken" not in confirmed.address
     assert not confirmed.visitor.cookies("session")
-    assert pending.is_at_application(pending.page.press("I have opened the link"))
+    assert pending.is_at_application(pending.page.press("Continue"))
 
 
 def test_other_browser_gets_link_to_the_application(pending: PendingVerification, new_visitor: NewVisitor) -> None:
     """The interaction belongs to the first browser, so only the application's home can be offered."""
-    confirmed = new_visitor().open(pending.link).press("Confirm")
+    confirmed = new_visitor().open(pending.link).press("Verify")
     assert "Acme Shop" in confirmed.text
     home = re.findall(r'href="([^"]+)"[^>]*>Continue to Acme Shop', confirmed.html)
     assert len(home) == 1
@@ -152,19 +152,19 @@ def test_other_browser_gets_link_to_the_application(pending: PendingVerification
 
 def test_used_link_is_reported_and_offers_to_continue(pending: PendingVerification, new_visitor: NewVisitor) -> None:
     link = pending.link
-    new_visitor().open(link).press("Confirm")
+    new_visitor().open(link).press("Verify")
     again = new_visitor().open(link)
-    assert "It was confirmed before" in again.text
+    assert "It was already verified" in again.text
     assert again.follow("Go to sign in").heading == "Welcome back"
     own_page = pending.visitor.open(link)
-    assert "It was confirmed before" in own_page.text
+    assert "It was already verified" in own_page.text
     assert pending.is_at_application(own_page.press("Continue to Acme Shop"))
 
 
 def test_double_submit_is_harmless(pending: PendingVerification) -> None:
     link_page = pending.visitor.open(pending.link)
-    assert pending.is_at_application(link_page.press("Confirm"))
-    after = link_page.press("Confirm")
+    assert pending.is_at_application(link_page.press("Verify"))
+    after = link_page.press("Verify")
     assert after.status == 200
     assert pending.visitor.open(pending.page.address).status in (200, 410)
 
@@ -173,26 +173,26 @@ def test_expired_link_is_renewed(pending: PendingVerification, new_visitor: NewV
     wait(pending.world, minutes=4321)
     visitor = new_visitor()
     expired = visitor.open(pending.link)
-    assert expired.heading == "This link no longer works"
-    waiting = expired.press("Send a new link")
-    assert waiting.heading == "Check your mail"
+    assert expired.heading == "Link expired"
+    waiting = expired.press("Request new link")
+    assert waiting.heading == "Check your email"
     assert len(verification_mails(pending.world)) == 2
-    assert visitor.open(pending.link).press("Confirm").heading == "Your address is confirmed"
+    assert visitor.open(pending.link).press("Verify").heading == "Email verified"
 
 
 def test_newer_mail_invalidates_the_older_link(pending: PendingVerification) -> None:
     older = pending.link
     wait(pending.world, seconds=31)
-    sent = pending.page.press("Send another mail")
-    assert "We sent another message" in sent.text
-    assert pending.visitor.open(older).heading == "This link no longer works"
-    assert pending.is_at_application(pending.visitor.open(pending.link).press("Confirm"))
+    sent = pending.page.press("Resend email")
+    assert "Code resent" in sent.text
+    assert pending.visitor.open(older).heading == "Link expired"
+    assert pending.is_at_application(pending.visitor.open(pending.link).press("Verify"))
 
 
 @pytest.mark.parametrize("token", ["x", "", "%00", "a" * 2000, "%F0%9F%9A%AA", "<script>"])
 def test_malformed_token_is_reported_incomplete(visitor: Visitor, token: str) -> None:
     seen = visitor.open(f"/verify?vtoken={token}&x=1")
-    assert seen.heading in ("This link is not complete", "Welcome back", "The application's request is incomplete")
+    assert seen.heading in ("Link incomplete", "Welcome back", "The app’s request is incomplete")
 
 
 def test_link_of_another_tenant_is_unknown(
@@ -200,80 +200,80 @@ def test_link_of_another_tenant_is_unknown(
 ) -> None:
     other = new_visitor_at(new_world())
     token = pending.link.partition("vtoken=")[2].partition("&")[0]
-    assert other.open(f"/verify?vtoken={token}").heading == "This link is not complete"
+    assert other.open(f"/verify?vtoken={token}").heading == "Link incomplete"
 
 
 def test_link_of_deactivated_account_is_refused(pending: PendingVerification) -> None:
     link_page = pending.visitor.open(pending.link)
     change(pending.world, pending.ada, is_active=False)
-    assert link_page.press("Confirm").heading == "This link no longer works"
+    assert link_page.press("Verify").heading == "Link expired"
     assert not is_verified(pending.world, pending.ada)
 
 
 def test_resend_waits_for_the_cool_down(pending: PendingVerification) -> None:
-    early = pending.page.press("Send another mail")
+    early = pending.page.press("Resend email")
     assert early.status == 429
     assert early.answer is not None
     assert 0 < int(early.answer.headers["Retry-After"]) <= 30
-    assert "A message is on its way" in early.text
+    assert "Code sent" in early.text
     assert ADA in early.text
     assert len(verification_mails(pending.world)) == 1
     wait(pending.world, seconds=31)
-    assert early.press("Send another mail").status == 200
+    assert early.press("Resend email").status == 200
     assert len(verification_mails(pending.world)) == 2
 
 
 def test_immediate_second_sign_in_sends_no_mail(pending: PendingVerification) -> None:
-    again = pending.page.follow("Use another address").press("Sign in", identifier=ADA, password=PASSWORD)
-    assert again.heading == "Check your mail"
+    again = pending.page.follow("Use another email").press("Sign in", identifier=ADA, password=PASSWORD)
+    assert again.heading == "Check your email"
     assert len(verification_mails(pending.world)) == 1
 
 
 def test_continue_before_verification_is_refused(pending: PendingVerification) -> None:
-    early = pending.page.press("I have opened the link")
+    early = pending.page.press("Continue")
     assert early.status == 403
-    assert "Not confirmed yet" in early.text
-    assert early.form("Confirm").fields["code"] == ""
+    assert "Not verified yet" in early.text
+    assert early.form("Verify").fields["code"] == ""
 
 
 def test_wrong_and_locked_codes_look_the_same(pending: PendingVerification) -> None:
     wrong = f"{(int(code_in(verification_mails(pending.world)[-1])) + 1) % 1_000_000:06d}"
     wait(pending.world, seconds=31)  # the cool-down shows no seconds any more
-    pages = [pending.page.press("Confirm", code=wrong) for _ in range(8)]
+    pages = [pending.page.press("Verify", code=wrong) for _ in range(8)]
     assert {seen.status for seen in pages} == {403}
     assert len({seen.text for seen in pages}) == 1
-    assert "That code did not work" in pages[0].text
+    assert "Wrong or expired code" in pages[0].text
     assert not is_verified(pending.world, pending.ada)
 
 
 def test_empty_code_is_named(pending: PendingVerification) -> None:
-    empty = pending.page.press("Confirm")
+    empty = pending.page.press("Verify")
     assert empty.status == 422
     assert 'href="#code"' in empty.html
     assert ADA in empty.text
 
 
 def test_foreign_form_token_is_refused(pending: PendingVerification) -> None:
-    assert "Please send that once more" in pending.page.press("Confirm", code="123456", token="x").text
+    assert "Request not verified" in pending.page.press("Verify", code="123456", token="x").text
     link_page = pending.visitor.open(pending.link)
-    assert "Please send that once more" in link_page.press("Confirm", token="x").text
+    assert "Request not verified" in link_page.press("Verify", token="x").text
     assert not is_verified(pending.world, pending.ada)
 
 
 def test_interaction_expires_after_an_hour(pending: PendingVerification) -> None:
     wait(pending.world, minutes=50)
-    assert pending.visitor.open(pending.page.address).heading == "Check your mail"
+    assert pending.visitor.open(pending.page.address).heading == "Check your email"
     wait(pending.world, minutes=15)
     expired = pending.visitor.open(pending.page.address)
     assert expired.status == 410
-    confirmed = pending.visitor.open(pending.link).press("Confirm")
-    assert confirmed.heading == "Your address is confirmed"
+    confirmed = pending.visitor.open(pending.link).press("Verify")
+    assert confirmed.heading == "Email verified"
 
 
 def test_changed_password_must_be_typed_again(pending: PendingVerification) -> None:
     change(pending.world, pending.ada, password_hash=None)
-    confirmed = pending.visitor.open(pending.link).press("Confirm")
-    assert confirmed.heading == "Your address is confirmed"
+    confirmed = pending.visitor.open(pending.link).press("Verify")
+    assert confirmed.heading == "Email verified"
     assert not confirmed.visitor.cookies("session")
     assert confirmed.follow("Continue to Acme Shop").heading == "Welcome back"
 
@@ -281,15 +281,15 @@ def test_changed_password_must_be_typed_again(pending: PendingVerification) -> N
 def test_verification_without_application_ends_at_profile(world: World, visitor: Visitor) -> None:
     unverified(world)
     page = visitor.open("/login").press("Sign in", identifier=ADA, password=PASSWORD)
-    assert page.heading == "Check your mail"
-    final = visitor.open(link_in(verification_mails(world)[-1])).press("Confirm")
+    assert page.heading == "Check your email"
+    final = visitor.open(link_in(verification_mails(world)[-1])).press("Verify")
     assert urlsplit(final.address).path == "/profile"
 
 
 def test_verification_signs_in_if_tenant_enables_it(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(login_on_email_verification=True)
     pending, other = PendingVerification(world, new_visitor_at(world)), new_visitor_at(world)
-    final = other.open(pending.link).press("Confirm")
+    final = other.open(pending.link).press("Verify")
     assert urlsplit(final.address).path == "/profile"
     assert final.visitor.cookies("session")
 
@@ -302,7 +302,7 @@ def test_verification_ends_sessions_if_tenant_enables_it(new_world: NewWorld, ne
     change(world, ada, email_verified=False)
     second = new_visitor_at(world)
     second.open("/login").press("Sign in", identifier=ADA, password=PASSWORD)
-    second.open(link_in(verification_mails(world)[-1])).press("Confirm")
+    second.open(link_in(verification_mails(world)[-1])).press("Verify")
     assert visitor.open("/profile").heading == "Welcome back"
     assert urlsplit(second.open("/profile").address).path == "/profile"
 
@@ -310,9 +310,9 @@ def test_verification_ends_sessions_if_tenant_enables_it(new_world: NewWorld, ne
 def test_two_tabs_return_to_their_own_applications(world: World, visitor: Visitor) -> None:
     first, second = PendingVerification(world, visitor), world.application("games", client_name="Games")
     other = visitor.authorize(second).press("Sign in", identifier=ADA, password=PASSWORD)
-    assert other.heading == "Check your mail"
+    assert other.heading == "Check your email"
     link = link_in(verification_mails(world)[-1])
-    final = visitor.open(link).press("Confirm")
+    final = visitor.open(link).press("Verify")
     assert final.address.startswith(second.redirect_uri)
     assert first.is_at_application(visitor.open(first.page.address))
 
@@ -321,7 +321,7 @@ def test_each_page_makes_one_api_call(pending: PendingVerification) -> None:
     assert pending.visitor.open(pending.page.address).cost["api"] == 1
     link_page = pending.visitor.open(pending.link)
     assert link_page.cost["api"] == 1
-    assert pending.page.press("Confirm", code="000000").cost["api"] == 1
+    assert pending.page.press("Verify", code="000000").cost["api"] == 1
     assert pending.visitor.open("/verify?confirmed=now").cost["api"] == 0
 
 
@@ -336,7 +336,7 @@ def test_page_and_digits_follow_the_visitors_language(world: World, visitor: Vis
     unverified(world)
     visitor.language = "ar"
     page = visitor.open("/login").press("تسجيل الدخول", identifier=ADA, password=PASSWORD)
-    assert (page.language, page.heading) == ("ar", "تحقق من بريدك")
+    assert (page.language, page.heading) == ("ar", "تفقّد بريدك الإلكتروني")
     assert 'dir="rtl"' in page.html
     code = "".join(chr(0x660 + int(digit)) for digit in code_in(verification_mails(world)[-1]))
-    assert urlsplit(page.press("تأكيد", code=code).address).path == "/profile"
+    assert urlsplit(page.press("تحقّق", code=code).address).path == "/profile"

@@ -30,12 +30,12 @@ class PendingRegistration:
 
     def walk_through(self) -> list[tuple[int, str]]:
         """Use everything that the page offers; return status and text of each answer."""
-        answers = [self.summary(self.page), self.summary(self.page.press("Send another mail"))]
+        answers = [self.summary(self.page), self.summary(self.page.press("Resend email"))]
         wait(self.world, seconds=31)
-        answers += [self.summary(self.page.press("Confirm", code="000000")) for _ in range(7)]
-        answers += [self.summary(self.page.press("Confirm")), self.summary(self.page.press("I have opened the link"))]
+        answers += [self.summary(self.page.press("Verify", code="000000")) for _ in range(7)]
+        answers += [self.summary(self.page.press("Verify")), self.summary(self.page.press("Continue"))]
         for _ in range(8):
-            answers.append(self.summary(self.page.press("Send another mail")))
+            answers.append(self.summary(self.page.press("Resend email")))
             wait(self.world, seconds=31)
         return [(status, "".join(letter for letter in text if not letter.isdigit())) for status, text in answers]
 
@@ -58,7 +58,7 @@ def test_owner_is_notified_by_mail_only(world: World, new_visitor_at: NewVisitor
     world.person(ADA)
     pending = PendingRegistration(world, new_visitor_at(world), ADA)
     wait(world, seconds=31)
-    pending.page.press("Send another mail")
+    pending.page.press("Resend email")
     mails = mails_to(world.services, world.tenant_id, ADA)
     assert len(mails) == 2
     assert "vtoken" not in str(mails)

@@ -25,7 +25,7 @@ PEOPLE = {
     "bob": ("bob@example.test",),
     "eve": ("eve@example.test",),
 }
-CONFIRMED, CHANGED, CHECK_MAIL = "Your address is confirmed", "Your password is changed", "Check your mail"
+CONFIRMED, CHANGED, CHECK_MAIL = "Email verified", "Password changed", "Check your email"
 
 
 class Model:

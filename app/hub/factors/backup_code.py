@@ -14,9 +14,9 @@ from app.hub.factors.presentation import FactorForm, FactorPresentation
 class BackupCodeForm(FactorForm):
     """A backup code, which has letters and digits."""
 
-    backup_code = StringField(_l("Backup code"), [InputRequired(_l("Type the code."))])
+    backup_code = StringField(_l("Backup code"), [InputRequired(_l("Enter the code."))])
     error_field = "backup_code"
-    wrong = _l("That code did not work. Each works once: try another one of your list.")
+    wrong = _l("Wrong code. Each backup code works once.")
 
     def to_answer(self, attempt: str) -> FactorAnswer:
         typed = (self.backup_code.data or "")[:64]
@@ -26,7 +26,7 @@ class BackupCodeForm(FactorForm):
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.BACKUP_CODE,
     name=_l("Backup code"),
-    hint=_l("One of the codes that you wrote down"),
+    hint=_l("One of your saved codes"),
     icon="note",
     form=BackupCodeForm,
     samples={"enrolled": FactorPrompt(kind=FactorKind.BACKUP_CODE, is_enrolled=True)},

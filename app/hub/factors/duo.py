@@ -34,19 +34,20 @@ def callback_answer(attempt: str = "") -> FactorAnswer:
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
     **dict.fromkeys(
         (e.DuoFailed, e.WrongDuoState),
-        Notice(_l("Duo did not confirm it"), _l("Begin again with Duo, or take another way.")),
+        Notice(_l("Duo didn’t approve the sign-in"), _l("Try Duo again, or try another way.")),
     ),
     **dict.fromkeys(
         (e.DuoMisconfigured, e.DuoOff, e.DuoNotEnrolled),
         Notice(
-            _l("Duo cannot be reached now"), _l("That is nothing you did. Take another way, or try again in a while.")
+            _l("Duo isn’t responding"),
+            _l("Something isn’t responding on our side. Try again in a moment, or try another way."),
         ),
     ),
 }
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.DUO,
     name=_l("Duo"),
-    hint=_l("On a page of Duo, which brings you back here"),
+    hint=_l("Approve the sign-in with Duo"),
     icon="out",
     form=DuoForm,
     samples={

@@ -12,14 +12,14 @@ from app.hub.factors.presentation import CodeForm, FactorPresentation
 class EmailForm(CodeForm):
     """The mailed code."""
 
-    wrong = _l("That code did not work. Only the newest one works, and only for a few minutes.")
+    wrong = _l("Wrong or expired code. Enter the newest one.")
 
 
 _ONE, _TWO = "a*a@e*****e.c*m", "l******e@e*****e.o*g"
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.EMAIL,
     name=_l("Email"),
-    hint=_l("A code that we mail to you"),
+    hint=_l("Get a code by email"),
     icon="at",
     form=EmailForm,
     needs_target=True,

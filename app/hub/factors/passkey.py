@@ -18,9 +18,9 @@ class PasskeyForm(FactorForm):
     """The browser's credential as JSON; empty if no script ran."""
 
     credential = HiddenField(
-        validators=[InputRequired(_l("No passkey was shown. It takes JavaScript: allow it here, or take another way."))]
+        validators=[InputRequired(_l("Your browser didn’t offer a passkey. Turn on JavaScript, or try another way."))]
     )
-    wrong = _l("That passkey did not work. Try another one, or take another way.")
+    wrong = _l("That passkey didn’t work. Try another one, or try another way.")
     error_field = ""  # the error belongs to the form: the field is hidden
 
     def to_answer(self, attempt: str) -> FactorAnswer:
@@ -43,7 +43,7 @@ _OPTIONS: Final = {"challenge": "AAAA", "rpId": "acme.localhost", "timeout": 600
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.PASSKEY,
     name=_l("Passkey"),
-    hint=_l("Your finger, your face or a number of your device"),
+    hint=_l("Use your fingerprint, face or screen lock"),
     icon="key",
     form=PasskeyForm,
     scripts=("passkey",),

@@ -22,7 +22,7 @@ class FactorForm(HubForm):
     """A form that verifies or enrols a factor; subclasses add fields."""
 
     kind = HiddenField()
-    trust = BooleanField(_l("Do not ask again in this browser"))
+    trust = BooleanField(_l("Trust this device"))
     wrong: Any = None
     """The error of a wrong answer; None if the form has no field."""
     error_field: str = "code"
@@ -47,8 +47,8 @@ class FactorForm(HubForm):
 class CodeForm(FactorForm):
     """A code; spaces, dashes and digits of any script are accepted."""
 
-    code = StringField(_l("Code"), [InputRequired(_l("Type the code."))])
-    wrong = _l("That code did not work. Type the one that is shown now.")
+    code = StringField(_l("Code"), [InputRequired(_l("Enter the code."))])
+    wrong = _l("Wrong code. Enter the one shown now.")
 
     def to_answer(self, attempt: str) -> FactorAnswer:
         kind = FactorKind(str(self.kind.data))

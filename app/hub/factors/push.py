@@ -25,19 +25,18 @@ class PushForm(FactorForm):
 
 
 _UNREACHABLE: Final = Notice(
-    _l("Your device cannot be asked now"), _l("That is nothing you did. Take another way, or try again in a while.")
+    _l("We can’t reach your device"),
+    _l("Something isn’t responding on our side. Try again in a moment, or try another way."),
 )
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
-    e.PushPending: Notice(_l("No answer yet"), _l("Answer on your device, then check again."), "note"),
-    e.PushDenied: Notice(_l("The request was denied"), _l("If that was you by mistake, have your device asked again.")),
+    e.PushPending: Notice(_l("No answer yet"), _l("Approve the request on your device, then check again."), "note"),
+    e.PushDenied: Notice(_l("Request denied"), _l("Denied it by mistake? Send a new request.")),
     e.PushFailed: Notice(
-        _l("That was not the right number"),
-        _l("Have your device asked again, and choose the number that this page shows."),
+        _l("Wrong number"),
+        _l("Send a new request, then choose the number shown on this page."),
     ),
-    e.WrongPushToken: Notice(_l("The request is over"), _l("Have your device asked again."), "note"),
-    e.TooManyRequests: Notice(
-        _l("Your device was asked a moment ago"), _l("Wait a little before you have it asked again."), "note"
-    ),
+    e.WrongPushToken: Notice(_l("Request expired"), _l("Send a new request."), "note"),
+    e.TooManyRequests: Notice(_l("We just sent a request"), _l("Wait a moment before sending another one."), "note"),
     **dict.fromkeys((e.PushMisconfigured, e.PushOff, e.PushNotEnrolled), _UNREACHABLE),
 }
 _SCAN: Final = "https://api.acme.example/identity/v2/auth/push/device?apikey=0&token=sample"
@@ -49,8 +48,8 @@ def _prompt(**members: Any) -> FactorPrompt:
 
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.PUSH,
-    name=_l("Approval on your device"),
-    hint=_l("A request that you answer in an app"),
+    name=_l("Approve on your device"),
+    hint=_l("Get a request in your app"),
     icon="phone",
     form=PushForm,
     scripts=("poll",),

@@ -19,7 +19,7 @@ _MAX_ANSWERS, _MAX_CHARACTERS = 10, 500
 class QuestionsForm(FactorForm):
     """Answers to the questions that the page shows. Typed answers are not rendered again."""
 
-    wrong = _l("Those answers did not work. Capital letters and spaces do not matter.")
+    wrong = _l("Wrong answer. Capital letters and spaces don’t matter.")
     error_field = "answers"
 
     def to_answer(self, attempt: str) -> FactorAnswer:
@@ -34,7 +34,7 @@ class QuestionsForm(FactorForm):
         """Tell too few answers from wrong ones."""
         if not isinstance(refusal, e.TooFewAnswers):
             return super().add_refusal(refusal)
-        self.add_error(self.error_field, _l("Some answers are missing."))
+        self.add_error(self.error_field, _l("Answer all the questions."))
         return True
 
 
@@ -46,7 +46,7 @@ _ASKED: Final = [
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.QUESTIONS,
     name=_l("Security questions"),
-    hint=_l("Answers that only you know"),
+    hint=_l("Answer your security questions"),
     icon="note",
     form=QuestionsForm,
     samples={

@@ -16,7 +16,7 @@ class SmsForm(CodeForm):
     """The code, or the phone number before one is sent."""
 
     target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})
-    wrong = _l("That code did not work. Only the newest one works, and only for a few minutes.")
+    wrong = _l("Wrong or expired code. Enter the newest one.")
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Show the error of a phone number at its field."""
@@ -28,14 +28,14 @@ class SmsForm(CodeForm):
 
 
 _NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.MalformedPhone: _l("Write the number with + and the country code, such as +49 30 123456."),
-    e.PhoneRegistered: _l("You sign in with this number already. Take another one."),
-    e.NoPhoneRegistered: _l("Enter your phone number, with + and the country code."),
+    e.MalformedPhone: _l("Enter the number with + and the country code, like +49 30 123456."),
+    e.PhoneRegistered: _l("You already sign in with this number. Use another one."),
+    e.NoPhoneRegistered: _l("Enter your phone number with + and the country code."),
 }
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.SMS,
     name=_l("Text message"),
-    hint=_l("A code that we text to your phone"),
+    hint=_l("Get a code by text message"),
     icon="phone",
     form=SmsForm,
     needs_target=True,

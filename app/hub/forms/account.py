@@ -52,7 +52,7 @@ class PasswordConfirmationForm(HubForm):
         return False
 
 
-_WRONG: Final = _l("That is not your password.")
+_WRONG: Final = _l("Wrong password.")
 
 
 def confirmation_data(view: AccountView) -> dict[str, str]:
@@ -78,31 +78,31 @@ def refusal_notice(refusal: ApiError) -> Notice:
     return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), _FAILED)
 
 
-_LOCKED: Final = Notice(_l("Too many tries"), _l("Changes are paused to protect this account. Try again later."))
-_FAILED: Final = Notice(_l("That did not work"), _l("Nothing was changed. Try again, or ask for help."))
+_LOCKED: Final = Notice(_l("Too many attempts"), _l("Changes are locked for now. Try again later."))
+_FAILED: Final = Notice(_l("Something went wrong"), _l("Nothing was changed. Try again, or get help."))
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
     e.LockedForAWhile: _LOCKED,
     e.LockedForCaptcha: _LOCKED,
     e.LockedForSecurityQuestion: _LOCKED,
     e.AccountBlocked: _LOCKED,
     e.MailLimitReached: Notice(
-        _l("That is enough mail for now"),
-        _l("We sent as many as we may. Look in your spam folder too, or come back in an hour."),
+        _l("Too many emails"),
+        _l("Check your spam folder, or try again in an hour."),
     ),
     e.SmsLimitReached: ENOUGH_TEXTS,
     e.SharedSmsLimitReached: ENOUGH_TEXTS,
-    e.NoSmsConfiguration: Notice(_l("We cannot send text messages now"), _l("Nothing was changed. Try again later.")),
+    e.NoSmsConfiguration: Notice(
+        _l("We can’t send text messages right now"), _l("Nothing was changed. Try again later.")
+    ),
     e.EmailNotAddable: Notice(
-        _l("Confirm your address first"),
-        _l("The address that you have is not confirmed yet. Then you can add another one."),
+        _l("Verify your email first"),
+        _l("Verify your current address before adding another one."),
     ),
     e.EmailUpdateRefused: Notice(
-        _l("That is as many addresses as may be"), _l("Remove one that you no longer use first.")
+        _l("You’ve reached the limit of email addresses"), _l("Remove one you no longer use first.")
     ),
-    e.LastEmail: Notice(_l("This is your only address"), _l("Add another one first. Then you can remove it.")),
-    e.PrivacyPolicyOutdated: Notice(
-        _l("The privacy policy has changed"), _l("Sign in again and accept it. Then you can go on here.")
-    ),
+    e.LastEmail: Notice(_l("This is your only email address"), _l("Add another one before removing this one.")),
+    e.PrivacyPolicyOutdated: Notice(_l("Our privacy notice has changed"), _l("Sign in again to accept it.")),
 }
 
 
@@ -128,15 +128,15 @@ class PinForm(PasswordConfirmationForm):
         return super().add_refusal(refusal)
 
 
-_PIN_REFUSED: Final = _l("This PIN may not be: it is too short or too long, or the first that everybody tries.")
+_PIN_REFUSED: Final = _l("Choose a PIN that meets the requirements and is harder to guess.")
 
 
 def pin_hint(rules: Pins) -> Any:
     """Return the rules of a PIN as text."""
     if rules.min_length == rules.max_length:
-        return _l("%(num)s digits, neither all the same nor in a row.", num=rules.min_length)
+        return _l("%(num)s digits, not all the same and not in sequence.", num=rules.min_length)
     return _l(
-        "%(least)s to %(most)s digits, neither all the same nor in a row.",
+        "%(least)s to %(most)s digits, not all the same and not in sequence.",
         least=rules.min_length,
         most=rules.max_length,
     )

@@ -21,7 +21,7 @@ from app.hub.visit import current_visit
 from app.kit.wire import Wire
 
 TOKEN_FIELD: Final = "token"
-_INVALID_TOKEN: Final = _l("This form was not sent from the page we drew for you.")
+_INVALID_TOKEN: Final = _l("This form has expired. Reload the page and try again.")
 
 
 class BoundToken(CSRF):
@@ -146,5 +146,5 @@ _SENTENCES: Final = {
     "missing": _l("Fill in this field."),
     "string_too_short": _l("This is too short."),
     "string_too_long": _l("This is too long."),
-    "value_error": _l("Check how this is written."),
+    "value_error": _l("Check the format."),
 }

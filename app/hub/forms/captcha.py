@@ -118,9 +118,9 @@ class CaptchaField(StringField):
         return (self.name, _FAILED) if self.challenge else ("", _WIDGET_FAILED)
 
 
-OTHER_QUESTION: Final = _l("That was not the answer. Here is another question.")
-_FAILED: Final = _l("That could not be confirmed. Try it once more, or answer this question.")
-_WIDGET_FAILED: Final = _l("That you are no machine could not be confirmed. Try it once more.")
+OTHER_QUESTION: Final = _l("Wrong answer. Here’s another question.")
+_FAILED: Final = _l("We couldn’t verify that. Try again, or answer this question.")
+_WIDGET_FAILED: Final = _l("We couldn’t verify that you’re human. Try again.")
 
 
 def _read(token: str, encoded: str) -> Challenge | None:
@@ -139,23 +139,23 @@ def question_text(question: Question) -> Any:
     """Return the text of a question; numbers are spelt out for screen readers."""
     words = [str(NUMBERS[number]) for number in question.numbers]
     if question.kind == "sum":
-        return _l("How much is %(first)s plus %(second)s?", first=words[0], second=words[1])
+        return _l("What is %(first)s plus %(second)s?", first=words[0], second=words[1])
     if question.kind == "difference":
-        return _l("How much is %(first)s minus %(second)s?", first=words[0], second=words[1])
+        return _l("What is %(first)s minus %(second)s?", first=words[0], second=words[1])
     listed = pgettext("between numbers", ", ")
     if question.kind == "largest":
-        return _l("Which of these numbers is the largest: %(numbers)s?", numbers=listed.join(words))
+        return _l("Which number is the largest: %(numbers)s?", numbers=listed.join(words))
     if question.kind == "smallest":
-        return _l("Which of these numbers is the smallest: %(numbers)s?", numbers=listed.join(words))
+        return _l("Which number is the smallest: %(numbers)s?", numbers=listed.join(words))
     return _position(question.numbers[0], listed.join(words[1:]))
 
 
 def _position(position: int, numbers: str) -> Any:
     return (
-        _l("Which of these numbers comes first: %(numbers)s?", numbers=numbers),
-        _l("Which of these numbers comes second: %(numbers)s?", numbers=numbers),
-        _l("Which of these numbers comes third: %(numbers)s?", numbers=numbers),
-        _l("Which of these numbers comes last: %(numbers)s?", numbers=numbers),
+        _l("Which number comes first: %(numbers)s?", numbers=numbers),
+        _l("Which number comes second: %(numbers)s?", numbers=numbers),
+        _l("Which number comes third: %(numbers)s?", numbers=numbers),
+        _l("Which number comes last: %(numbers)s?", numbers=numbers),
     )[position - 1]
 
 

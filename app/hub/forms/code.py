@@ -26,7 +26,7 @@ CLOSED: Final = "closed"
 class CodeForm(HubForm):
     """The code; spaces, dashes and digits of any script are accepted."""
 
-    code = StringField(_l("Code"), [InputRequired(_l("Type the code that we sent."))])
+    code = StringField(_l("Code"), [InputRequired(_l("Enter the code we sent."))])
 
 
 class ButtonForm(HubForm):
@@ -63,7 +63,7 @@ class CodePage(Page):
     @property
     def notice(self) -> Notice | None:
         if self.outcome is Outcome.TOO_SOON:
-            return Notice(_l("A message is on its way"), self.wait, "note")
+            return Notice(_l("Code sent"), self.wait, "note")
         if self.outcome is Outcome.ENOUGH and self.is_text:
             return ENOUGH_TEXTS
         return _NOTICES[self.outcome] if self.outcome else super().notice
@@ -76,8 +76,8 @@ class CodePage(Page):
 def resend_hint(seconds: int) -> Any:
     """Return the text that says when another message can be sent."""
     return _n(
-        "You can have another one sent in %(num)d second.",
-        "You can have another one sent in %(num)d seconds.",
+        "You can resend it in %(num)d second.",
+        "You can resend it in %(num)d seconds.",
         max(1, seconds),
     )
 
@@ -85,7 +85,7 @@ def resend_hint(seconds: int) -> Any:
 def sample_empty_form() -> CodeForm:
     """Return a sample form submitted without a code."""
     form = CodeForm()
-    form.add_error("code", _l("Type the code that we sent."))
+    form.add_error("code", _l("Enter the code we sent."))
     return form
 
 
@@ -111,30 +111,32 @@ def outcome_for(form: HubForm, refusal: ApiError) -> Outcome:
 
 
 ENOUGH_TEXTS: Final = Notice(
-    _l("That is enough messages for now"),
-    _l("We sent as many as we may. See whether the last one arrived, or come back in an hour."),
+    _l("Too many messages"),
+    _l("Check whether the last one arrived, or try again in an hour."),
 )
 ENOUGH_MAILS: Final = Notice(
-    _l("That is enough mail for now"),
-    _l("We sent as many as we may. Look in your spam folder too, or come back in an hour."),
+    _l("Too many emails"),
+    _l("Check your spam folder, or try again in an hour."),
 )
 _NOTICES: Final = {
-    Outcome.SENT: Notice(_l("We sent another message"), _l("What was in the one before no longer works."), "ok"),
+    Outcome.SENT: Notice(_l("Code resent"), _l("The previous one no longer works."), "ok"),
     Outcome.WRONG: Notice(
-        _l("That code did not work"),
-        _l("Only the newest code works, and only for a few minutes. Have another one sent."),
+        _l("Wrong or expired code"),
+        _l("Enter the newest code, or resend it."),
     ),
     Outcome.UNOPENED: Notice(
-        _l("Not confirmed yet"), _l("Open the link in the mail first, or type the code from it."), "note"
+        _l("Not verified yet"), _l("Open the link in the email first, or enter the code."), "note"
     ),
     Outcome.ENOUGH: ENOUGH_MAILS,
-    Outcome.TOO_MANY: Notice(_l("That was a lot at once"), _l("Wait a few minutes, then try again.")),
+    Outcome.TOO_MANY: Notice(_l("Too many attempts"), _l("Try again in a few minutes.")),
     Outcome.CLOSED: Notice(
-        _l("The account is closed to others"),
-        _l("Everybody is signed out. Set a new password, then it is yours alone again."),
+        _l("Your account is secured"),
+        _l("We signed everyone out. Reset your password to get back in."),
         "ok",
     ),
-    Outcome.TAKEN: Notice(_l("Somebody else proved this number"), _l("Take another number, or sign in with this one.")),
+    Outcome.TAKEN: Notice(
+        _l("Number already in use"), _l("Someone else verified this number. Use another one, or sign in with it.")
+    ),
 }
 _REASONS: Final[dict[type[ApiError], Outcome]] = {
     e.EmailUnverified: Outcome.UNOPENED,

@@ -67,7 +67,7 @@ class BoxesForm(HubForm):
         missing = [option for option in self.options if option.mandatory and not self.ticked[option.id]]
         for option in missing:
             what = localized(option.title)
-            self.add_error(_PREFIX + option.id, _l("To go on, tick this box: %(what)s", what=what))
+            self.add_error(_PREFIX + option.id, _l("Select “%(what)s” to continue.", what=what))
         return bool(missing)
 
 

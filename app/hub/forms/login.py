@@ -23,7 +23,7 @@ class LoginForm(IdentifierForm):
     captcha = CaptchaField()
     security_answer = StringField()
     security_question = HiddenField()
-    remember = BooleanField(_l("Keep me signed in on this device"))
+    remember = BooleanField(_l("Keep me signed in"))
     connects = HiddenField()
     asks_question = False
     request: contract.SignInRequest

@@ -20,15 +20,13 @@ from app.kit.errors import ApiError
 
 _MAX_CHARACTERS: Final = 60_000
 SCRIPTLESS: Final = Notice(
-    _l("A passkey needs JavaScript"),
-    _l("This browser did not run the script of the page. Allow JavaScript here, or go on with your password."),
+    _l("Passkeys need JavaScript"),
+    _l("Turn on JavaScript, or use your password."),
     "note",
 )
 """Shown after a form without a credential, which only a script can add."""
-FAILED: Final = Notice(
-    _l("That passkey did not work"), _l("Try once more. Or go on with your password, and look at your passkeys then.")
-)
-OFF: Final = Notice(_l("Passkeys do not work here now"), _l("Go on with your password."))
+FAILED: Final = Notice(_l("That passkey didn’t work"), _l("Try again, or continue with your password."))
+OFF: Final = Notice(_l("Passkeys aren’t available right now"), _l("Continue with your password."))
 
 
 class CredentialForm(HubForm):

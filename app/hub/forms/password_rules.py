@@ -43,18 +43,18 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
     """
     rules = [
         Rule(
-            _n("At least %(num)d character", "At least %(num)d characters", policy.min_length),
+            _n("%(num)d character or more", "%(num)d characters or more", policy.min_length),
             PasswordRule.LEAST,
             policy.min_length,
         ),
         Rule(
-            _n("At most %(num)d character", "At most %(num)d characters", policy.max_length),
+            _n("%(num)d character or less", "%(num)d characters or fewer", policy.max_length),
             PasswordRule.MOST,
             policy.max_length,
         ),
         *(Rule(sentence, kind) for kind, sentence in _TEXTS.items()),
         Rule(
-            _n("Not your last password", "None of your last %(num)d passwords", policy.history),
+            _n("Not your last password", "Not one of your last %(num)d passwords", policy.history),
             PasswordRule.EARLIER,
             policy.history,
         ),
@@ -70,7 +70,7 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
 def problem_of(refusal: ApiError) -> Any | None:
     """Return the error text for the new password; None if the refusal is about something else."""
     if isinstance(refusal, e.WeakPassword) and refusal.description == PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]:
-        return _l("Your name or your address stands in this one. Choose another one.")
+        return _l("Contains your name or email. Choose another one.")
     return next((sentence for kind, sentence in _FIELD_ERRORS.items() if isinstance(refusal, kind)), None)
 
 
@@ -127,17 +127,17 @@ _CHECKED_WHILE_TYPING: Final = frozenset(
     }
 )
 _TEXTS: Final = {
-    PasswordRule.LOWER: _l("A lower-case letter"),
-    PasswordRule.UPPER: _l("An upper-case letter"),
+    PasswordRule.LOWER: _l("A lowercase letter"),
+    PasswordRule.UPPER: _l("An uppercase letter"),
     PasswordRule.NUMBER: _l("A number"),
-    PasswordRule.SIGN: _l("A sign such as ! or -"),
-    PasswordRule.PROFILE: _l("Without your name or your address"),
-    PasswordRule.COMMON: _l("None that many people use"),
-    PasswordRule.STOLEN: _l("None that was stolen somewhere"),
+    PasswordRule.SIGN: _l("A symbol"),
+    PasswordRule.PROFILE: _l("Doesn’t contain your name or email"),
+    PasswordRule.COMMON: _l("Not a common password"),
+    PasswordRule.STOLEN: _l("Not in a known data breach"),
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.FieldsRefused: _l("Choose one that keeps every rule below."),
-    e.WeakPassword: _l("Many people use this one. Choose another one."),
-    e.PasswordNotAcceptable: _l("You used this one before. Choose another one."),
-    e.NewPasswordBreached: _l("This one stands in lists of stolen passwords. Choose another one."),
+    e.FieldsRefused: _l("Doesn’t meet the requirements yet."),
+    e.WeakPassword: _l("This password is too common. Choose another one."),
+    e.PasswordNotAcceptable: _l("You’ve used this password before. Choose another one."),
+    e.NewPasswordBreached: _l("This password was found in a data breach. Choose another one."),
 }

@@ -49,13 +49,13 @@ class FieldsForm(HubForm):
         by_wire = {field.wire_name: field.name for field in self.form_fields}
         refused_names = [by_wire[name] for name, _ in refusal.problems if name in by_wire]
         for name in refused_names:
-            self.add_error(name, _l("Check how this is written."))
+            self.add_error(name, _l("Check the format."))
         return bool(refused_names)
 
 
 _FIELD_ERRORS: Final[tuple[tuple[type[ApiError], str, Any], ...]] = (
-    (e.MalformedDate, "birth_date", _l("There is no such day.")),
-    (e.TooYoung, "birth_date", _l("You are too young for an account here.")),
+    (e.MalformedDate, "birth_date", _l("Enter a valid date.")),
+    (e.TooYoung, "birth_date", _l("You’re too young for an account here.")),
 )
 
 

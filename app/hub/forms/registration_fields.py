@@ -32,19 +32,17 @@ _LABELS: Final[dict[str, Any]] = {
     "city": _l("City"),
     "state": _l("State or region"),
     "about": _l("About you"),
-    "is_email_subscribed": _l("Send me news by email"),
+    "is_email_subscribed": _l("Email me news and offers"),
     TERMS: _l("I accept the terms"),
 }
 _MISSING: Final[dict[str, Any]] = {
     "email": _l("Enter your email."),
     "username": _l("Choose a username."),
-    "phone": _l("Enter your phone number, with + and the country code."),
+    "phone": _l("Enter your phone number with + and the country code."),
     "password": _l("Choose a password."),
-    TERMS: _l("Tick this box to go on."),
+    TERMS: _l("Check this box to continue."),
 }
-USERNAME_FORMAT: Final = _l(
-    "Use letters of one alphabet, digits and dashes: no @, nothing invisible, and no mere number."
-)
+USERNAME_FORMAT: Final = _l("Use letters of one alphabet, digits and dashes. No @, and not digits alone.")
 _FILL_IN: Final = _l("Fill in this field.")
 _TOO_LONG: Final = _l("This is too long.")
 

@@ -34,7 +34,7 @@ from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
-_TOO_SOON = Notice(_l("A code is on its way"), _l("Wait half a minute before you have another one sent."), "note")
+_TOO_SOON = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
 
 
 @dataclass(frozen=True)

@@ -77,9 +77,7 @@ class ApplicationsPage(Page):
         }
 
 
-_REVOKED: Final = Notice(
-    _l("Access ended"), _l("The application can no longer act for you. It asks you again before it may."), "ok"
-)
+_REVOKED: Final = Notice(_l("Access removed"), _l("The app needs your permission to get access again."), "ok")
 
 
 @pages.get(ADDRESS)

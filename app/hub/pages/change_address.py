@@ -145,10 +145,10 @@ def _with_error(form: CorrectedAddressForm, refusal: ApiError) -> CorrectedAddre
     return form
 
 
-_NOT_HERE: Final = _l("This address may not be used here. Take another one.")
+_NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.MalformedEmail: _l("This is not an email address."),
+    e.MalformedEmail: _l("Enter a valid email address."),
     e.EmailRefused: _NOT_HERE,
     e.EmailDomainRefused: _NOT_HERE,
-    e.MalformedPhone: _l("Write the number with + and the country code, such as +49 30 123456."),
+    e.MalformedPhone: _l("Enter the number with + and the country code, like +49 30 123456."),
 }

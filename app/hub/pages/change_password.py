@@ -63,7 +63,7 @@ class ChangePasswordPage(NewPasswordPage):
         }
 
 
-_WRONG = _l("This is not your current password.")
+_WRONG = _l("Wrong password.")
 
 
 @pages.get(ADDRESS)

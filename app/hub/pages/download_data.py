@@ -23,9 +23,7 @@ from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/download-data"
-_RATE_LIMITED: Final = Notice(
-    _l("That is enough for now"), _l("You have downloaded it several times. Come back in an hour.")
-)
+_RATE_LIMITED: Final = Notice(_l("Too many downloads"), _l("Try again in an hour."))
 _CHUNK_CHARACTERS: Final = 16_384
 
 

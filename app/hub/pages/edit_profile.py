@@ -43,7 +43,7 @@ class EditProfilePage(Page):
             "company": "Analytical Engines",
         }
         wrong = FieldsForm.of(SAMPLE_FIELDS, data=values)
-        wrong.add_error("birth_date", _l("There is no such day."))
+        wrong.add_error("birth_date", _l("Enter a valid date."))
         wrong.add_error("first_name", _l("Fill in this field."))
         return {
             "usual": cls(FieldsForm.of(editable(()), data=values)),

@@ -73,10 +73,10 @@ class ChangeForm(PasswordConfirmationForm):
 
 
 _EMAIL_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.MalformedEmail: _l("This is not an email address."),
-    e.EmailTaken: _l("You have this address already."),
-    e.EmailRefused: _l("This address is not accepted here."),
-    e.EmailDomainRefused: _l("Addresses of this domain are not accepted here."),
+    e.MalformedEmail: _l("Enter a valid email address."),
+    e.EmailTaken: _l("This email is already yours."),
+    e.EmailRefused: _l("This email can’t be used here."),
+    e.EmailDomainRefused: _l("Emails from this domain can’t be used here."),
 }
 
 
@@ -144,10 +144,10 @@ class EmailsPage(Page):
 
 
 _DONE: Final = {
-    "added": Notice(_l("Address confirmed"), _l("From now on it is yours here."), "ok"),
+    "added": Notice(_l("Email verified"), _l("It’s now part of your account."), "ok"),
     "not_sent": refusal_notice(e.EmailNotAddable()),
-    REMOVE: Notice(_l("Address removed"), _l("We told both addresses by mail."), "ok"),
-    PRIMARY: Notice(_l("Main address changed"), _l("We told the one before it by mail."), "ok"),
+    REMOVE: Notice(_l("Email removed"), _l("We sent you an email about it."), "ok"),
+    PRIMARY: Notice(_l("Primary email changed"), _l("We let your previous address know."), "ok"),
 }
 
 

@@ -103,20 +103,18 @@ class IdentitiesPage(Page):
 
 
 _RESULTS: Final = {
-    "linked": Notice(_l("It is connected"), _l("From now on it opens your account here."), "ok"),
-    "removed": Notice(_l("It is disconnected"), _l("It opens nothing here any more."), "ok"),
+    "linked": Notice(_l("Account connected"), _l("You can now sign in with it."), "ok"),
+    "removed": Notice(_l("Account disconnected"), _l("You can no longer sign in with it."), "ok"),
     "taken": Notice(
-        _l("That one is taken"),
-        _l("It opens another account here. Sign in with it and disconnect it there first, or choose another one."),
+        _l("Already connected"),
+        _l("It’s connected to another account here. Disconnect it there first, or choose another one."),
     ),
     "denied": Notice(
-        _l("Nothing was connected"),
-        _l("You said no there, or you were not let in. You can try again whenever you like."),
+        _l("Account not connected"),
+        _l("The sign-in was canceled or denied. You can try again anytime."),
         "note",
     ),
-    "broken": Notice(
-        _l("That did not work"), _l("No good answer came from there. Nothing was changed: try again in a while.")
-    ),
+    "broken": Notice(_l("Account not connected"), _l("The provider didn’t respond as expected. Try again later.")),
 }
 
 

@@ -93,13 +93,11 @@ class ResetPasskeyPage(mailed_link.LinkPage):
         }
 
 
-_RATE_LIMITED: Final = Notice(_l("That was a lot at once"), _l("Try again later."))
+_RATE_LIMITED: Final = Notice(_l("Too many attempts"), _l("Try again later."))
 _STATES: Final = {
-    "used": Notice(_l("This link was used"), _l("Your new passkey is set. Sign in with it."), "note"),
-    "expired": Notice(_l("This link is over"), _l("Have a new one sent to you."), "note"),
-    "unknown": Notice(
-        _l("This link does not work"), _l("Open it as it stands in the mail, or have a new one sent to you.")
-    ),
+    "used": Notice(_l("Link already used"), _l("Your new passkey is ready. Sign in with it."), "note"),
+    "expired": Notice(_l("Link expired"), _l("Request a new one."), "note"),
+    "unknown": Notice(_l("Link incomplete"), _l("Copy the whole link from the email, or request a new one.")),
 }
 _LINK_STATES: Final[dict[type[ApiError], str]] = {
     e.UsedLink: "used",

@@ -98,10 +98,10 @@ class PasskeysPage(Page):
 
 
 _DONE: Final = {
-    "added": Notice(_l("Your passkey is ready"), _l("Next time you sign in with it, without a password."), "ok"),
-    "renamed": Notice(_l("It has a new name"), "", "ok"),
+    "added": Notice(_l("Passkey created"), _l("Next time, sign in without a password."), "ok"),
+    "renamed": Notice(_l("Passkey renamed"), "", "ok"),
     "removed": Notice(
-        _l("It is removed"), _l("It opens nothing here any more. You can delete it on your device, too."), "ok"
+        _l("Passkey deleted"), _l("It no longer works here. You can delete it on your device, too."), "ok"
     ),
 }
 

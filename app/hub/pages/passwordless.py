@@ -49,7 +49,7 @@ WAITING: Final = "/sign-in/waiting"
 class PasswordlessForm(IdentifierForm):
     """The identifier and the method."""
 
-    remember = BooleanField(_l("Keep me signed in on this device"))
+    remember = BooleanField(_l("Keep me signed in"))
     method = MAIL
 
     def to_request(self) -> contract.PasswordlessRequest:
@@ -158,7 +158,7 @@ class DeviceApprovalPage(Page):
     @property
     def notice(self) -> Notice | None:
         if self.outcome is Outcome.TOO_SOON:
-            return Notice(_l("A message is on its way"), self.wait, "note")
+            return Notice(_l("Code sent"), self.wait, "note")
         return _NOTICES.get(self.outcome) if self.outcome else super().notice
 
     @property
@@ -193,12 +193,12 @@ class DeviceApprovalPage(Page):
 
 _NOTICES: Final = {
     Outcome.UNOPENED: Notice(
-        _l("Nobody has said yes yet"),
-        _l("Open the link in the mail and type the number there, then go on here."),
+        _l("Not approved yet"),
+        _l("Open the link in the email, enter the number there, then continue here."),
         "note",
     ),
-    Outcome.TOO_MANY: Notice(_l("That was a lot at once"), _l("Wait a few minutes, then try again.")),
-    Outcome.SENT: Notice(_l("We sent another message"), _l("What was in the one before no longer works."), "ok"),
+    Outcome.TOO_MANY: Notice(_l("Too many attempts"), _l("Try again in a few minutes.")),
+    Outcome.SENT: Notice(_l("Code resent"), _l("The previous one no longer works."), "ok"),
 }
 
 

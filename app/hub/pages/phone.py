@@ -38,7 +38,7 @@ class NumberForm(PasswordConfirmationForm):
 
     phone = StringField(
         _l("Phone number"),
-        [InputRequired(_l("Enter your phone number, with + and the country code."))],
+        [InputRequired(_l("Enter your phone number with + and the country code."))],
         render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"},
     )
 
@@ -77,11 +77,11 @@ class RemoveForm(PasswordConfirmationForm):
 
 
 _NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.MalformedPhone: _l("This is not a whole phone number."),
-    e.PhoneRegistered: _l("This is your number already."),
+    e.MalformedPhone: _l("Enter a valid phone number."),
+    e.PhoneRegistered: _l("This number is already yours."),
 }
 _ONLY_IDENTIFIER: Final = Notice(
-    _l("You sign in with this number only"), _l("Add an email first. Then you can remove the number.")
+    _l("This number is your only way to sign in"), _l("Add an email before removing the number.")
 )
 
 
@@ -116,8 +116,8 @@ class PhonePage(Page):
 
 
 _DONE: Final = {
-    "saved": Notice(_l("Number confirmed"), _l("From now on you can sign in with it."), "ok"),
-    "removed": Notice(_l("Number removed"), _l("You no longer sign in with it."), "ok"),
+    "saved": Notice(_l("Phone verified"), _l("You can now sign in with it."), "ok"),
+    "removed": Notice(_l("Phone number removed"), _l("You can no longer sign in with it."), "ok"),
 }
 
 

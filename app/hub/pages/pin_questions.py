@@ -70,9 +70,7 @@ class PinQuestionsPage(Page):
         }
 
 
-_WRONG: Final = Notice(
-    _l("That did not work"), _l("Answer every question that you have answered before, and leave the others empty.")
-)
+_WRONG: Final = Notice(_l("Wrong account or answers"), _l("Answer only the questions you answered before."))
 
 
 @pages.get(ADDRESS)

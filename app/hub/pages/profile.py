@@ -80,7 +80,7 @@ class ProfilePage(Page):
     def samples(cls) -> Mapping[str, ProfilePage]:
         full = (
             Group(
-                _l("You"),
+                _l("About you"),
                 (
                     Fact(_l("First name"), "Ada"),
                     Fact(_l("Last name"), "Lovelace"),
@@ -89,7 +89,7 @@ class ProfilePage(Page):
                 ),
             ),
             Group(
-                _l("How to reach you"),
+                _l("Contact"),
                 (
                     Fact(_l("Email"), "ada@example.com", True, True),
                     Fact(_l("Email"), "countess.of.lovelace@analytical-engines.example.org", False, True),
@@ -105,7 +105,7 @@ class ProfilePage(Page):
             "bare": cls(
                 "",
                 "ada@example.com",
-                (Group(_l("How to reach you"), (Fact(_l("Email"), "ada@example.com", True, True),)),),
+                (Group(_l("Contact"), (Fact(_l("Email"), "ada@example.com", True, True),)),),
             ),
             "after a change": cls("Ada Lovelace", "ada@example.com", full, is_saved=True),
             "after a refused address": cls("Ada Lovelace", "ada@example.com", full, is_return_url_refused=True),
@@ -151,7 +151,7 @@ def _format_date(text: str) -> str:
 
 
 def _personal(profile: Mapping[str, Any]) -> Group:
-    return Group(_l("You"), _facts(profile, _PERSON))
+    return Group(_l("About you"), _facts(profile, _PERSON))
 
 
 def _contact(view: contract.ProfileResponse) -> Group:
@@ -166,11 +166,11 @@ def _contact(view: contract.ProfileResponse) -> Group:
         facts.append(Fact(_l("Phone number"), view.phone, is_verified, is_code=True))
     if profile.get("UserName"):
         facts.append(Fact(_l("Username"), str(profile["UserName"]), is_code=True))
-    return Group(_l("How to reach you"), tuple(facts))
+    return Group(_l("Contact"), tuple(facts))
 
 
 def _location(profile: Mapping[str, Any]) -> Group:
-    return Group(_l("Where you are"), _facts(profile, _PLACE))
+    return Group(_l("Location"), _facts(profile, _PLACE))
 
 
 _PERSON: Final = (
@@ -185,6 +185,6 @@ _PERSON: Final = (
 _PLACE: Final = (
     ("City", _l("City")),
     ("State", lazy_pgettext("address", "State")),
-    ("HomeTown", _l("Home town")),
+    ("HomeTown", _l("Hometown")),
     ("TimeZone", _l("Time zone")),
 )

@@ -77,11 +77,11 @@ class RegisterPage(Page):
         marked = rules_of(PasswordPolicy(), is_first=True, refusal=too_weak)
         plain, typed = RegisterForm.of(_DEFAULT_FIELDS), {"email": "ada@example.com"}
         wrong = RegisterForm.of(_DEFAULT_FIELDS, typed)
-        wrong.add_error("email", _l("This is not an email address."))
+        wrong.add_error("email", _l("Enter a valid email address."))
         wrong.add_error("password", problem_of(too_weak))
         full = RegisterForm.of(_ALL_FIELDS, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
-        full.add_error("birth_date", _l("There is no such day."))
-        full.add_error(TERMS, _l("Tick this box to go on."))
+        full.add_error("birth_date", _l("Enter a valid date."))
+        full.add_error(TERMS, _l("Check this box to continue."))
         with_captcha, wrong_captcha = RegisterForm.of(_DEFAULT_FIELDS), RegisterForm.of(_DEFAULT_FIELDS, typed)
         with_captcha.captcha.ask(captcha.sample())
         wrong_captcha.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
@@ -349,30 +349,30 @@ def _field_errors(registration: Registration, refusal: ApiError) -> list[tuple[s
 
 _PASSKEY = "passkey"
 _PASSKEY_ERRORS = (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured)
-_FAILED = Notice(_l("That passkey did not work"), _l("Try once more, or choose a password."))
+_FAILED = Notice(_l("That passkey didn’t work"), _l("Try again, or choose a password."))
 _SCRIPTLESS = Notice(
-    _l("A passkey needs JavaScript"),
-    _l("This browser did not run the script of the page. Allow JavaScript here, or choose a password."),
+    _l("Passkeys need JavaScript"),
+    _l("Turn on JavaScript, or choose a password."),
     "note",
 )
-_CHECK = _l("Check how this is written.")
-_CHECK_ALL = _l("Check what you typed, then try again.")
-_TAKEN = _l("Somebody has this one already. Choose another one.")
-_NOT_HERE = _l("This address may not be used here. Take another one.")
+_CHECK = _l("Check the format.")
+_CHECK_ALL = _l("Check the fields below and try again.")
+_TAKEN = _l("Already in use. Choose another one.")
+_NOT_HERE = _l("This email can’t be used here. Use another one.")
 _FIELD_ERRORS = (
     (e.PasskeyNeedsEmail, "email", _l("Enter your email.")),
-    (e.MalformedEmail, "email", _l("This is not an email address.")),
+    (e.MalformedEmail, "email", _l("Enter a valid email address.")),
     (e.EmailRefused, "email", _NOT_HERE),
     (e.EmailDomainRefused, "email", _NOT_HERE),
     (e.UsernameTaken, "username", _TAKEN),
     (e.UsernameMissing, "username", _l("Choose a username.")),
-    (e.MalformedUsername, "username", _l("A username has 1 to 32 characters and no space.")),
+    (e.MalformedUsername, "username", _l("Use 1 to 32 characters, without spaces.")),
     (e.UsernameFormatRefused, "username", USERNAME_FORMAT),
-    (e.PhoneTaken, "phone", _l("Somebody uses this number already.")),
-    (e.MalformedPhone, "phone", _l("Write the number with + and the country code, such as +49 30 123456.")),
-    (e.PhoneMissing, "phone", _l("Enter your phone number, with + and the country code.")),
+    (e.PhoneTaken, "phone", _l("This number is already in use.")),
+    (e.MalformedPhone, "phone", _l("Enter the number with + and the country code, like +49 30 123456.")),
+    (e.PhoneMissing, "phone", _l("Enter your phone number with + and the country code.")),
     (e.PasswordMissing, "password", _l("Choose a password.")),
-    (e.MalformedDate, "birth_date", _l("There is no such day.")),
-    (e.TooYoung, "birth_date", _l("You are too young to have an account here.")),
-    (e.PolicyNotAccepted, TERMS, _l("Tick this box to go on.")),
+    (e.MalformedDate, "birth_date", _l("Enter a valid date.")),
+    (e.TooYoung, "birth_date", _l("You’re too young for an account here.")),
+    (e.PolicyNotAccepted, TERMS, _l("Check this box to continue.")),
 )

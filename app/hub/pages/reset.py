@@ -64,7 +64,7 @@ class ResetPage(NewPasswordPage):
     @property
     def notice(self) -> Notice | None:
         if self.is_rate_limited:
-            return Notice(_l("That was a lot at once"), _l("Wait a minute, then try again."))
+            return Notice(_l("Too many attempts"), _l("Try again in a minute."))
         return super().notice
 
     @property

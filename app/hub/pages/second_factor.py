@@ -142,17 +142,13 @@ class SecondFactorLockedPage(Page):
         return {"locked": cls()}
 
 
-_LOCKED: Final = Notice(
-    _l("Too many tries"), _l("Sign-in is paused to protect this account. Begin again in a while, with your password.")
-)
-_TOO_SOON: Final = Notice(
-    _l("A code is on its way"), _l("Wait half a minute before you have another one sent."), "note"
-)
+_LOCKED: Final = Notice(_l("Too many attempts"), _l("Wait a while, then sign in again."))
+_TOO_SOON: Final = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
 _NOT_SENT: Final[dict[type[ApiError], Notice]] = {
     e.MailLimitReached: code.ENOUGH_MAILS,
     **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration), code.ENOUGH_TEXTS),
 }
-_FAILED: Final = Notice(_l("That did not work"), _l("Try again, or take another way."))
+_FAILED: Final = Notice(_l("Something went wrong"), _l("Try again, or try another way."))
 _LOCK_ERRORS: Final = (
     e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
 )  # fmt: skip

@@ -110,8 +110,8 @@ class FactorsPage(Page):
 
 
 _DONE: Final = {
-    "added": Notice(_l("It is set up"), _l("From now on we ask for it when you sign in."), "ok"),
-    "removed": Notice(_l("It is removed"), _l("We told you by mail, too."), "ok"),
+    "added": Notice(_l("Two-step verification is on"), _l("We’ll ask for it when you sign in."), "ok"),
+    "removed": Notice(_l("Removed"), _l("We sent you an email about it."), "ok"),
 }
 
 

@@ -104,11 +104,7 @@ class SecurityPage(Page):
     @property
     def readers(self) -> Any:
         """The localised number of applications with access."""
-        return (
-            _n("%(num)s application", "%(num)s applications", self.applications)
-            if self.applications
-            else _l("None has access")
-        )
+        return _n("%(num)s app", "%(num)s apps", self.applications) if self.applications else _l("No apps have access")
 
     @classmethod
     def samples(cls) -> Mapping[str, SecurityPage]:
@@ -125,14 +121,13 @@ class SecurityPage(Page):
         )
         password = CredentialRow(_l("Password"), _changed_on(day), "lock", "/change-password")
         bare = cls(EndSessionForm(), (password,), (visit,))
+        authenticators = _l("Authenticator app") + " · " + _codes_left(8)
         credentials = (
             password,
             CredentialRow(_l("Passkeys"), _passkey_count(2), "key", "/passkeys"),
             CredentialRow(_l("Connected accounts"), _identity_count(2), "link", "/identities"),
-            CredentialRow(
-                _l("Second step"), _l("Authenticator app") + " · " + _codes_left(8), "shield", "/second-factors"
-            ),
-            CredentialRow(_l("PIN"), _l("Set"), "lock", "/pin"),
+            CredentialRow(_l("Two-step verification"), authenticators, "shield", "/second-factors"),
+            CredentialRow(_l("PIN"), _l("On"), "lock", "/pin"),
             CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
             CredentialRow(_l("Security questions"), _answer_count(2), "note", "/security-questions"),
         )
@@ -151,14 +146,16 @@ class SecurityPage(Page):
         }
 
 
-_NO_PASSWORD: Final = _l("There is none: you sign in without")
-_OFF: Final = _l("Off: one step alone opens your account")
+_NO_PASSWORD: Final = _l("Not set up")
+_OFF: Final = _l("Off")
 _DONE: Final = {
-    "ended": Notice(_l("Signed out there"), _l("To come back, one has to sign in again."), "ok"),
+    "ended": Notice(_l("Signed out"), _l("You’ll need to sign in there again."), "ok"),
     "saved": Notice(_l("Saved"), tone="ok"),
-    "password": Notice(_l("Your password is changed"), _l("Everywhere else you are signed out."), "ok"),
-    "password-set": Notice(_l("Your password is set"), _l("From now on you can sign in with it."), "ok"),
-    "forgotten": Notice(_l("That browser is asked again"), _l("At its next sign-in, for the second step."), "ok"),
+    "password": Notice(_l("Password changed"), _l("You’re signed out everywhere else."), "ok"),
+    "password-set": Notice(_l("Password set"), _l("You can now sign in with it."), "ok"),
+    "forgotten": Notice(
+        _l("Device no longer trusted"), _l("We’ll ask for a verification code the next time it signs in."), "ok"
+    ),
 }
 
 
@@ -218,16 +215,16 @@ def read_security() -> contract.SecurityView | None:
 def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]:
     tenant = current_visit().tenant
     changed = formatting.format_day(overview.password_changed_at)
-    hint = (_changed_on(changed) if changed else _l("Set")) if overview.has_password else _NO_PASSWORD
+    hint = (_changed_on(changed) if changed else _l("On")) if overview.has_password else _NO_PASSWORD
     yield CredentialRow(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
         yield CredentialRow(_l("Passkeys"), _passkey_count(overview.passkeys or 0), "key", "/passkeys")
     if overview.identities is not None:
         yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "link", "/identities")
     if overview.factors is not None and (overview.factors.held or overview.factors.offered):
-        yield CredentialRow(_l("Second step"), _factor_hint(overview.factors), "shield", "/second-factors")
+        yield CredentialRow(_l("Two-step verification"), _factor_hint(overview.factors), "shield", "/second-factors")
     if tenant.pin.is_on:
-        yield CredentialRow(_l("PIN"), _l("Set") if overview.has_pin else _l("None yet"), "lock", "/pin")
+        yield CredentialRow(_l("PIN"), _l("On") if overview.has_pin else _l("None yet"), "lock", "/pin")
     if Identifier.PHONE in tenant.identifiers:
         yield CredentialRow(_l("Phone number"), overview.phone or _l("None yet"), "phone", "/phone")
     if tenant.every_question:
@@ -261,7 +258,7 @@ def _codes_left(count: int) -> Any:
 
 
 def _answer_count(count: int) -> Any:
-    return _n("%(num)s answer", "%(num)s answers", count) if count else _l("Not answered yet")
+    return _n("%(num)s answer", "%(num)s answers", count) if count else _l("Not set up")
 
 
 def _until_day(day: str) -> Any:

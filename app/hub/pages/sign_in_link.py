@@ -32,7 +32,7 @@ APPROVE: Final = "/sign-in/approve"
 class NumberForm(HubForm):
     """The number shown on the waiting device; empty if it shows none."""
 
-    number = StringField(_l("The number on the other device"))
+    number = StringField(_l("Number on the other device"))
 
 
 class LinkState(StrEnum):
@@ -122,8 +122,8 @@ class SignInRequestPage(mailed_link.LinkPage):
         return samples
 
 
-_WRONG: Final = _l("That is not the number on the device that asks. If you see no such device, say no.")
-_MISSING: Final = _l("Type the number that stands on the device that asks.")
+_WRONG: Final = _l("Wrong number. If you don’t see a number on your other device, deny the request.")
+_MISSING: Final = _l("Enter the number shown on the other device.")
 
 
 @pages.get(LINK)

@@ -47,9 +47,9 @@ class UsernameForm(PasswordConfirmationForm):
         return message is not None or super().add_refusal(refusal)
 
 
-_MALFORMED: Final = _l("Use up to 32 letters, digits and signs, without spaces and without @.")
+_MALFORMED: Final = _l("Use 1 to 32 characters, without spaces.")
 _USERNAME_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.UsernameTaken: _l("Somebody else has this username. Choose another one."),
+    e.UsernameTaken: _l("This username is taken. Choose another one."),
     e.MalformedUsername: _MALFORMED,
     e.UsernameFormatRefused: USERNAME_FORMAT,
     e.UsernameMissing: _l("Choose a username."),

@@ -44,7 +44,7 @@ class LinkState(StrEnum):
     CLOSED = "closed"
 
 
-_WRONG_PASSWORD: Final = _l("That is not the password of the registration that this mail belongs to.")
+_WRONG_PASSWORD: Final = _l("Wrong password. Use the one you chose when you signed up.")
 
 
 @dataclass(frozen=True)

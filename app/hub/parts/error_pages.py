@@ -20,29 +20,25 @@ class Explanation:
 
 
 _UNREADABLE: Final = Explanation(
-    _l("We could not read that"),
-    _l("It does not look like what our pages send. Go back, reload the page and try again."),
+    _l("Something’s wrong with this request"),
+    _l("Go back, reload the page and try again."),
 )
 _BY_STATUS: Final = {
     400: _UNREADABLE,
     422: _UNREADABLE,
-    403: Explanation(
-        _l("This is not open to you"), _l("You may be signed in with another account than the one it belongs to.")
-    ),
-    404: Explanation(_l("There is nothing here"), _l("The address may be old, or a letter in it may be wrong.")),
-    405: Explanation(
-        _l("This address works differently"), _l("It cannot be opened in that way. Go back and use the button there.")
-    ),
-    413: Explanation(_l("That was too much"), _l("What was sent is larger than anything this page needs.")),
-    429: Explanation(_l("That was a lot at once"), _l("Wait a minute, then try again.")),
+    403: Explanation(_l("You don’t have access"), _l("You may be signed in to the wrong account.")),
+    404: Explanation(_l("Page not found"), _l("Check the address for typos, or start over.")),
+    405: Explanation(_l("This link doesn’t work here"), _l("Go back and use the button on the page.")),
+    413: Explanation(_l("Request too large"), _l("Go back and try again with less text.")),
+    429: Explanation(_l("Too many attempts"), _l("Try again in a minute.")),
     503: Explanation(
-        _l("We will be right back"),
-        _l("Something behind this page does not answer. It is not you; try again in a moment."),
+        _l("We’ll be right back"),
+        _l("Something isn’t responding on our side. Try again in a moment."),
     ),
 }
 _BROKEN: Final = Explanation(
-    _l("Something broke on our side"),
-    _l("It is not you, and we have a note of it. Going back and trying once more often helps."),
+    _l("Something went wrong"),
+    _l("The problem is on our side. Go back and try again."),
 )
 
 
@@ -50,27 +46,23 @@ class RequestError:
     """Errors in an application's request, which the visitor cannot mend."""
 
     UNKNOWN_APPLICATION: Final = Explanation(
-        _l("We do not know this application"),
-        _l(
-            "The link that brought you here names an application that is not registered. Tell those who gave you the link."
-        ),
+        _l("App not found"),
+        _l("This link is for an app that isn’t registered here. Contact the app’s support."),
     )
     WRONG_ADDRESS: Final = Explanation(
-        _l("We cannot send you back"),
-        _l(
-            "The application asked us to send you to an address that is not registered for it. To be safe we stop here."
-        ),
+        _l("We can’t send you back"),
+        _l("The app gave a return address that isn’t registered. We stopped here to keep you safe."),
     )
     BAD_REQUEST: Final = Explanation(
-        _l("The application's request is incomplete"),
-        _l("Go back to the application and start there once more. If it stays like this, tell its makers."),
+        _l("The app’s request is incomplete"),
+        _l("Go back to the app and try again. If it keeps happening, contact the app’s support."),
     )
     NO_PROVIDER: Final = Explanation(
-        _l("That way to sign in is not set up"),
-        _l("The link that brought you here leads to a provider that cannot be used here. Sign in another way."),
+        _l("Sign-in method unavailable"),
+        _l("This link leads to a provider that isn’t available here. Sign in another way."),
     )
     SIGN_IN_FAILED: Final = Explanation(
-        _l("Signing in did not finish"), _l("The answer did not fit what this browser had asked for. Start once more.")
+        _l("Sign-in didn’t finish"), _l("The response didn’t match what this browser asked for. Start over.")
     )
 
 

@@ -52,12 +52,12 @@ class Scope:
 
 
 _DESCRIPTIONS: Final = {
-    "openid": _l("Know that it is you"),
+    "openid": _l("Confirm who you are"),
     "profile": _l("See your name, picture and language"),
     "email": _l("See your email address"),
     "phone": _l("See your phone number"),
     "address": _l("See your postal address"),
-    "offline_access": _l("Keep access while you are away"),
+    "offline_access": _l("Keep this access when you’re not using the app"),
     ACCOUNT_READ: _l("See your full profile, your consents and your passkeys"),
     ACCOUNT_WRITE: _l(
         "Change your profile and consents; once you confirm it’s you, also change how you sign in or delete your account"

@@ -40,7 +40,7 @@ class KeepAccountPage(Page):
     @property
     def notice(self) -> Notice | None:
         if self.is_expired:
-            return Notice(_l("That took too long"), _l("Sign in once more, then choose again."))
+            return Notice(_l("Session expired"), _l("Sign in again to keep your account."))
         return super().notice
 
     @classmethod

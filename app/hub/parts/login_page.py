@@ -34,7 +34,7 @@ CONNECTS: Final = "connects"
 """Value of `needs`: the sign-in links a federated identity. Only an identity that the page named is linked."""
 
 
-_WRONG_PASSWORD = Notice(_l("That did not work"), _l("Check your password, then try again."))
+_WRONG_PASSWORD = Notice(_l("We couldn’t confirm it’s you"), _l("Check your password and try again."))
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ class LoginPage(Page):
         if self.needs in NEEDS and not self.refusal:
             return NEEDS[self.needs]
         if self.is_reset and not self.refusal:
-            return Notice(_l("Your password is changed"), _l("Sign in with the new one."), "ok")
+            return Notice(_l("Password changed"), _l("Sign in with your new password."), "ok")
         if self.is_passkey_set and not self.refusal:
-            return Notice(_l("Your new passkey is set"), _l("Sign in with it."), "ok")
+            return Notice(_l("Passkey created"), _l("Sign in with it."), "ok")
         if self.refusal is RefusalReason.WRONG and self.reauthentication and self.reauthentication.has_password:
             return _WRONG_PASSWORD
         if self.refusal is RefusalReason.CAPTCHA and self.widget:
@@ -271,7 +271,7 @@ def _locked_form(challenge: Challenge | None) -> LoginForm:
     return form
 
 
-WRONG_ANSWER = _l("That is not the answer we know.")
+WRONG_ANSWER = _l("Wrong answer.")
 
 
 def login_page(

@@ -30,7 +30,7 @@ class SignInMethod:
 _ROWS: Final = {
     MAIL: (_l("Email me a link"), _l("No password needed"), "at"),
     SMS: (_l("Text me a code"), _l("No password needed"), "phone"),
-    DEVICE: (_l("Say yes on another device"), _l("Where you read your mail"), "computer"),
+    DEVICE: (_l("Approve on another device"), _l("We’ll email you"), "computer"),
 }
 
 

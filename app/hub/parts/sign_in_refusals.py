@@ -39,36 +39,34 @@ class RefusalReason(StrEnum):
 
 NEEDS: Final = {
     "password": Notice(
-        _l("Now your password"),
-        _l("This account is signed in to in two steps, and your mail or phone is one of them already."),
+        _l("Enter your password"),
+        _l("This account uses two-step verification, and your email or phone is already one of the steps."),
         "note",
     ),
     "denied": Notice(
-        _l("You are not signed in"),
-        _l("You left the other page without signing in there. Try again, or take another way."),
+        _l("Sign-in canceled"),
+        _l("You left the other page before signing in. Try again, or try another way."),
     ),
     "address": Notice(
-        _l("This address may not be used here"),
-        _l("The account elsewhere has an address that cannot sign up here. Take another way."),
+        _l("This email can’t be used here"),
+        _l("You can’t sign up here with that account’s email. Try another way."),
     ),
     "silent": Notice(
-        _l("That was no new proof"), _l("The other service did not ask you to sign in there again. Take another way.")
+        _l("We couldn’t confirm it’s you"), _l("The other service didn’t ask you to sign in again. Try another way.")
     ),
     "connects": Notice(
-        _l("Sign in with your password, and the two are connected"),
-        _l(
-            "From then on the account elsewhere opens this one. If you did not come from there just now, do not sign in here."
-        ),
+        _l("Sign in to connect your accounts"),
+        _l("Then you can sign in with either one. If you didn’t start this yourself, don’t sign in here."),
         "note",
     ),
     "nobody": Notice(
-        _l("Nobody here is connected to that account"),
-        _l("If you have an account here, sign in to it. You can connect the two under your security settings."),
+        _l("No account is connected"),
+        _l("Already have an account? Sign in, then connect it in Security."),
         "note",
     ),
     "broken": Notice(
-        _l("That way does not work now"),
-        _l("The other service did not answer as it should. Try again in a while, or take another way."),
+        _l("This provider isn’t responding"),
+        _l("Try again later, or try another way."),
     ),
 }
 """Notices after a redirect that did not complete the sign-in, by the value of `needs` in the address."""
@@ -78,11 +76,11 @@ def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
     """Return the notice of a reason."""
     if refusal is RefusalReason.SUSPENDED:
         return Notice(
-            _l("Too many tries"),
-            _l("Sign-in is paused to protect this account. %(again)s", again=_retry_text(wait_seconds)),
+            _l("Too many attempts"),
+            _l("Sign-in is locked. %(again)s", again=_retry_text(wait_seconds)),
         )
     if refusal is RefusalReason.TOO_MANY:
-        return Notice(_l("That was a lot at once"), _retry_text(wait_seconds))
+        return Notice(_l("Too many attempts"), _retry_text(wait_seconds))
     return _NOTICES[refusal]
 
 
@@ -107,58 +105,48 @@ NEEDS_SUPPORT: Final = frozenset(
 """Reasons that may need support; the page does not reveal whether the account has a security answer."""
 
 CHECK_MORE: Final = Notice(
-    _l("One check more"),
-    _l("There were too many tries. Type your password again, and show below it that you are no machine."),
+    _l("One more check"),
+    _l("Too many attempts. Enter your password again and complete the check below."),
 )
 """Shown for a lock that a captcha provider's widget unlocks."""
 
 _NOTICES: Final = {
     RefusalReason.PASSKEY: Notice(
-        _l("That passkey did not work"), _l("It may have been removed here. Sign in another way, and add it again.")
+        _l("That passkey didn’t work"), _l("It may have been deleted here. Sign in another way, then create a new one.")
     ),
     RefusalReason.SCRIPTLESS: Notice(
-        _l("A passkey needs JavaScript"),
-        _l("This browser did not run the script of the page. Allow JavaScript here, or sign in with your password."),
+        _l("Passkeys need JavaScript"),
+        _l("Turn on JavaScript, or sign in with your password."),
         "note",
     ),
-    RefusalReason.WRONG: Notice(_l("That did not work"), _l("Check both fields, then try again.")),
+    RefusalReason.WRONG: Notice(_l("Wrong email or password"), _l("Check both and try again.")),
     RefusalReason.CAPTCHA: Notice(
-        _l("One question more"),
-        _l("There were too many tries. Type your password again, and answer the question below it."),
+        _l("One more question"),
+        _l("Too many attempts. Enter your password again and answer the question below it."),
     ),
     RefusalReason.QUESTION: Notice(
         _l("Sign-in is locked"),
-        _l("There were too many tries. Type your password again, and answer the security question of this account."),
+        _l("Too many attempts. Enter your password again and answer this account’s security question."),
     ),
-    RefusalReason.ANSWER: Notice(_l("That did not work"), _l("Type your password again, too.")),
-    RefusalReason.LOCKED: Notice(
-        _l("Sign-in is locked"), _l("There were too many tries. Ask for help to have this account unlocked.")
-    ),
-    RefusalReason.BLOCKED: Notice(
-        _l("This account is blocked"), _l("Only the people who run this service can open it again.")
-    ),
-    RefusalReason.DISABLED: Notice(
-        _l("This account is switched off"), _l("Ask the people who run this service to switch it on.")
-    ),
+    RefusalReason.ANSWER: Notice(_l("Wrong answer"), _l("Enter your password again, too.")),
+    RefusalReason.LOCKED: Notice(_l("Sign-in is locked"), _l("Too many attempts. Get help to unlock this account.")),
+    RefusalReason.BLOCKED: Notice(_l("Account blocked"), _l("Get help to unblock it.")),
+    RefusalReason.DISABLED: Notice(_l("Account disabled"), _l("Get help to turn it back on.")),
     RefusalReason.UNVERIFIED: Notice(
-        _l("Confirm your address first"),
-        _l("Open the message we sent you when you signed up, then sign in here."),
+        _l("Verify your email first"),
+        _l("Open the link we emailed you when you signed up, then sign in here."),
         "note",
     ),
     RefusalReason.BREACHED: Notice(
-        _l("This password was stolen elsewhere"),
-        _l("It stands in lists that thieves use. We sent you a mail: set a new one with it, then you can sign in."),
+        _l("Choose a new password"),
+        _l("Your password was found in a data breach. We’ve emailed you a link to reset it."),
         "note",
     ),
     RefusalReason.ELSEWHERE: Notice(
-        _l("Nobody signs in from here yet"),
-        _l(
-            "This account was never used on this device or from this place. We mailed its owner. Sign in from where you usually do."
-        ),
+        _l("We don’t recognize this device"),
+        _l("We’ve emailed the account’s owner. Sign in from where you usually do."),
     ),
-    RefusalReason.SESSIONS: Notice(
-        _l("You are signed in at too many places"), _l("Sign out somewhere else first, then sign in here.")
-    ),
+    RefusalReason.SESSIONS: Notice(_l("Too many devices signed in"), _l("Sign out on another device, then try again.")),
 }
 
 

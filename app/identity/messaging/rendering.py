@@ -72,14 +72,14 @@ def validity_sentence(facts: Facts, tag: str) -> str:
     minutes = facts.otp_minutes or facts.minutes
     code = format_duration(minutes, tag) if facts.otp and minutes else ""
     if link and code and link != code:
-        text = t.gettext("The link works once and is good for %(link_time)s, the code is good for %(code_time)s.")
+        text = t.gettext("The link works once and expires in %(link_time)s. The code expires in %(code_time)s.")
         return str(text) % {"link_time": link, "code_time": code}
     if link and code:
-        text = t.gettext("Link or code, one of them is enough. Both are good for %(time)s.")
+        text = t.gettext("Use the link or the code. Both expire in %(time)s.")
     elif link:
-        text = t.gettext("The link works once and is good for %(time)s.")
+        text = t.gettext("The link works once and expires in %(time)s.")
     else:
-        text = t.gettext("The code works once and is good for %(time)s.")
+        text = t.gettext("The code works once and expires in %(time)s.")
     return str(text) % {"time": link or code} if link or code else ""
 
 

@@ -23,30 +23,30 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
     """Return the text of this kind without the origin-bound line."""
     t = catalogue(language.tag)
     template = {
-        SmsKind.VERIFICATION: t.gettext("%(code)s is your code for %(tenant)s."),
-        SmsKind.RESET: t.gettext("%(code)s is your code for a new password at %(tenant)s."),
-        SmsKind.RESET_PIN: t.gettext("%(code)s is your code for a new PIN at %(tenant)s."),
+        SmsKind.VERIFICATION: t.gettext("%(code)s is your %(tenant)s code."),
+        SmsKind.RESET: t.gettext("%(code)s is your code to reset your %(tenant)s password."),
+        SmsKind.RESET_PIN: t.gettext("%(code)s is your code to reset your %(tenant)s PIN."),
         SmsKind.WELCOME: t.gettext("Welcome to %(tenant)s. Your account is ready."),
-        SmsKind.CHANGE_PHONE: t.gettext("%(code)s confirms this number at %(tenant)s."),
+        SmsKind.CHANGE_PHONE: t.gettext("%(code)s is your code to verify this number for %(tenant)s."),
         SmsKind.DELETE_ACCOUNT: t.gettext(
-            "%(code)s deletes your account at %(tenant)s. Not you? Then change your password."
+            "%(code)s is your code to delete your %(tenant)s account. Not you? Change your password."
         ),
-        SmsKind.PHONE_CHANGED: t.gettext("This number no longer opens your account at %(tenant)s. Not you? %(url)s"),
-        SmsKind.SECOND_FACTOR: t.gettext("%(code)s confirms that it is you at %(tenant)s."),
-        SmsKind.SIGN_IN: t.gettext("%(code)s signs you in at %(tenant)s."),
-        SmsKind.ONE_TOUCH: t.gettext("%(code)s signs you in at %(tenant)s."),
+        SmsKind.PHONE_CHANGED: t.gettext("You can no longer sign in to %(tenant)s with this number. Not you? %(url)s"),
+        SmsKind.SECOND_FACTOR: t.gettext("%(code)s is your %(tenant)s verification code."),
+        SmsKind.SIGN_IN: t.gettext("%(code)s is your code to sign in to %(tenant)s."),
+        SmsKind.ONE_TOUCH: t.gettext("%(code)s is your code to sign in to %(tenant)s."),
         **dict.fromkeys(
             NEW_PLACE_TEXTS,
-            t.gettext("Sign-in from somewhere new at %(tenant)s: %(device)s. Not you? %(url)s"),
+            t.gettext("New sign-in to your %(tenant)s account: %(device)s. Not you? %(url)s"),
         ),
-        SmsKind.ACCOUNT_EXISTS: t.gettext("This number has an account at %(tenant)s already. Sign in: %(url)s"),
+        SmsKind.ACCOUNT_EXISTS: t.gettext("You already have a %(tenant)s account with this number. Sign in: %(url)s"),
     }[kind]
     values = {"code": facts.otp, "tenant": one_line(tenant, _MAX_TENANT_LENGTH), "url": facts.url}
     sentences = [template % {**values, "device": one_line(facts.device.replace(" · ", ", "), _MAX_DEVICE_LENGTH)}]
     minutes = facts.otp_minutes or facts.minutes
     if facts.otp and minutes:
         sentences.append(
-            t.gettext("Good for %(time)s. Share it with nobody.") % {"time": format_duration(minutes, language.tag)}
+            t.gettext("Expires in %(time)s. Don’t share it.") % {"time": format_duration(minutes, language.tag)}
         )
     return " ".join(sentences)
 
