@@ -84,8 +84,8 @@ def singleton(
 
 def older(path: str, verbs: Verbs, **facts: Unpack[AddressFacts]) -> Address:
     """Return an older address of a resource: its own callers, error_profile, spelling and errors."""
-    stated: Any = {"suffix": "Older", "auth": M, "error_profile": MANAGE, "deleted": Deleted, **facts}
-    return Address(path=path, does=_does(verbs), **stated)
+    options: Any = {"suffix": "Older", "auth": M, "error_profile": MANAGE, "deleted": Deleted, **facts}
+    return Address(path=path, does=_does(verbs), **options)
 
 
 def resource(

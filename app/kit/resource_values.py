@@ -43,7 +43,7 @@ def read_input(resource: Resource, request: Wire) -> ItemInput:
     """Return the values of a request. A masked or empty secret is left out."""
     item = ItemInput()
     for member in resource.members:
-        value, is_stated = _value_of(request, member)
+        value, is_given = _value_of(request, member)
         if member.key is not None:
             parameter = f"in_path_{member.key.parameter.lower()}"
             value = value if value is not None else getattr(request, parameter, None)
@@ -56,12 +56,12 @@ def read_input(resource: Resource, request: Wire) -> ItemInput:
             item.computed[member.fields[-1]] = value
         elif member.is_content and value is not None:
             item.values[member.path] = to_jsonable_python(value, by_alias=False)
-        elif member.is_content and is_stated:
+        elif member.is_content and is_given:
             item.cleared.add(member.path)
     return item
 
 
-def states_nothing(request: Wire) -> bool:
+def is_empty_input(request: Wire) -> bool:
     """Return whether the body set no field."""
     return not any(not name.startswith("in_path_") for name in request.model_fields_set)
 
@@ -69,13 +69,13 @@ def states_nothing(request: Wire) -> bool:
 def _value_of(request: Wire, member: Member) -> tuple[Any, bool]:
     """Return a member's value in a request, and whether the request set it."""
     value: Any = request
-    is_stated = False
+    is_given = False
     for name in member.fields:
         if value is None:
-            return None, is_stated
-        is_stated = name in value.model_fields_set
+            return None, is_given
+        is_given = name in value.model_fields_set
         value = getattr(value, name, None)
-    return value, is_stated
+    return value, is_given
 
 
 def secret_name(resource: Resource, member: Member) -> str:

@@ -206,7 +206,7 @@ SPELT = [
 def test_every_parameter_name_is_sent_to_provider(
     locked: Locked, provider: Provider, kind: str, given: dict[str, str], place: str
 ) -> None:
-    provider.says = BELIEVED.get(kind, provider.says)
+    provider.body = BELIEVED.get(kind, provider.body)
     tenant = with_provider(locked, kind)
     answered(logs_in(tenant, query=given) if place == "query" else logs_in(tenant, **given))
     [(method, facts)] = provider.asked
@@ -229,7 +229,7 @@ def test_tenant_with_provider_gets_no_own_challenge(locked: Locked, provider: Pr
 
 @pytest.mark.parametrize(("kind", "code"), [("recaptcha_v2", 982), ("hcaptcha", 982), ("tencent", 1218)])
 def test_captcha_rejected_by_provider_is_refused(locked: Locked, provider: Provider, kind: str, code: int) -> None:
-    provider.says = DOUBTED
+    provider.body = DOUBTED
     given = {"g-recaptcha-response": "x", "h-captcha-response": "x", "qq_captcha_ticket": "x"}
     assert refused(logs_in(with_provider(locked, kind), **given)) == (403, code)
 
@@ -253,7 +253,7 @@ SCORES += [("hcaptcha", 0.1, True), ("hcaptcha", 0.9, False), ("hcaptcha", None,
 
 @pytest.mark.parametrize(("kind", "score", "is_believed"), SCORES)
 def test_captcha_score_decides(locked: Locked, provider: Provider, kind: str, score: Any, is_believed: bool) -> None:
-    provider.says = json.dumps({"success": True, "score": score}).encode()
+    provider.body = json.dumps({"success": True, "score": score}).encode()
     given = {"g-recaptcha-response": "x", "h-captcha-response": "x"}
     assert logs_in(with_provider(locked, kind), **given).status_code == (200 if is_believed else 403)
 
@@ -261,9 +261,9 @@ def test_captcha_score_decides(locked: Locked, provider: Provider, kind: str, sc
 NOT_TRUE = [b'{"success": "true"}', b'{"success": 1}', b'{"success": null}', b"{}"]
 
 
-@pytest.mark.parametrize("says", NOT_TRUE)
-def test_success_other_than_true_is_refused(locked: Locked, provider: Provider, says: bytes) -> None:
-    provider.says = says
+@pytest.mark.parametrize("body", NOT_TRUE)
+def test_success_other_than_true_is_refused(locked: Locked, provider: Provider, body: bytes) -> None:
+    provider.body = body
     assert refused(logs_in(with_provider(locked, "hcaptcha"), **{"h-captcha-response": "x"})) == (403, 982)
 
 
@@ -278,17 +278,17 @@ NONSENSE += [(500, b'{"success": true}'), (302, b'{"success": true}'), (204, b""
 NONSENSE += [(200, b'{"success": false, "error-codes": ["invalid-input-secret"]}')]
 
 
-@pytest.mark.parametrize(("status", "says"), NONSENSE)
+@pytest.mark.parametrize(("status", "body"), NONSENSE)
 def test_broken_captcha_provider_answers_503_and_allows_retry(
-    locked: Locked, provider: Provider, status: int, says: bytes
+    locked: Locked, provider: Provider, status: int, body: bytes
 ) -> None:
-    provider.status, provider.says = status, says
+    provider.status, provider.body = status, body
     tenant = with_provider(locked, "recaptcha_v2")
     answer = logs_in(tenant, **{"g-recaptcha-response": "x"})
     assert refused(answer) == (503, 950)
     assert answer.headers["Retry-After"] == "5"
     assert "a secret key" not in answer.text
-    provider.status, provider.says = 200, b'{"success": true}'
+    provider.status, provider.body = 200, b'{"success": true}'
     answered(logs_in(tenant, **{"g-recaptcha-response": "x"}))  # the response was not consumed
 
 

@@ -29,8 +29,8 @@ def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> Ten
     return made
 
 
-def claims(**said: Any) -> Callable[[FakeProvider], None]:
-    return lambda one: one.claims.update(said)
+def claims(**given: Any) -> Callable[[FakeProvider], None]:
+    return lambda one: one.claims.update(given)
 
 
 def answers(status: int, text: str, **headers: str) -> Callable[[FakeProvider], None]:

@@ -74,9 +74,9 @@ def test_incomplete_email_list_is_read_strictly(
     assert (claimed.email, claimed.email_verified) == (email, is_verified)
 
 
-@pytest.mark.parametrize("said", [{"id": None}, {"id": True}, {"id": 1.5}, {"id": ""}, {"id": {"a": 1}}], ids=str)
-def test_invalid_subject_is_refused(acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any]) -> None:
-    fake_provider.userinfo = said
+@pytest.mark.parametrize("members", [{"id": None}, {"id": True}, {"id": 1.5}, {"id": ""}, {"id": {"a": 1}}], ids=str)
+def test_invalid_subject_is_refused(acme: TenantServer, fake_provider: FakeProvider, members: dict[str, Any]) -> None:
+    fake_provider.userinfo = members
     with pytest.raises(ConnectionBroken):
         finished(acme, fake_provider.signs_in(led(acme, "plain")))
 

@@ -40,8 +40,12 @@ def led(tenant: TenantServer, name: str = NAME, **how: Any) -> str:
 
 def test_sign_in_returns_identity_of_provider(acme: TenantServer, fake_provider: FakeProvider) -> None:
     address = led(acme, reauthenticate=True, hint="ada@example.test")
-    said = asked(address)
-    assert (said["scope"], said["login_hint"], said["prompt"]) == ("openid profile email", "ada@example.test", "login")
+    params = asked(address)
+    assert (params["scope"], params["login_hint"], params["prompt"]) == (
+        "openid profile email",
+        "ada@example.test",
+        "login",
+    )
     claimed, connection = finished(acme, fake_provider.signs_in(address, auth_time=fake_provider.now))
     assert (claimed.provider, claimed.subject) == (NAME, "ada-1815")
     assert (claimed.email, claimed.email_verified) == ("ada@example.test", True)
@@ -105,7 +109,7 @@ def test_slow_provider_times_out(
 
 
 @pytest.mark.parametrize(
-    "said",
+    "members",
     [
         {"issuer": "https://evil.example"}, {"token_endpoint": None}, {"token_endpoint": 7},
         {"jwks_uri": "http://keys.example/"}, {"authorization_endpoint": "javascript:alert(1)"},
@@ -114,9 +118,9 @@ def test_slow_provider_times_out(
     ids=str,
 )  # fmt: skip
 def test_invalid_discovery_document_is_refused(
-    acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any]
+    acme: TenantServer, fake_provider: FakeProvider, members: dict[str, Any]
 ) -> None:
-    fake_provider.says = said
+    fake_provider.metadata = members
     with pytest.raises(ConnectionBroken):
         led(acme)
 
@@ -199,14 +203,14 @@ def test_userinfo_is_read_where_id_token_has_no_email(acme: TenantServer, fake_p
     fake_provider.userinfo = {"sub": "eve"}
     with pytest.raises(ConnectionBroken):
         finished(acme, fake_provider.signs_in(led(acme)))
-    fake_provider.says = {"userinfo_endpoint": None}
+    fake_provider.metadata = {"userinfo_endpoint": None}
     acme.services.clock.advance(hours=1)
     claimed, _ = finished(acme, fake_provider.signs_in(led(acme)))
     assert (claimed.email, claimed.email_verified) == (None, False)
 
 
 @pytest.mark.parametrize(
-    ("said", "email", "is_verified"),
+    ("claims", "email", "is_verified"),
     [
         ({"email_verified": "true"}, "ada@example.test", True),
         ({"email_verified": "false"}, "ada@example.test", False),
@@ -220,15 +224,15 @@ def test_userinfo_is_read_where_id_token_has_no_email(acme: TenantServer, fake_p
     ids=str,
 )
 def test_email_claims_are_read_strictly(
-    acme: TenantServer, fake_provider: FakeProvider, said: dict[str, Any], email: str | None, is_verified: bool
+    acme: TenantServer, fake_provider: FakeProvider, claims: dict[str, Any], email: str | None, is_verified: bool
 ) -> None:
-    fake_provider.says = {"userinfo_endpoint": None}
-    claimed, _ = finished(acme, fake_provider.signs_in(led(acme), **said))
+    fake_provider.metadata = {"userinfo_endpoint": None}
+    claimed, _ = finished(acme, fake_provider.signs_in(led(acme), **claims))
     assert (claimed.email, claimed.email_verified) == (email, is_verified)
 
 
 @pytest.mark.parametrize(
-    ("said", "is_trusted"),
+    ("claims", "is_trusted"),
     [
         ({"email": "ada@gmail.com"}, True),
         ({"email": "ada@company.example", "hd": "company.example"}, True),
@@ -241,13 +245,13 @@ def test_email_claims_are_read_strictly(
 def test_google_is_trusted_for_its_own_mailboxes_only(
     acme: TenantServer,
     fake_provider: FakeProvider,
-    said: dict[str, Any],
+    claims: dict[str, Any],
     is_trusted: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(openid, "GOOGLE", fake_provider.url)
     fake_provider.known_to(acme, "google", trusts_email=True)
-    claimed, connection = finished(acme, fake_provider.signs_in(led(acme, "google"), **said))
+    claimed, connection = finished(acme, fake_provider.signs_in(led(acme, "google"), **claims))
     assert (claimed.email_verified, connection.trusts_email) == (True, is_trusted)
 
 
@@ -280,7 +284,7 @@ def test_google_gets_no_prompt_parameter(
 def test_client_authentication_follows_discovery(
     acme: TenantServer, fake_provider: FakeProvider, methods: list[str] | None, shown: str
 ) -> None:
-    fake_provider.says = {"token_endpoint_auth_methods_supported": methods}
+    fake_provider.metadata = {"token_endpoint_auth_methods_supported": methods}
     finished(acme, fake_provider.signs_in(led(acme)))
     (token_request,) = [one for one in fake_provider.received if one.path == "/token"]
     as_form = token_request.form.get("client_secret") == SECRET and token_request.form["client_id"] == CLIENT

@@ -73,9 +73,9 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize("way", list(ANSWERS[0].variants()))
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, way: str) -> None:
-    ANSWERS[0].check(new_tenant_server, way)
+@pytest.mark.parametrize("variant", list(ANSWERS[0].variants()))
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, variant: str) -> None:
+    ANSWERS[0].check(new_tenant_server, variant)
 
 
 def test_every_sign_in_operation_declares_required_actions() -> None:

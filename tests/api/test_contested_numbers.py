@@ -57,13 +57,13 @@ def attacker_account(server: TenantServer, **more: Any) -> str:
     return str(session["Profile"]["Uid"])
 
 
-STATED = [{"PhoneId": NUMBER}, {}]
+MEMBERS = [{"PhoneId": NUMBER}, {}]
 """The number is stated at registration, or later as a profile change."""
 
 
-@pytest.mark.parametrize("stated", STATED, ids=["registered", "added"])
-def test_code_alone_does_not_open_account_in_use(server: TenantServer, stated: dict[str, Any]) -> None:
-    attacker_account(server, **stated)
+@pytest.mark.parametrize("members", MEMBERS, ids=["registered", "added"])
+def test_code_alone_does_not_open_account_in_use(server: TenantServer, members: dict[str, Any]) -> None:
+    attacker_account(server, **members)
     sent = texts(server)[-1]
     assert sent["to"] == NUMBER
     assert verify(server, code_in(sent)).status_code == 403
@@ -72,9 +72,9 @@ def test_code_alone_does_not_open_account_in_use(server: TenantServer, stated: d
     assert len(texts(server)) == before, "no other code is sent"
 
 
-@pytest.mark.parametrize("stated", STATED, ids=["registered", "added"])
-def test_number_owner_gets_own_account_by_registering(server: TenantServer, stated: dict[str, Any]) -> None:
-    attacker = attacker_account(server, **stated)
+@pytest.mark.parametrize("members", MEMBERS, ids=["registered", "added"])
+def test_number_owner_gets_own_account_by_registering(server: TenantServer, members: dict[str, Any]) -> None:
+    attacker = attacker_account(server, **members)
     stale = code_in(texts(server)[-1])
     answered(register(server, None, PhoneId=NUMBER, Password=OWNERS, FirstName="Ada"))
     right = code_in(texts(server)[-1])

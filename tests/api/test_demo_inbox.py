@@ -68,10 +68,10 @@ def test_markup_in_message_is_never_executed(database: Database) -> None:
 
 
 def test_unknown_host_gets_default_application() -> None:
-    def says(word: str) -> Any:
+    def replies(word: str) -> Any:
         return lambda _environ, start: (start("200 OK", []), [word.encode()])[1]
 
-    hosts = Client(Hosts(says("default"), {"inbox.localhost:8000": says("inbox")}))
+    hosts = Client(Hosts(replies("default"), {"inbox.localhost:8000": replies("inbox")}))
     assert [hosts.get("/", base_url=f"http://{name}.localhost:8000").text for name in ("acme", "INBOX")] == [
         "default",
         "inbox",

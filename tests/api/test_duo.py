@@ -43,7 +43,7 @@ def led(who: Led) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("claims", "code"),
     [
         ({"auth_result": {"result": "deny"}}, 1332),
         ({"auth_result": None}, 1332),
@@ -57,11 +57,11 @@ def led(who: Led) -> tuple[str, str]:
     ids=lambda value: str(next(iter(value), "")) if isinstance(value, dict) else "",
 )
 def test_id_token_with_wrong_claims_is_refused(
-    new_tenant_server: NewTenantServer, there: FakeDuo, said: dict[str, Any], code: int
+    new_tenant_server: NewTenantServer, there: FakeDuo, claims: dict[str, Any], code: int
 ) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)
-    assert refused(ada.proves("duo", there.passed(address, **said), token)) == (403, code)
+    assert refused(ada.proves("duo", there.passed(address, **claims), token)) == (403, code)
 
 
 def test_id_token_signed_with_other_secret_is_refused(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:

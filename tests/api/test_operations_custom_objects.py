@@ -145,11 +145,13 @@ ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, val
 """Fields of a record are no parameters: their letter case is kept."""
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
-    is_kept_odd = way == "odd letter case" and answer.row in ("U78", "U81", "A31", "A34")
+@pytest.mark.parametrize(
+    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
+)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
+    is_kept_odd = variant == "odd letter case" and answer.row in ("U78", "U81", "A31", "A34")
     shape = {**RECORD, "CustomObject": ODD} if is_kept_odd else answer.shape
-    Answer(answer.row, answer.prepare, shape, answer.settings, events=answer.events).check(new_tenant_server, way)
+    Answer(answer.row, answer.prepare, shape, answer.settings, events=answer.events).check(new_tenant_server, variant)
 
 
 def test_update_merges_or_replaces_record(new_tenant_server: NewTenantServer) -> None:

@@ -185,7 +185,7 @@ def mailed(who: SecondFactorHolder) -> dict[str, Any]:
     return {"emailid": who.email, "otp": code_in(who.mailed())}
 
 
-def says(**members: Any) -> Act:
+def with_members(**members: Any) -> Act:
     return lambda who: who.call("M01", {"email": who.email, "password": OLD, **members})
 
 
@@ -200,7 +200,7 @@ def after(change: dict[str, Any], act: Act) -> Act:
 def guessed(kind: str, shown: dict[str, Any] | None = None) -> tuple[Act, dict[str, Any]]:
     def act(who: AccountHolder) -> TestResponse:
         who.call("M01", {"email": who.email, "password": "wrong"})
-        return says(**(shown or {}))(who)
+        return with_members(**(shown or {}))(who)
 
     return act, on(lockout={"type": kind, "maximum_failed_attempts": 1})
 
@@ -247,27 +247,27 @@ ANSWERS_GIVEN = listed("Grey Owl", "Bern")
 REFUSALS: list[Refusal] = [
     *refusals(
         "M01",
-        (938, says(email="nobody@example.test"), on()),
-        (966, says(password="wrong"), on()),
-        (970, after({"EmailVerified": False}, says()), on()),
+        (938, with_members(email="nobody@example.test"), on()),
+        (966, with_members(password="wrong"), on()),
+        (970, after({"EmailVerified": False}, with_members()), on()),
         (982, *guessed("captcha", {"captcha_challenge": "x", "captcha_work": "1"})),
-        (991, after({"IsActive": False}, says()), on()),
-        (1038, says(email="no address"), on()),
+        (991, after({"IsActive": False}, with_members()), on()),
+        (1038, with_members(email="no address"), on()),
         (1066, after({"PhoneIdVerified": False}, by("phone")), on(**PAGE)),
         (1071, unsendable, on("totp", "email", "security_questions")),
         (1074, by("phone"), on(**SWITCHED)),
         (1077, by("email"), on(**SWITCHED, **PAGE)),
         (1091, *guessed("security_question", {"securityanswer": {"car": "x"}})),
         (1094, *guessed("security_question", {"securityanswer": {"pet": "x"}})),
-        (1097, says()),
-        (1098, says(), on(*ALL)),
+        (1097, with_members()),
+        (1098, with_members(), on(*ALL)),
         (1123, lambda who: texts(of(who)).signs_in(), on("totp", sending={"sms": ONE})),
-        (1130, after({"DisableLogin": True}, says()), on()),
+        (1130, after({"DisableLogin": True}, with_members()), on()),
         (1132, *guessed("captcha")),
         (1148, *guessed("security_question")),
         (1149, lambda who: texts(of(who)).signs_in(), on("totp", sending={"sms_per_day": 1})),
         (1183, by("email"), on(**{**SWITCHED, "username_login": True})),
-        (1194, says(), on(two_factor="optional", privacy_policy=POLICY)),
+        (1194, with_members(), on(two_factor="optional", privacy_policy=POLICY)),
         (1198, *guessed("suspend")),
     ),
     *base("M03", APP), *locks("M03", APP, totp),
@@ -374,6 +374,8 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
 
 
 @before_the_store
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
-    answer.check(new_tenant_server, way)
+@pytest.mark.parametrize(
+    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
+)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
+    answer.check(new_tenant_server, variant)

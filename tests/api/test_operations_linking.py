@@ -48,7 +48,7 @@ def with_guid(held: str) -> Act:
     return lambda who: who.own("U30", {"clientguid": held})
 
 
-def brought(who: AccountHolder) -> TestResponse:
+def by_linking_guid(who: AccountHolder) -> TestResponse:
     return with_guid(by.linking_guid(who.tenant, ADA))(who)
 
 
@@ -79,8 +79,8 @@ REFUSALS: list[Refusal] = [
         (1160, lambda who: with_guid(by.guid())(who), SOCIAL),
         (1140, lambda who: with_guid(by.began(who.tenant, links=True))(who), NO_CALLBACK),
         (983, of_a_sign_in, NO_CALLBACK),
-        (986, lambda who: brought(others(who)), NO_CALLBACK),
-        (1054, brought, OFF),
+        (986, lambda who: by_linking_guid(others(who)), NO_CALLBACK),
+        (1054, by_linking_guid, OFF),
     ),
     *refusals(
         "U31",
@@ -109,9 +109,11 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
-    answer.check(new_tenant_server, way)
+@pytest.mark.parametrize(
+    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
+)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
+    answer.check(new_tenant_server, variant)
 
 
 def test_another_account_cannot_be_linked(new_tenant_server: NewTenantServer) -> None:

@@ -34,7 +34,7 @@ INTERFACE = {"email_login": None, "username_login": False}
 """The interface's switches allow one kind of identifier at a time."""
 
 
-def says(**members: Any) -> Act:
+def with_members(**members: Any) -> Act:
     return lambda who: who.call("U12", {"email": who.email, "password": OLD, **members})
 
 
@@ -49,7 +49,7 @@ def after(change: dict[str, Any], act: Act) -> Act:
 def locked(kind: str, shown: dict[str, Any] | None = None) -> tuple[Act, dict[str, Any]]:
     def act(who: AccountHolder) -> TestResponse:
         who.guesses(2)
-        return says(**(shown or {}))(who)
+        return with_members(**(shown or {}))(who)
 
     return act, {"lockout": {"type": kind, "maximum_failed_attempts": 2}}
 
@@ -66,7 +66,7 @@ def breached(times: int) -> Act:
     def act(who: AccountHolder) -> TestResponse:
         with with_breached(who, OLD):
             for _ in range(times):
-                answer = says()(who)
+                answer = with_members()(who)
         return answer
 
     return act
@@ -77,7 +77,7 @@ OUT = {"EmailVerified": False}
 DEMAND = {"risk": {"browser": "demand"}}
 REFUSALS = refusals(
     "U12",
-    (966, says(password="wrong")),
+    (966, with_members(password="wrong")),
     (1164, from_elsewhere(FIREFOX, PARIS), {"risk": {"country": "block"}}),
     (1165, from_elsewhere(CHROME, LINZ), {**DEMAND, "second_factors": {"email": False, "security_questions": True}}),
     (1166, from_elsewhere(CHROME, LINZ), DEMAND),
@@ -87,11 +87,11 @@ REFUSALS = refusals(
     (1170, from_elsewhere(FIREFOX, PARIS), {"risk": {"country": "refuse"}}),
     (1171, from_elsewhere(FIREFOX, VIENNA), {"risk": {"ip": "refuse"}}),
     (1287, from_elsewhere(CHROME, LINZ), {"risk": {"device": "refuse"}}),
-    (938, says(email="nobody@example.test")),
-    (970, after(OUT, says())),
+    (938, with_members(email="nobody@example.test")),
+    (970, after(OUT, with_members())),
     (1066, after({"PhoneIdVerified": False}, by("phone")), PHONE),
-    (991, after({"IsActive": False}, says())),
-    (1130, after({"DisableLogin": True}, says())),
+    (991, after({"IsActive": False}, with_members())),
+    (1130, after({"DisableLogin": True}, with_members())),
     (1132, *locked("captcha")),
     (1148, *locked("security_question")),
     (1198, *locked("suspend")),
@@ -99,17 +99,17 @@ REFUSALS = refusals(
     (1077, by("email"), {**INTERFACE, "phone_login": True}),
     (1183, by("email"), {**INTERFACE, "username_login": True}),
     (1238, by("username"), INTERFACE),
-    (1176, says(), {"two_factor": "optional"}),
-    (1194, says(), {"privacy_policy": POLICY}),
-    (1226, says(), asked("FirstLogin")),
-    (1243, says(), {"pin": {"is_on": True, "required": True}}),
+    (1176, with_members(), {"two_factor": "optional"}),
+    (1194, with_members(), {"privacy_policy": POLICY}),
+    (1226, with_members(), asked("FirstLogin")),
+    (1243, with_members(), {"pin": {"is_on": True, "required": True}}),
     (1316, breached(1), {"password_policy": {"breached": "change"}}),
     (1317, breached(2), {"password_policy": {"breached": "change"}}),
-    (1338, twice(says()), {"session_limit": 1}),
-    (1122, twice(after(OUT, says())), {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}),
+    (1338, twice(with_members()), {"session_limit": 1}),
+    (1122, twice(after(OUT, with_members())), {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}),
     (1149, twice(after({"PhoneIdVerified": False}, by("phone"))), {**PHONE, "sending": {"sms_per_day": 1}}),
     (982, *locked("captcha", {"captcha_challenge": "x", "captcha_work": "1"})),
-    (1038, says(email="no address")),
+    (1038, with_members(email="no address")),
     (1215, lambda who: who.call("U12", {"email": who.email, "password": OLD}, passworddelegation="true")),
     (1091, *locked("security_question", {"securityanswer": {"car": "x"}})),
     (1094, *locked("security_question", {"securityanswer": {"pet": "x"}})),
@@ -137,9 +137,11 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
-    answer.check(new_tenant_server, way)
+@pytest.mark.parametrize(
+    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
+)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
+    answer.check(new_tenant_server, variant)
 
 
 def test_verification_mail_links_to_callers_url(new_tenant_server: NewTenantServer) -> None:

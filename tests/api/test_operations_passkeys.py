@@ -288,6 +288,8 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
-    answer.check(new_tenant_server, way)
+@pytest.mark.parametrize(
+    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
+)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
+    answer.check(new_tenant_server, variant)

@@ -309,9 +309,11 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer_", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer_: Answer, way: str) -> None:
-    answer_.check(new_tenant_server, way)
+@pytest.mark.parametrize(
+    ("answer_", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
+)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer_: Answer, variant: str) -> None:
+    answer_.check(new_tenant_server, variant)
 
 
 def test_security_answer_unlocks_password_change(new_tenant_server: NewTenantServer) -> None:

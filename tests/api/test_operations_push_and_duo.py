@@ -64,9 +64,9 @@ def with_duo(account_holder: AccountHolder) -> SecondFactorHolder:
     return who
 
 
-def led(who: SecondFactorHolder, **said: Any) -> tuple[str, dict[str, str]]:
+def led(who: SecondFactorHolder, **claims: Any) -> tuple[str, dict[str, str]]:
     challenge = who.challenged(duoredirecturi=BACK)
-    return challenge["SecondFactorAuthenticationToken"], RUNNING[-1].passed(challenge["DuoAuthEndpoint"], **said)
+    return challenge["SecondFactorAuthenticationToken"], RUNNING[-1].passed(challenge["DuoAuthEndpoint"], **claims)
 
 
 def without(who: AccountHolder, service: str) -> None:
@@ -113,7 +113,7 @@ def polled(word: str = "") -> Act:
     return act
 
 
-def says(first: str, **members: Any) -> Act:
+def device_answers(first: str, **members: Any) -> Act:
     """Answer on the device, after an optional first answer."""
 
     def act(account_holder: AccountHolder) -> TestResponse:
@@ -125,11 +125,11 @@ def says(first: str, **members: Any) -> Act:
     return act
 
 
-def duo_response(**said: Any) -> Act:
+def duo_response(**claims: Any) -> Act:
     def act(account_holder: AccountHolder) -> TestResponse:
         who = with_duo(account_holder)
-        token, proof = led(who, **said)
-        return ask("M12", who, token, proof)
+        token, response = led(who, **claims)
+        return ask("M12", who, token, response)
 
     return act
 
@@ -137,39 +137,39 @@ def duo_response(**said: Any) -> Act:
 def secretless(row: str) -> Act:
     def act(account_holder: AccountHolder) -> TestResponse:
         who = with_duo(account_holder)
-        token, proof = led(who)
+        token, response = led(who)
         store_service_secrets(who.tenant, duo={"client_secret": ""})
         if row == "M70":
-            return renewed(who, proof)
-        return ask(row, who, token, proof) if row == "M12" else who.own("PUT", "duo", proof)
+            return renewed(who, response)
+        return ask(row, who, token, response) if row == "M12" else who.own("PUT", "duo", response)
 
     return act
 
 
-def own_duo(**said: Any) -> Act:
+def own_duo(**claims: Any) -> Act:
     def act(account_holder: AccountHolder) -> TestResponse:
         who = serving(account_holder)
-        return who.own("PUT", "duo", RUNNING[-1].passed(prompt(who), **said))
+        return who.own("PUT", "duo", RUNNING[-1].passed(prompt(who), **claims))
 
     return act
 
 
-def renewed(who: AccountHolder, proof: Mapping[str, str]) -> TestResponse:
+def renewed(who: AccountHolder, response: Mapping[str, str]) -> TestResponse:
     """Call the step-up operation."""
     row = ROWS["M70"]
-    return who.tenant.send(row.method, row.path, proof, bearer=who.bearer)
+    return who.tenant.send(row.method, row.path, response, bearer=who.bearer)
 
 
-def led_again(who: SecondFactorHolder, **said: Any) -> dict[str, str]:
+def led_again(who: SecondFactorHolder, **claims: Any) -> dict[str, str]:
     begun = who.tenant.send("GET", ROWS["M63"].path, bearer=who.bearer, duoredirecturi=BACK)
-    return RUNNING[-1].passed(answered(begun)["DuoAuthEndpoint"], **said)
+    return RUNNING[-1].passed(answered(begun)["DuoAuthEndpoint"], **claims)
 
 
-def again(proof: Mapping[str, str] | None, **said: Any) -> Act:
+def again(response: Mapping[str, str] | None, **claims: Any) -> Act:
     """Step up with the given response, or with one from Duo."""
 
     def act(who: AccountHolder) -> TestResponse:
-        return renewed(who, proof if proof is not None else led_again(with_duo(who), **said))
+        return renewed(who, response if response is not None else led_again(with_duo(who), **claims))
 
     return act
 
@@ -204,8 +204,8 @@ REFUSALS: list[Refusal] = [
               (1298, unset("M13"), on("push")), (1299, with_app("M13"), on()), (1312, polled("No"), on("push")),
               (1313, with_app("M13"), on("push"))),
     *refusals("M14", (1296, lambda who: ask("M14", who, "none", {"verify": "Yes", "signature": "00"}), on("push")),
-              (1297, says("", signature="00"), on("push")), (1311, says("Yes"), on("push")),
-              (1312, says("No"), on("push"))),
+              (1297, device_answers("", signature="00"), on("push")), (1311, device_answers("Yes"), on("push")),
+              (1312, device_answers("No"), on("push"))),
     *refusals("M26", (1330, lambda who: of(who).own("PUT", "duo", ANY), on()), (1331, secretless("M26"), on("duo")),
               (1332, own_duo(**NO), on("duo")),
               (1333, lambda who: serving(who).own("PUT", "duo", ANY), on("duo"))),
@@ -255,8 +255,8 @@ def on_the_device(account_holder: AccountHolder) -> Ask:
 
 
 def from_duo(account_holder: AccountHolder) -> Ask:
-    token, proof = led(with_duo(account_holder))
-    return Ask(proof, {"secondfactorauthenticationtoken": token})
+    token, response = led(with_duo(account_holder))
+    return Ask(response, {"secondfactorauthenticationtoken": token})
 
 
 def first_from_duo(account_holder: AccountHolder) -> Ask:
@@ -300,6 +300,8 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
 
 
 @before_the_store
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
-    answer.check(new_tenant_server, way)
+@pytest.mark.parametrize(
+    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
+)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
+    answer.check(new_tenant_server, variant)

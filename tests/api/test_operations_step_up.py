@@ -85,7 +85,7 @@ def not_this(code: str) -> str:
     return "000000" if code != "000000" else "111111"
 
 
-def says(row: str, **body: Any) -> Act:
+def calls(row: str, **body: Any) -> Act:
     return lambda who: who.own(row, body)
 
 
@@ -127,7 +127,7 @@ def at_a_lock(row: str) -> list[tuple[Any, ...]]:
     def app(who: AccountHolder) -> TestResponse:
         return who.own("M64", {"authenticatorcode": not_this(app_code(who))})
 
-    wrong = {"M64": app, "M71": says("M71", password="wrong")}.get(row) or sent(row, "wrong")
+    wrong = {"M64": app, "M71": calls("M71", password="wrong")}.get(row) or sent(row, "wrong")
     kinds = {1132: "captcha", 1148: "security_question", 1198: "suspend", 991: "block"}
     return [(code, wrong, locking(kind)) for code, kind in kinds.items()]
 
@@ -175,10 +175,10 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "M64",
-        (1099, says("M64", authenticatorcode="123456"), FACTORS),
+        (1099, calls("M64", authenticatorcode="123456"), FACTORS),
         (1102, lambda who: who.own("M64", {"authenticatorcode": not_this(app_code(who))}), FACTORS),
-        (1191, says("M64", authenticatorcode="123456"), OFF),
-        (1192, says("M64"), FACTORS),
+        (1191, calls("M64", authenticatorcode="123456"), OFF),
+        (1192, calls("M64"), FACTORS),
         *at_a_lock("M64"),
     ),
     *refusals(
@@ -187,19 +187,19 @@ REFUSALS: list[Refusal] = [
         (1068, sent("M65", "used"), FACTORS),
         (1069, sent("M65", "over"), FACTORS),
         (1070, sent("M65", "closed"), NO_LOCK),
-        (1100, says("M65", otp="123456"), {"two_factor": "optional"}),
-        (1192, says("M65"), FACTORS),
+        (1100, calls("M65", otp="123456"), {"two_factor": "optional"}),
+        (1192, calls("M65"), FACTORS),
         *at_a_lock("M65"),
     ),
     *refusals(
         "M66",
-        (1128, says("M66", backupcode="x"), FACTORS),
+        (1128, calls("M66", backupcode="x"), FACTORS),
         (
             1129,
             lambda who: with_app(who).backup_codes() and AccountHolder.own(who, "M66", {"backupcode": "x"}),
             FACTORS,
         ),
-        (1192, says("M66"), FACTORS),
+        (1192, calls("M66"), FACTORS),
     ),
     *refusals(
         "M67",
@@ -209,7 +209,7 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "M68",
-        (908, says("M68", otp="123456"), FACTORS),
+        (908, calls("M68", otp="123456"), FACTORS),
         (901, lambda who: who.own("M68", {}, apikey=STRANGE), FACTORS),
         (1067, lambda who: who.own("M68", {"emailid": who.email, "otp": "no code"}), FACTORS),
         (1185, sent("M68", "wrong"), FACTORS),
@@ -231,12 +231,12 @@ REFUSALS: list[Refusal] = [
         (1259, lambda who: who.own("M69", answers(*KNOWN)), FACTORS),
         (1260, lambda who: with_questions(who).own("M69", answers(KNOWN[0])), FACTORS),
     ),
-    *refusals("M71", (1205, says("M71", password="wrong")), *at_a_lock("M71")),
+    *refusals("M71", (1205, calls("M71", password="wrong")), *at_a_lock("M71")),
     *refusals(
         "M72",
         (1236, lambda who: pinned(who).own("M72", {"pin": "111222"}), PINS),
-        (1233, says("M72", pin=PIN)),
-        (1235, says("M72", pin=PIN), PINS),
+        (1233, calls("M72", pin=PIN)),
+        (1235, calls("M72", pin=PIN), PINS),
     ),
     *refusals(
         "M73",
@@ -293,9 +293,11 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(("answer", "way"), [(one, way) for one in ANSWERS for way in one.variants()], ids=str)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, way: str) -> None:
-    answer.check(new_tenant_server, way)
+@pytest.mark.parametrize(
+    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
+)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
+    answer.check(new_tenant_server, variant)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ def add(acme: TenantServer, *records: dict[str, Any]) -> Any:
     return acme.send("POST", MANAGED, {"Data": list(records)})
 
 
-def town(name: str, **more: Any) -> dict[str, Any]:
+def choice(name: str, **more: Any) -> dict[str, Any]:
     return {"type": "Town", "key": name.lower(), "value": name, **more}
 
 
@@ -26,7 +26,7 @@ def public_list(acme: TenantServer, kind: str = "town", **query: Any) -> list[di
 
 
 def test_public_list_omits_record_codes(acme: TenantServer) -> None:
-    assert answered(add(acme, town("Bonn", code="s3cret"), town("Ulm"))) == {"IsPosted": True}
+    assert answered(add(acme, choice("Bonn", code="s3cret"), choice("Ulm"))) == {"IsPosted": True}
     bonn, _ulm = public_list(acme, "TOWN")
     assert set(bonn) == MEMBERS
     assert (bonn["Value"], bonn["Code"], bonn["IsActive"]) == ("Bonn", None, True)
@@ -35,7 +35,7 @@ def test_public_list_omits_record_codes(acme: TenantServer) -> None:
 
 
 def test_children_are_listed_under_their_parent(acme: TenantServer) -> None:
-    add(acme, town("Bonn"))
+    add(acme, choice("Bonn"))
     (bonn,) = public_list(acme)
     add(acme, {"type": "school", "key": "a", "value": "A", "parentid": bonn["Id"]})
     (school,) = public_list(acme, "school", parentid=bonn["Id"])
@@ -44,7 +44,7 @@ def test_children_are_listed_under_their_parent(acme: TenantServer) -> None:
 
 
 def test_page_holds_at_most_fifty_records(acme: TenantServer) -> None:
-    add(acme, *(town(f"T{number:02}") for number in range(60)))
+    add(acme, *(choice(f"T{number:02}") for number in range(60)))
     assert len(public_list(acme)) == 50
     assert [one["Value"] for one in public_list(acme, skip=58)] != []
     assert len(public_list(acme, limit=3)) == 3
@@ -52,7 +52,7 @@ def test_page_holds_at_most_fifty_records(acme: TenantServer) -> None:
 
 
 def test_inactive_record_is_hidden_from_public_list(acme: TenantServer) -> None:
-    add(acme, town("Bonn", isactive=False))
+    add(acme, choice("Bonn", isactive=False))
     assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)
     assert len(answered(acme.send("GET", f"{MANAGED}/town"))) == 1
 
@@ -68,12 +68,12 @@ def test_inactive_record_is_hidden_from_public_list(acme: TenantServer) -> None:
     ],
 )
 def test_malformed_record_adds_nothing(acme: TenantServer, record: dict[str, Any], expected: tuple[int, int]) -> None:
-    assert refused(add(acme, town("Bonn"), record)) == expected
+    assert refused(add(acme, choice("Bonn"), record)) == expected
     assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)
 
 
 def test_record_code_is_validated(acme: TenantServer) -> None:
-    add(acme, town("Bonn", code="s3cret"), town("Ulm"))
+    add(acme, choice("Bonn", code="s3cret"), choice("Ulm"))
     bonn, ulm = (one["Id"] for one in public_list(acme))
 
     def check(record: str, code: str | None) -> Any:
@@ -88,7 +88,7 @@ def test_record_code_is_validated(acme: TenantServer) -> None:
 
 
 def test_record_is_changed_and_removed(acme: TenantServer) -> None:
-    add(acme, town("Bonn"))
+    add(acme, choice("Bonn"))
     (bonn,) = public_list(acme)
     changed = answered(acme.send("PUT", f"{MANAGED}/{bonn['Id']}", {"Value": "Bonn am Rhein", "Code": "new"}))
     assert (changed["IsPosted"], changed["Data"]["Value"], changed["Data"]["Code"]) == (True, "Bonn am Rhein", "new")
@@ -99,14 +99,14 @@ def test_record_is_changed_and_removed(acme: TenantServer) -> None:
 
 
 def test_deleting_a_type_removes_its_whole_list(acme: TenantServer) -> None:
-    add(acme, town("Bonn"), town("Ulm"))
+    add(acme, choice("Bonn"), choice("Ulm"))
     assert answered(acme.send("DELETE", f"{MANAGED}/type/Town")) == {"IsDeleted": True}
     assert refused(acme.send("DELETE", f"{MANAGED}/type/town")) == (403, 1155)
 
 
 def test_list_of_other_tenant_is_not_found(acme: TenantServer, globex: TenantServer) -> None:
-    add(acme, town("Bonn", code="s3cret"))
+    add(acme, choice("Bonn", code="s3cret"))
     (bonn,) = public_list(acme)
     assert refused(globex.send("GET", f"{PUBLIC}/town", with_secret=False)) == (403, 1155)
     assert refused(globex.send("DELETE", f"{MANAGED}/{bonn['Id']}")) == (403, 1150)
-    assert refused(add(globex, {**town("Ulm"), "parentid": bonn["Id"]})) == (403, 1154)
+    assert refused(add(globex, {**choice("Ulm"), "parentid": bonn["Id"]})) == (403, 1154)

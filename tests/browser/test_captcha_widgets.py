@@ -72,7 +72,7 @@ def submit_registration(page: Page) -> None:
 @captcha_kinds(*KINDS)
 def test_registration_by_widget(captcha: dict[str, Any], served: str, opened: Opened, provider: Provider) -> None:
     kind = captcha["provider"]
-    provider.says = BELIEVED.get(kind, provider.says)
+    provider.body = BELIEVED.get(kind, provider.body)
     page = opened()
     console_errors: list[str] = []
     page.on("console", lambda message: console_errors.append(message.text) if message.type == "error" else None)
@@ -108,7 +108,7 @@ def hang(_: Route) -> None:
     """Never answer."""
 
 
-def stop_half_way(route: Route) -> None:
+def serve_first_script_only(route: Route) -> None:
     """Serve the first script and abort everything that it loads."""
     answer(route) if route.request.url.partition("?")[0].endswith("api.js") else route.abort()
 
@@ -133,7 +133,7 @@ def test_missing_provider_script_shows_the_question(
 def test_half_loaded_provider_script_shows_the_question(served: str, opened: Opened) -> None:
     page = opened()
     page.clock.install()
-    provide(page, stop_half_way)
+    provide(page, serve_first_script_only)
     fill_registration(page, served)
     expect(page.locator("#captcha")).to_be_hidden()
     page.clock.fast_forward(7_000)
@@ -145,7 +145,7 @@ def test_half_loaded_provider_script_shows_the_question(served: str, opened: Ope
 def test_rejected_widget_token_shows_the_question(
     captcha: dict[str, Any], served: str, opened: Opened, provider: Provider
 ) -> None:
-    provider.says = DOUBTED
+    provider.body = DOUBTED
     page = opened()
     provide(page)
     fill_registration(page, served)

@@ -105,7 +105,7 @@ def test_widget_token_is_accepted_once(
 def test_rejected_widget_token_leads_to_a_new_question(
     new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider, kind: str
 ) -> None:
-    provider.says = DOUBTED
+    provider.body = DOUBTED
     page = new_visitor_at(new_captcha_world(provider=kind)).open("/register")
     refused = sign_up(page, captcha_proof="a proof", captcha_randstr="r")
     assert (refused.status, len(provider.asked)) == (403, 1)
@@ -150,7 +150,7 @@ def test_missing_token_and_answer_are_refused(
 def test_malformed_widget_fields_get_a_page_not_an_error(
     new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider, name: str, typed: str
 ) -> None:
-    provider.says = DOUBTED
+    provider.body = DOUBTED
     page = new_visitor_at(new_captcha_world(provider="tencent")).open("/register")
     sent = typed.encode("utf-8", "surrogatepass").decode("latin-1")
     page = sign_up(page, **{"captcha_proof": "x", name: sent})

@@ -55,7 +55,7 @@ def events(world: World, name: str) -> int:
     return sum(row.event == f"event.{name}" for row in rows(world, audit))
 
 
-def assert_all_have_a_way_on(pages: list[VisitedPage]) -> None:
+def assert_all_offer_next_step(pages: list[VisitedPage]) -> None:
     """Assert that every answer is the application's callback or a page with a link or form."""
     assert [(one.status, one.text) for one in pages if one.answer is not None and not leads_on(one)] == []
     assert {one.status for one in pages} <= {0, 200, 403, 410, 429}
@@ -77,7 +77,7 @@ def test_link_in_fifty_browsers_is_used_once(world: World, visitor: Visitor, new
     pending = PendingVerification(world, visitor)
     pages = [new_visitor_at(world).open(pending.link) for _ in range(RACERS)]
     pages = at_once([partial(page.press, "Verify") for page in pages])
-    assert_all_have_a_way_on(pages)
+    assert_all_offer_next_step(pages)
     assert events(world, "EmailVerification") == 1
     assert (
         sum(
@@ -95,7 +95,7 @@ def test_link_that_signs_in_does_so_in_one_browser(new_world: NewWorld, new_visi
     pending = PendingVerification(world, new_visitor_at(world))
     pages = [new_visitor_at(world).open(pending.link) for _ in range(RACERS)]
     pages = at_once([partial(page.press, "Verify") for page in pages])
-    assert_all_have_a_way_on(pages)
+    assert_all_offer_next_step(pages)
     assert len(rows(world, sessions)) == 1
     assert sum(bool(one.visitor.cookies("session")) for one in pages) == 1
 
@@ -103,7 +103,7 @@ def test_link_that_signs_in_does_so_in_one_browser(new_world: NewWorld, new_visi
 def test_link_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None:
     pending = PendingVerification(world, visitor)
     pages = at_once([partial(page.press, "Verify") for page in tabs(visitor.open(pending.link))])
-    assert_all_have_a_way_on(pages)
+    assert_all_offer_next_step(pages)
     assert events(world, "EmailVerification") == 1
     assert_one_account(world, pending, pages)
 
@@ -112,7 +112,7 @@ def test_code_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None
     pending = PendingVerification(world, visitor)
     code = code_in(verification_mails(world)[-1])
     pages = at_once([partial(page.press, "Verify", code=code) for page in tabs(pending.page)])
-    assert_all_have_a_way_on(pages)
+    assert_all_offer_next_step(pages)
     assert events(world, "EmailVerification") == 1
     assert_one_account(world, pending, pages)
 
@@ -123,7 +123,7 @@ def test_code_of_a_new_address_is_used_once(world: World, visitor: Visitor) -> N
     page = visitor.open("/emails/add").press("Send email", email="new@example.test")
     code = code_in(mails_to(world.services, world.tenant_id, "new@example.test")[-1])
     pages = at_once([partial(tab.press, "Verify", code=code) for tab in tabs(page)])
-    assert_all_have_a_way_on(pages)
+    assert_all_offer_next_step(pages)
     address_rows = [row for row in rows(world, identifiers) if row.value == "new@example.test"]
     assert [(row.uid, row.is_verified) for row in address_rows] == [(ada.uid, True)]
     assert sum(row.event == "email.added" for row in rows(world, audit)) == 1

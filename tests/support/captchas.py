@@ -63,7 +63,7 @@ def worked(seed: str, bits: int) -> str:
 class Provider:
     """A captcha provider: a real HTTP server, which gives the configured answer and records its requests."""
 
-    says: bytes = b'{"success": true}'
+    body: bytes = b'{"success": true}'
     status: int = 200
     waits: threading.Event | None = None
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
@@ -85,9 +85,9 @@ class Provider:
                 if provider.waits is not None:
                     provider.waits.wait(20)
                 self.send_response(provider.status)
-                self.send_header("Content-Length", str(len(provider.says)))
+                self.send_header("Content-Length", str(len(provider.body)))
                 self.end_headers()
-                self.wfile.write(provider.says)
+                self.wfile.write(provider.body)
 
             def log_message(self, *_: Any) -> None:
                 """Say nothing."""

@@ -86,15 +86,15 @@ class Dialogue(socketserver.StreamRequestHandler):
             self.listen()
 
     def listen(self) -> None:
-        self.say("220 here")
+        self.reply("220 here")
         while line := self.rfile.readline():
             word, _, rest = line.decode().strip().partition(" ")
             if word.upper() == "QUIT":
-                self.say("221 bye")
+                self.reply("221 bye")
                 return
             self.answer(word.upper(), rest)
 
-    def say(self, *lines: str) -> None:
+    def reply(self, *lines: str) -> None:
         for number, line in enumerate(lines, 1):
             self.wfile.write((line if number == len(lines) else line.replace(" ", "-", 1)).encode() + b"\r\n")
 
@@ -102,28 +102,28 @@ class Dialogue(socketserver.StreamRequestHandler):
         if word == "EHLO":
             offers = ["250 STARTTLS"] if self.server.tls and not self.encrypted else []
             utf8 = ["250 SMTPUTF8", "250 8BITMIME"] if self.server.takes_utf8 else []
-            self.say("250 here", *offers, *utf8, "250 AUTH PLAIN")
+            self.reply("250 here", *offers, *utf8, "250 AUTH PLAIN")
         elif word == "STARTTLS" and self.server.tls:
-            self.say("220 go on")
+            self.reply("220 go on")
             self.connection = self.server.tls.wrap_socket(self.connection, server_side=True)
             self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb", 0)
             self.encrypted = True
         elif word == "AUTH":
             shown = base64.b64decode(rest.partition(" ")[2]).decode().replace("\0", ":").lstrip(":")
-            self.say("235 welcome" if shown == self.server.login else "535 no")
+            self.reply("235 welcome" if shown == self.server.login else "535 no")
         elif word == "RCPT" and self.server.refusals:
-            self.say(self.server.refusals.pop(0))
+            self.reply(self.server.refusals.pop(0))
         elif word == "DATA":
             self.server.envelopes.append(self.envelope)
             self.envelope = []
             self.server.at_data.set()
             self.server.takes_data.wait(PATIENCE_SECONDS)
-            self.say("354 go on")
+            self.reply("354 go on")
             self.take()
         else:
             if word in ("MAIL", "RCPT"):
                 self.envelope.append(rest)
-            self.say("250 ok")
+            self.reply("250 ok")
 
     def take(self) -> None:
         lines = []
@@ -136,7 +136,7 @@ class Dialogue(socketserver.StreamRequestHandler):
         self.server.was_encrypted.append(self.encrypted)
         time.sleep(self.server.seconds_a_mail)
         self.server.says_thanks.wait(PATIENCE_SECONDS)
-        self.say("250 taken")
+        self.reply("250 taken")
 
 
 @contextmanager

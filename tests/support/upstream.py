@@ -64,7 +64,7 @@ class FakeProvider:
     key: Key = field(default_factory=lambda: key(1))
     """The signing key."""
     published: list[dict[str, Any]] = field(default_factory=lambda: public(1))
-    says: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
     """Overrides of the discovery document; None removes a member."""
     answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     """Complete answers by path."""
@@ -133,7 +133,7 @@ class FakeProvider:
         said = {
             "issuer": self.url, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
             "userinfo_endpoint": f"{self.url}/userinfo", "jwks_uri": f"{self.url}/keys",
-            "authorization_response_iss_parameter_supported": True, "response_types_supported": ["code"], **self.says,
+            "authorization_response_iss_parameter_supported": True, "response_types_supported": ["code"], **self.metadata,
         }  # fmt: skip
         return {name: value for name, value in said.items() if value is not None}
 

@@ -135,12 +135,11 @@ class SecurityPage(Page):
             Browser("b1", firefox, when=_until_day(day)),
             Browser("b2", safari, when=_until_day(day), is_handheld=True),
         )
+        unset = (replace(password, hint=_NO_PASSWORD), replace(credentials[3], hint=_OFF))
         return {
             "full": cls(EndSessionForm(), credentials, (visit, *other_sessions), trusted, 3),
             "this one alone": bare,
-            "without a password": replace(
-                bare, credentials=(replace(password, hint=_NO_PASSWORD), replace(credentials[3], hint=_OFF))
-            ),
+            "without a password": replace(bare, credentials=unset),
             "token": replace(bare, form=EndSessionForm().with_token_error()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},
         }

@@ -141,13 +141,13 @@ def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
     phone_handlers.require_enabled(context)
     requested = phones.requested_number(context, account)
     try:
-        proof = phones.spend_requested_code(context, account, req.code)
+        token = phones.spend_requested_code(context, account, req.code)
     except ApiError as refusal:
         if isinstance(refusal, e.UsedSmsCode) and phones.is_requested_number_verified(context, account.uid):
             return Posted()
         seconds = wait_for_number(context, account, requested) if requested else 0
         raise _with_number(refusal, requested or "", seconds) from None
-    phones.confirm(context, proof)
+    phones.confirm(context, token)
     return Posted()
 
 

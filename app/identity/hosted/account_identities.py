@@ -57,7 +57,7 @@ def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> Session
     one = next((one for one in linked_identities.of(account) if _id(one) == req.id), None)
     if one is None:
         raise refusals.UnknownIdentity
-    if identities.is_last_way_in(context, account, one):
+    if identities.is_last_sign_in_method(context, account, one):
         raise refusals.NothingToUnlink
     identities.take_away(context, account, one)
     return account_settings.renew_session(context, confirmed)
@@ -72,7 +72,7 @@ def _shown(context: Context, account: Account, one: Identity) -> contract.Linked
         name=one.name or "",
         since=iso(one.linked_at),
         used_at=iso(one.used_at),
-        is_last_way=identities.is_last_way_in(context, account, one),
+        is_last_way=identities.is_last_sign_in_method(context, account, one),
     )
 
 

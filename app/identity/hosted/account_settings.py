@@ -100,8 +100,8 @@ def ask_deletion(context: Context, req: contract.WithPassword) -> contract.Sessi
 
 @contract.read_deletion.implements
 def read_deletion(context: Context, req: contract.DeletionLinkRequest) -> contract.DeletionView:
-    proof = deletion.peek(context, req.token)
-    account = accounts.by_uid(context, proof.uid)
+    token = deletion.peek(context, req.token)
+    account = accounts.by_uid(context, token.uid)
     if account is None or account.is_deleted:
         raise e.UsedLink
     return contract.DeletionView(email=account.email or "", days=context.tenant.settings.deletion_days)
@@ -209,12 +209,12 @@ def _changes(context: Context, typed: dict[str, str]) -> UpdateOwnAccount:
     """Return the typed values as an update of the profile, limited to the fields of the tenant's form."""
     form = contract.editable(registration_form.fields_of(context.tenant.settings))
     edited = [(field, typed[field.name].strip()) for field in form if field.name in typed]
-    body: dict[str, Any] = {field.member: _said(field, text) for field, text in edited if field.member}
+    body: dict[str, Any] = {field.member: _submitted_value(field, text) for field, text in edited if field.member}
     custom = {field.name.removeprefix(CUSTOM): text or None for field, text in edited if field.is_custom}
     return UpdateOwnAccount.model_validate(
         {**body, **({"CustomFields": custom} if custom else {}), "null_support": True}
     )
 
 
-def _said(field: FormField, text: str) -> str | None:
+def _submitted_value(field: FormField, text: str) -> str | None:
     return text or ("false" if field.type == "multi" else None)

@@ -246,7 +246,7 @@ def _sign_in_by_email(context: Context, interaction: Interaction, identity: Prov
     except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # another account took it concurrently
         context.work.rollback()
         return _return_with_problem(interaction.request, DENIED, interaction.interaction_id)
-    interaction = identity_linking.store_pending(context, interaction, identity, account.uid, is_proof=True)
+    interaction = identity_linking.store_pending(context, interaction, identity, account.uid, is_address_verified=True)
     return _complete(context, interaction, account, is_anew=identity.is_anew)
 
 

@@ -24,7 +24,7 @@ _KEY: Final = "connected"
 class PendingIdentity:
     """A provider's identity, and the account that this interaction registered with it or signed in by it.
 
-    `is_proof`: the provider's claim verified the account's address, so that the identity is linked.
+    `is_proof`: whether the provider's claim verified the account's address, so that the identity is linked.
     """
 
     claimed: ProviderIdentity
@@ -39,10 +39,10 @@ def store_pending(
     identity: ProviderIdentity,
     uid: str = NO_ACCOUNT,
     *,
-    is_proof: bool = False,
+    is_address_verified: bool = False,
 ) -> Interaction:
     """Store an identity until the end of the sign-in."""
-    stored: dict[str, Any] = {"claimed": asdict(identity), "uid": uid, "is_proof": is_proof}
+    stored: dict[str, Any] = {"claimed": asdict(identity), "uid": uid, "is_proof": is_address_verified}
     return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: stored})
 
 
@@ -82,8 +82,8 @@ def active_for(context: Context, interaction: Interaction | None) -> PendingIden
     return pending if is_active else None
 
 
-def is_proof_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
-    """Return whether this browser came from a provider to this account, or registered it, and the identity is still known there."""
+def has_federated_login_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
+    """Return whether this browser signed in to the account, or registered it, with an identity that the account still has."""
     pending = pending_for(interaction)
     if pending is None or NO_ACCOUNT in (pending.uid, uid) or pending.uid != uid:
         return False

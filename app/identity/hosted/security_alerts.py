@@ -21,7 +21,7 @@ from app.kit import randomness
 
 
 @contract.read_security_alert.implements
-def read_alarm(context: Context, req: LinkLookup) -> RecoveryLinkView:
+def read_security_alert(context: Context, req: LinkLookup) -> RecoveryLinkView:
     view = recovery.link_view(context, Purpose.ALARM, req)
     link = one_time_tokens.find_link(context, Purpose.ALARM, req.token)
     account = accounts.by_uid(context, link.uid) if link is not None else None
@@ -34,22 +34,24 @@ def read_alarm(context: Context, req: LinkLookup) -> RecoveryLinkView:
 
 
 @contract.confirm_change.implements
-def own_doing(context: Context, req: LinkToken) -> RecoveryLinkView:
+def confirm_change(context: Context, req: LinkToken) -> RecoveryLinkView:
     password_reset.spend_limit(context)
     ended = restoration.acknowledge(context, req.token)
     return RecoveryLinkView(state="own", label=str(ended.facts["email"]))
 
 
 @contract.revert_change.implements
-def alarm(context: Context, req: LinkToken) -> Next:
+def revert_change(context: Context, req: LinkToken) -> Next:
     """Revert the change: lock out the password that the attacker set, and let the owner of the mailbox set a new one."""
     password_reset.spend_limit(context)
     one_time_tokens.peek_link(context, Purpose.ALARM, req.token)
     context.work.release_connection()
-    account, proof = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
+    account, link_token = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
     password_reset.end_sessions_and_tokens(context, account)
     interaction, binding = interactions.begin(context, next_step.RETURN, {})
-    state = recovery.PendingRecovery(recovery.label(proof, account), account.uid, MAIL, int(context.now.timestamp()))
+    state = recovery.PendingRecovery(
+        recovery.label(link_token, account), account.uid, MAIL, int(context.now.timestamp())
+    )
     if account.email and recovery.try_send(context, interaction, state, account, MailKind.ALARM):
         interaction = interactions.add_facts(
             context, interaction, lifetime=recovery.LIFETIME, **{recovery.KEY: asdict(state)}

@@ -302,7 +302,11 @@ def _has_first_factor(
     if state is None or (state.uid, state.subject) != (token.uid, token.subject):
         return False
     is_typed = bool(password_hash) and state.password_hash == password_hash
-    return is_typed or _has_passkey(context, state) or identity_linking.is_proof_for(context, interaction, token.uid)
+    return (
+        is_typed
+        or _has_passkey(context, state)
+        or identity_linking.has_federated_login_for(context, interaction, token.uid)
+    )
 
 
 def _has_passkey(context: Context, state: PendingVerification) -> bool:

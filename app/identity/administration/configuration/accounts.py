@@ -52,7 +52,7 @@ class People:
     """One pass over the accounts of one tenant."""
 
     run: Run
-    stated: TenantFile
+    declared: TenantFile
     path: Path
     settings: TenantSettings
     is_new: bool
@@ -61,7 +61,7 @@ class People:
         """Yield a change for each account; with `run.writes` it is written first."""
         context = self._call()
         seen = set()
-        for number, wanted in enumerate(self.stated.accounts or ()):
+        for number, wanted in enumerate(self.declared.accounts or ()):
             path = (*self.path, "accounts", number)
             edits = self._edits(context, wanted, path)
             held = None if self.is_new else self._find(context, wanted, path)
@@ -71,14 +71,14 @@ class People:
                 seen.add(held.uid)
                 yield self._change(context, held, wanted, edits)
         if self.run.prune and not self.is_new:
-            named = {wanted.label for wanted in self.stated.accounts or ()}
+            named = {wanted.label for wanted in self.declared.accounts or ()}
             yield from self._remove(context, seen, named)
         if self.run.writes:
             context.audit.write(context.work)
 
     def _call(self) -> Context:
         work = self.run.work
-        tenant = Tenant(work.tenant_id, self.stated.name, "", b"", 0, self.settings, Brand())
+        tenant = Tenant(work.tenant_id, self.declared.name, "", b"", 0, self.settings, Brand())
         services = self.run.services
         posts = Outbox(work, services.clock, services.encryption)
         return Context(services, tenant, work, AuditLog(services.clock), posts, RawRequest("", "", "", {}, b""))
@@ -114,11 +114,11 @@ class People:
             profile = edits.apply({"RegistrationSource": "API"})
             store.add(context, {**self._row(context, uid, wanted), "profile": profile}, _held(wanted))
             context.audit.record("account.created", uid=uid, source="file")
-        return Change(Action.CREATE, self.stated.name, "account", wanted.label)
+        return Change(Action.CREATE, self.declared.name, "account", wanted.label)
 
     def _row(self, context: Context, uid: str, wanted: AccountFile) -> dict[str, Any]:
         email = identifiers.display_email(wanted.email) if wanted.email else None
-        hashed = self.run.hashes.get((self.stated.name, wanted.label))
+        hashed = self.run.hashes.get((self.declared.name, wanted.label))
         if wanted.password and hashed is None:  # it came between the plan and the transaction
             hashed = self.run.services.hashing.hash(wanted.password, context.tenant.settings.argon2)
         return {
@@ -154,7 +154,7 @@ class People:
         if details and self.run.writes:
             self._write(context, held, wanted, values, fresh)
         return Change(
-            Action.CHANGE if details else Action.UNCHANGED, self.stated.name, "account", wanted.label, tuple(details)
+            Action.CHANGE if details else Action.UNCHANGED, self.declared.name, "account", wanted.label, tuple(details)
         )
 
     def _write(
@@ -189,7 +189,7 @@ class People:
             if self.run.writes:
                 removal.delete_account_rows(context.work, left.uid)
                 context.audit.record("account.removed", uid=left.uid, source="file")
-            yield Change(Action.REMOVE, self.stated.name, "account", label)
+            yield Change(Action.REMOVE, self.declared.name, "account", label)
 
 
 def _named(wanted: AccountFile) -> list[tuple[str, str]]:

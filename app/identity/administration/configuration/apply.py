@@ -92,8 +92,8 @@ def _hashes(services: Services, configuration: Configuration) -> dict[tuple[str,
 
 
 def _all(run: Run) -> Plan:
-    for at, stated in enumerate(run.configuration.tenants):
-        _OneTenant(run, stated, ("tenants", at)).all()
+    for at, declared in enumerate(run.configuration.tenants):
+        _OneTenant(run, declared, ("tenants", at)).all()
     return run.plan
 
 
@@ -102,7 +102,7 @@ class _OneTenant:
     """The pass over one tenant of the file."""
 
     run: Run
-    stated: TenantFile
+    declared: TenantFile
     path: Path
     settings: dict[str, Any] = field(default_factory=dict)  # as they are to stand
     named: Marks = field(default_factory=dict)  # which keys this file and those before it name
@@ -113,35 +113,37 @@ class _OneTenant:
 
     def all(self) -> None:
         self.work.switch_tenant(LOOKUP_TENANT)
-        held = changes.by_name(self.work, self.stated.name)
-        owner = changes.tenant_with_key(self.work, self.stated.api_key) if self.stated.api_key else None
-        if owner not in (None, self.stated.name):
+        held = changes.by_name(self.work, self.declared.name)
+        owner = changes.tenant_with_key(self.work, self.declared.api_key) if self.declared.api_key else None
+        if owner not in (None, self.declared.name):
             self.run.refuse((*self.path, "api_key"), "expected a key of its own; another tenant has this one")
         if held is None:
             self._add()
         else:
             held = self._change(held)
         has_changed = self._applications(is_new=held is None)
-        has_changed |= resources.bring(self.run, self.stated, self.stated.name, self.path, self.settings, self.named)
+        has_changed |= resources.bring(
+            self.run, self.declared, self.declared.name, self.path, self.settings, self.named
+        )
         if self.run.writes and has_changed and held is not None:
             changes.change(self.work)
         if self.run.writes and (held is None or held.named_by_file != self.named):
             changes.set_named_by_file(self.work, self.named)
-        if self.stated.accounts is not None:
-            people = People(self.run, self.stated, self.path, self._checked(self.settings), is_new=held is None)
+        if self.declared.accounts is not None:
+            people = People(self.run, self.declared, self.path, self._checked(self.settings), is_new=held is None)
             self.run.plan.changes += people.changes()
 
     def _add(self) -> None:
-        stated = self.stated
+        declared = self.declared
         ours = self.run.services.settings
-        if f"{stated.name}.{ours.hub_domain}" == ours.api_hostname:
+        if f"{declared.name}.{ours.hub_domain}" == ours.api_hostname:
             self.run.refuse((*self.path, "name"), "expected another name; GATEHOUSE_API_HOST is this tenant's host")
-        key = stated.api_key or randomness.guid()
-        secret = stated.api_secret or randomness.guid()
-        for name, given, value in (("api_key", stated.api_key, key), ("api_secret", stated.api_secret, secret)):
+        key = declared.api_key or randomness.guid()
+        secret = declared.api_secret or randomness.guid()
+        for name, given, value in (("api_key", declared.api_key, key), ("api_secret", declared.api_secret, secret)):
             if given is None:
-                self.run.plan.made.append(Made(f"tenant {stated.name}", name, value))
-        self._note(Action.CREATE, "tenant", stated.name)
+                self.run.plan.made.append(Made(f"tenant {declared.name}", name, value))
+        self._note(Action.CREATE, "tenant", declared.name)
         self.work.switch_tenant(randomness.uid())
         settings = self.settings = self._settings({})
         brand = merged({}, self._brand() or {}, {})
@@ -149,14 +151,14 @@ class _OneTenant:
         captcha = self._captcha_secret(None, settings)
         kept_services = self._service_secrets(None)
         if self.run.writes:
-            sealed = self.run.services.encryption.encrypt(
+            encrypted = self.run.services.encryption.encrypt(
                 secret.encode(), changes.api_secret_associated_data(self.work.tenant_id)
             )
             changes.add(
                 self.work,
-                stated.name,
+                declared.name,
                 api_key=key,
-                api_secret=sealed,
+                api_secret=encrypted,
                 api_secret_hash=changes.secret_digest(secret),
                 settings=settings,
                 brand=brand,
@@ -189,64 +191,64 @@ class _OneTenant:
             details.append("secrets of push, duo or connections: others")
         action = Action.CHANGE if details else Action.UNCHANGED
         stays = unnamed(self._managed(settings), self.named["settings"], "settings.")
-        self._note(action, "tenant", self.stated.name, *details, *self._kept(held), *stays)
+        self._note(action, "tenant", self.declared.name, *details, *self._kept(held), *stays)
         if self.run.writes and details:
-            sealed = {"captcha_secret": captcha, "service_secrets": kept_services}
-            changes.change(self.work, settings=settings, brand=brand, is_active=True, **sealed)
+            encrypted = {"captcha_secret": captcha, "service_secrets": kept_services}
+            changes.change(self.work, settings=settings, brand=brand, is_active=True, **encrypted)
         return held
 
     def _captcha_secret(self, held: bytes | None, settings: dict[str, Any]) -> bytes | None:
         """Return the sealed secret to keep; the one that stands where the file states the same one, or none."""
-        stated, associated_data = self.stated.captcha_secret, changes.captcha_associated_data(self.work.tenant_id)
-        if stated is None:
+        declared, associated_data = self.declared.captcha_secret, changes.captcha_associated_data(self.work.tenant_id)
+        if declared is None:
             if held is None and TenantSettings.model_validate(settings).captcha.provider != "own":
                 self.run.refuse((*self.path, "captcha_secret"), "expected the secret of settings.captcha.provider")
             return held
         if held is not None and hmac.compare_digest(
-            self.run.services.encryption.decrypt(held, associated_data), stated.encode()
+            self.run.services.encryption.decrypt(held, associated_data), declared.encode()
         ):
             return held
-        return self.run.services.encryption.encrypt(stated.encode(), associated_data)
+        return self.run.services.encryption.encrypt(declared.encode(), associated_data)
 
     def _service_secrets(self, held: bytes | None) -> bytes | None:
         """Return the sealed secrets to keep; those that stand where the file states the same ones, or none."""
-        stated = self.stated
-        push = stated.push.secrets.model_dump(exclude_unset=True) if stated.push and stated.push.secrets else {}
-        duo = {"client_secret": stated.duo.client_secret} if stated.duo and stated.duo.client_secret else {}
+        declared = self.declared
+        push = declared.push.secrets.model_dump(exclude_unset=True) if declared.push and declared.push.secrets else {}
+        duo = {"client_secret": declared.duo.client_secret} if declared.duo and declared.duo.client_secret else {}
         connections = self._connection_secrets(held)
         encryption, tenant_id = self.run.services.encryption, self.work.tenant_id
         return tenant_secrets.encrypt_merged(encryption, tenant_id, held, push=push, duo=duo, connections=connections)
 
     def _connection_secrets(self, held: bytes | None) -> dict[str, str | None]:
         """Return the stated secrets, and None for those of connections that the file states no longer or without one."""
-        stated = self.stated.connections
-        if stated is None:
+        declared = self.declared.connections
+        if declared is None:
             return {}
         known = tenant_secrets.decrypt_all(self.run.services.encryption, self.work.tenant_id, held).get(
             tenant_secrets.CONNECTIONS, {}
         )
         gone = {name: None for name in known if name not in self.settings.get("connections", {})}
-        return gone | {name: one.secret for name, one in stated.items() if "secret" in one.model_fields_set}
+        return gone | {name: one.secret for name, one in declared.items() if "secret" in one.model_fields_set}
 
     def _kept(self, held: TenantRow) -> list[str]:
         """Say which key or secret of the file differs from the one that stands and stays."""
         notes = []
-        if self.stated.api_key and self.stated.api_key.lower() != held.api_key:
+        if self.declared.api_key and self.declared.api_key.lower() != held.api_key:
             notes.append("api_key: the one that stands is kept")
-        if self.stated.api_secret:
+        if self.declared.api_secret:
             known = self.run.services.encryption.decrypt(
                 held.api_secret, changes.api_secret_associated_data(held.tenant_id)
             ).decode()
-            if not hmac.compare_digest(known.lower(), self.stated.api_secret.lower()):
+            if not hmac.compare_digest(known.lower(), self.declared.api_secret.lower()):
                 notes.append("api_secret: the one that stands is kept")
         return notes
 
     def _settings(self, held: dict[str, Any]) -> dict[str, Any]:
         """Return the settings to keep, and note which the file names; keys of the tenant that it leaves out are left alone."""
-        stated = self.stated
+        declared = self.declared
         secrets: Any = SECRETS_IN_FILE
-        beside = stated.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True)
-        own = stated.settings.model_dump(mode="json", exclude_unset=True) if stated.settings else {}
+        beside = declared.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True)
+        own = declared.settings.model_dump(mode="json", exclude_unset=True) if declared.settings else {}
         named, before = {**own, **beside}, self.named.get("settings", {})
         kept = merged(held, named, self._managed(before))
         others = {key: mark for key, mark in before.items() if key not in self._managed(before)}
@@ -262,11 +264,11 @@ class _OneTenant:
 
     def _managed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return of the settings those that the file manages: keys of the tenant that it has."""
-        stated = self.stated.model_fields_set
+        declared = self.declared.model_fields_set
         return {
             key: value
             for key, value in settings.items()
-            if (key in stated if key in BESIDE_SETTINGS else self.stated.settings is not None)
+            if (key in declared if key in BESIDE_SETTINGS else self.declared.settings is not None)
         }
 
     def _checked(self, settings: dict[str, Any]) -> TenantSettings:
@@ -279,17 +281,17 @@ class _OneTenant:
 
     def _brand(self) -> dict[str, Any] | None:
         """Return the look that the file states, where it states one."""
-        brand = self.run.configuration.brands.get(self.stated.name)
+        brand = self.run.configuration.brands.get(self.declared.name)
         return None if brand is None else brand.model_dump(mode="json", exclude_unset=True)
 
     def _applications(self, *, is_new: bool) -> bool:
         """Return whether an application of a tenant changed."""
-        if self.stated.applications is None:
+        if self.declared.applications is None:
             return False
         before = len(self.run.plan.changes)
         held = [] if is_new else changes.applications_of(self.work)
         seen = set()
-        for number, wanted in enumerate(self.stated.applications):
+        for number, wanted in enumerate(self.declared.applications):
             found = self._match(held, wanted, (*self.path, "applications", number))
             if found is None:
                 self._new_application(wanted)
@@ -316,7 +318,7 @@ class _OneTenant:
         client_id = wanted.client_id or randomness.guid()
         self._name_application(client_id, wanted.settings())
         if wanted.client_id is None:
-            self.run.plan.made.append(Made(f"application {self.stated.name}/{wanted.name}", "client_id", client_id))
+            self.run.plan.made.append(Made(f"application {self.declared.name}/{wanted.name}", "client_id", client_id))
         digest = None if wanted.is_public else self._secret(wanted)
         self._note(Action.CREATE, "application", wanted.name)
         if self.run.writes:
@@ -326,7 +328,7 @@ class _OneTenant:
         """Return the digest of the file's secret, or of one that is made and shown once."""
         secret = wanted.client_secret or randomness.token()
         if wanted.client_secret is None:
-            self.run.plan.made.append(Made(f"application {self.stated.name}/{wanted.name}", "client_secret", secret))
+            self.run.plan.made.append(Made(f"application {self.declared.name}/{wanted.name}", "client_secret", secret))
         return randomness.digest(secret)
 
     def _name_application(self, client_id: str, settings: ApplicationSettings) -> None:
@@ -366,4 +368,4 @@ class _OneTenant:
             changes.remove_application(self.work, held.client_id)
 
     def _note(self, action: Action, kind: str, name: str, *details: str) -> None:
-        self.run.note(action, self.stated.name, kind, name, *details)
+        self.run.note(action, self.declared.name, kind, name, *details)

@@ -76,10 +76,10 @@ def _application(held: changes.ApplicationRow) -> dict[str, Any]:
 def _account(row: Any) -> dict[str, Any]:
     named = {kind: getattr(row, kind) for kind in ("email", "username", "phone") if getattr(row, kind)}
     switches = {"email_verified": row.email_verified, "phone_verified": row.phone_verified}
-    stated = {**named, **{key: value for key, value in switches.items() if value}}
+    declared = {**named, **{key: value for key, value in switches.items() if value}}
     if not row.is_active:
-        stated["is_active"] = False
+        declared["is_active"] = False
     return {
-        **stated,
+        **declared,
         **{key: row.profile[member] for key, member in FREE.items() if row.profile.get(member) is not None},
     }

@@ -64,22 +64,22 @@ def read(text: bytes, file: str, folder: FilePath, resources: tuple[Resource, ..
     value = _without_later(document)
     brands = _brands(document, folder)
     _refuse_twice(document)
-    stated = None
+    declared = None
     try:
-        stated = configuration_file(resources).model_validate_json(json.dumps(value), strict=True)
+        declared = configuration_file(resources).model_validate_json(json.dumps(value), strict=True)
     except ValidationError as problem:
         for error in problem.errors(include_url=False):
             path, sentence = sentence_of(dict(error))
             document.problem(path, sentence)
-    if stated is None:
+    if declared is None:
         raise ConfigurationError(document.problems)
-    found = declared_resources.problems(resources, stated.tenants, document)
-    for path, sentence in (*_malformed(stated), *found):
+    found = declared_resources.problems(resources, declared.tenants, document)
+    for path, sentence in (*_malformed(declared), *found):
         document.problem(path, sentence)
-    brands |= {tenant.name: tenant.brand for tenant in stated.tenants if tenant.brand is not None}
+    brands |= {tenant.name: tenant.brand for tenant in declared.tenants if tenant.brand is not None}
     if document.problems:
         raise ConfigurationError(document.problems)
-    return Configuration(stated.tenants, brands, document, resources)
+    return Configuration(declared.tenants, brands, document, resources)
 
 
 def _without_later(document: Document) -> Any:
@@ -136,9 +136,9 @@ def _named(path: Path, part: dict[str, Any], owner: str, *keys: str) -> Iterator
             yield (*path, key), str(path[-2]), key, owner, text if key == "client_id" else text.casefold()
 
 
-def _malformed(stated: ConfigurationFile) -> Iterator[tuple[Path, str]]:
+def _malformed(declared: ConfigurationFile) -> Iterator[tuple[Path, str]]:
     """Yield identifiers that no account can have."""
-    for at, tenant in enumerate(stated.tenants):
+    for at, tenant in enumerate(declared.tenants):
         for number, account in enumerate(tenant.accounts or ()):
             for kind, (normal, expected) in _IDENTIFIERS.items():
                 value = getattr(account, kind)

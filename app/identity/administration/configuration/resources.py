@@ -22,7 +22,7 @@ from app.kit.resource_models import content_of
 from app.kit.resource_values import secret_name
 
 
-def bring(run: Run, stated: BaseModel, tenant: str, path: Path, settings: Mapping[str, Any], named: Marks) -> bool:
+def bring(run: Run, declared: BaseModel, tenant: str, path: Path, settings: Mapping[str, Any], named: Marks) -> bool:
     """Bring the tenant's items to what the file says, as far as it says something; return whether one changed.
 
     Args:
@@ -31,13 +31,13 @@ def bring(run: Run, stated: BaseModel, tenant: str, path: Path, settings: Mappin
     """
     before = len(run.plan.changes)
     for resource in run.configuration.resources:
-        if getattr(stated, "settings", None) is None:
+        if getattr(declared, "settings", None) is None:
             whole = TenantSettings.model_validate(settings)
-            for inner, item in listed(resource, stated, path):
+            for inner, item in listed(resource, declared, path):
                 for where, sentence in wrong(resource, item, inner, whole):
                     run.refuse(where, sentence)
-        if getattr(stated, resource.file_key) is not None:
-            _Pass(run, resource, tenant, named).bring(listed(resource, stated, path))
+        if getattr(declared, resource.file_key) is not None:
+            _Pass(run, resource, tenant, named).bring(listed(resource, declared, path))
     return any(change.action is not Action.UNCHANGED for change in run.plan.changes[before:])
 
 
@@ -74,9 +74,9 @@ class _Pass:
         store, names = store_of(self.resource), dict[str, Any]()
         held = {item.id: item for item in store.items(self.access, self.resource)}
         before = {item.id: self._marks_of(item) for item in held.values()}
-        for _, stated in wanted:
-            content, secrets = _content(self.resource, stated), _secrets(self.resource, stated)
-            item_id = id_of(self.resource, stated) or self._alike(held, content)
+        for _, declared in wanted:
+            content, secrets = _content(self.resource, declared), _secrets(self.resource, declared)
+            item_id = id_of(self.resource, declared) or self._alike(held, content)
             stands = held.pop(item_id, None) if item_id else None
             item_id = item_id or (randomness.guid(),)
             noted = marks(_without_key(self.resource, content)[0])
@@ -157,12 +157,12 @@ def _content(resource: Resource, item: BaseModel) -> dict[str, Any]:
 
 
 def _secrets(resource: Resource, item: BaseModel) -> dict[str, str]:
-    stated = {
+    declared = {
         secret_name(resource, member): getattr(item, member.fields[-1], None)
         for member in resource.members
         if SECRET in member.roles
     }
-    return {name: value for name, value in stated.items() if value and value != MASKED}
+    return {name: value for name, value in declared.items() if value and value != MASKED}
 
 
 def _without_key(resource: Resource, content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

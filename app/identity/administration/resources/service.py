@@ -29,14 +29,14 @@ def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Answer one item, or all whose id begins with what the address names. Raises the address's `unknown` or `unset`."""
     resource, does = bound.draft.resource, bound.draft.does
     store, access = store_of(resource), access_of(context)
-    stated = resource_values.read_input(resource, req)
-    rules_of(resource).run("given", context, stated)
+    given = resource_values.read_input(resource, req)
+    rules_of(resource).run("given", context, given)
     if does is not None and is_list(resource, does.verb):
-        found = store.items(access, resource, tuple(stated.id.values()))
+        found = store.items(access, resource, tuple(given.id.values()))
         if not found and does.unknown is not None:
             raise does.unknown
         return _listed(context, bound, _page(req, found))
-    item = store.item(access, resource, tuple(stated.id.values()))
+    item = store.item(access, resource, tuple(given.id.values()))
     if item is None:
         raise bound.unknown
     if bound.unset is not None and not _is_set(resource, item):
@@ -49,10 +49,10 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     resource = bound.draft.resource
     if resource.is_singleton:
         return update(context, bound, req)
-    stated, access = _stated(context, bound, req), access_of(context)
+    given, access = _read_input(context, bound, req), access_of(context)
     _lock(context)
-    secrets = {**stated.secrets, **_renewed(resource, [one.fields[0] for one in resource.members if ONCE in one.roles])}
-    item = Item(_new_id(bound, stated), stated.content(), secrets, created_at=access.now, modified_at=access.now)
+    secrets = {**given.secrets, **_renewed(resource, [one.fields[0] for one in resource.members if ONCE in one.roles])}
+    item = Item(_new_id(bound, given), given.content(), secrets, created_at=access.now, modified_at=access.now)
     _check(context, bound, item)
     _refuse_taken(context, bound, item, store_of(resource).items(access, resource, item.id[: resource.parents]))
     rules = rules_of(resource)
@@ -60,21 +60,21 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     _write(context, bound, item, is_new=True)
     rules.run("after_create", context, item)
     _note(context, resource, "added", item)
-    return shown(context, bound, item, tuple(secrets.keys() - stated.secrets.keys()))
+    return shown(context, bound, item, tuple(secrets.keys() - given.secrets.keys()))
 
 
 def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
     resource = bound.draft.resource
-    stated = _stated(context, bound, req)
+    given = _read_input(context, bound, req)
     _lock(context)
-    before = store_of(resource).item(access_of(context), resource, tuple(stated.id.values()))
+    before = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
     if before is None:
         raise bound.unknown
     if bound.unset is not None and not _is_set(resource, before):
         raise bound.unset
-    secrets = {**before.secrets, **stated.secrets}
-    content = stated.content(_base(resource, before))
+    secrets = {**before.secrets, **given.secrets}
+    content = given.content(_base(resource, before))
     after = replace(before, content=content, secrets=secrets, modified_at=context.now)
     _check(context, bound, after)
     _refuse_alike(context, bound, after)
@@ -86,9 +86,9 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
     """Replace the whole set by that of the body: what it does not name is removed."""
     resource, store, access = bound.draft.resource, store_of(bound.draft.resource), access_of(context)
     parents = tuple(resource_values.read_input(resource, req).id.values())
-    stated = [_stated(context, bound, one) for one in req.data]
+    given = [_read_input(context, bound, one) for one in req.data]
     _lock(context)
-    items = [Item((*parents, *_new_id(bound, one)), one.content(), one.secrets) for one in stated]
+    items = [Item((*parents, *_new_id(bound, one)), one.content(), one.secrets) for one in given]
     if len({item.id for item in items}) < len(items) or len({_unique(resource, item) for item in items}) < len(items):
         raise bound.draft.address.exists or bound.bad("Data: each item once.")
     held = {item.id: item for item in store.items(access, resource, parents)}
@@ -115,10 +115,10 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
 def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Delete an item. Raises `unknown`."""
     resource = bound.draft.resource
-    stated = resource_values.read_input(resource, req)
-    rules_of(resource).run("given", context, stated)
+    given = resource_values.read_input(resource, req)
+    rules_of(resource).run("given", context, given)
     _lock(context)
-    item = store_of(resource).item(access_of(context), resource, tuple(stated.id.values()))
+    item = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
     if item is None:
         raise bound.unknown
     _remove(context, bound, item)
@@ -173,13 +173,13 @@ def _page(req: Any, items: Sequence[Item]) -> Sequence[Item]:
     return items[((page or 1) - 1) * size : (page or 1) * size]
 
 
-def _stated(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
+def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
     """Return what a request states. Refuses one that states nothing: it would replace what stands by defaults."""
-    if resource_values.states_nothing(req):
+    if resource_values.is_empty_input(req):
         raise bound.bad("The body contains no setting.")
-    stated = resource_values.read_input(bound.draft.resource, req)
-    rules_of(bound.draft.resource).run("given", context, stated)
-    return stated
+    given = resource_values.read_input(bound.draft.resource, req)
+    rules_of(bound.draft.resource).run("given", context, given)
+    return given
 
 
 def _lock(context: Context) -> None:
@@ -189,14 +189,14 @@ def _lock(context: Context) -> None:
         raise e.MachineRefused
 
 
-def _new_id(bound: BoundOperation, stated: ItemInput) -> tuple[str, ...]:
+def _new_id(bound: BoundOperation, given: ItemInput) -> tuple[str, ...]:
     parts = []
     for member in bound.draft.resource.keys:
         key = member.key
         if key is not None and key.is_minted:
             parts.append(randomness.guid())
             continue
-        part = stated.id.get(member.fields[-1])
+        part = given.id.get(member.fields[-1])
         if part is None:
             raise bound.bad.names(member.request_name)
         if key is not None and key.parameter and not key.is_parent:

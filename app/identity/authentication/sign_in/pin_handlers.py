@@ -152,15 +152,15 @@ def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
         forgotten.reachable_account(lookup, channel),
         locks.LockSolution(req.security_answer, captcha.from_parameters(req)),
     )
-    proof, is_lock_solved = password_reset.check_code(
+    token, is_lock_solved = password_reset.check_code(
         context, lookup, account, otp, channel, errors, pin, kind=Purpose.RESET_PIN
     )
     if account is None:
         raise errors.wrong
-    if not sending.is_still_recipient(account, proof):
+    if not sending.is_still_recipient(account, token):
         raise errors.closed
     pin_hash = service.hash_new_pin(context, new)
-    one_time_tokens.spend_checked_code(context, proof, errors=errors, is_lock_solved=is_lock_solved)
+    one_time_tokens.spend_checked_code(context, token, errors=errors, is_lock_solved=is_lock_solved)
     reset_pin(context, account, pin_hash, suppress_webhook=req.suppress_webhook)
     return Posted()
 

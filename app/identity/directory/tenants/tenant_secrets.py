@@ -25,26 +25,26 @@ def secrets_of(encryption: Encryption, tenant: Tenant, service: str) -> Mapping[
     return decrypt_all(encryption, tenant.tenant_id, tenant.sealed_service_secrets).get(service, {})
 
 
-def decrypt_all(encryption: Encryption, tenant_id: str, sealed: bytes | None) -> Secrets:
+def decrypt_all(encryption: Encryption, tenant_id: str, encrypted: bytes | None) -> Secrets:
     """Return the secrets of all services. Raises DecryptionError."""
-    if sealed is None:
+    if encrypted is None:
         return {}
-    secrets: Secrets = from_json(encryption.decrypt(sealed, changes.service_secrets_associated_data(tenant_id)))
+    secrets: Secrets = from_json(encryption.decrypt(encrypted, changes.service_secrets_associated_data(tenant_id)))
     return secrets
 
 
 def encrypt_merged(
-    encryption: Encryption, tenant_id: str, sealed: bytes | None, **updates: Mapping[str, str | None]
+    encryption: Encryption, tenant_id: str, encrypted: bytes | None, **updates: Mapping[str, str | None]
 ) -> bytes | None:
     """Merge secrets into the encrypted ones; returns the same bytes if nothing changed. None removes a secret."""
-    before = decrypt_all(encryption, tenant_id, sealed)
+    before = decrypt_all(encryption, tenant_id, encrypted)
     after = dict(before)
     for name, given in updates.items():
         merged = {**before.get(name, {}), **given}
         after[name] = {key: secret for key, secret in merged.items() if secret is not None}
     after = {name: secrets for name, secrets in after.items() if secrets}
     return (
-        sealed
+        encrypted
         if after == before
         else encryption.encrypt(to_json(after), changes.service_secrets_associated_data(tenant_id))
     )

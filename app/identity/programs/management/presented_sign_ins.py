@@ -84,8 +84,8 @@ def _smart_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Acco
         raise e.SmartLoginOff
     account = addressed(context, req)
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
-    ticket = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
-    return account, _made(context, SMART_LOGIN, account, req.email or account.email or "", SendOptions(), ticket)
+    device_hash = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
+    return account, _made(context, SMART_LOGIN, account, req.email or account.email or "", SendOptions(), device_hash)
 
 
 def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, Made]:
@@ -103,8 +103,8 @@ def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Acco
         context, account.uid if account else sending.unknown_subject(req.email), is_code=False
     )
     options = SendOptions(registers=True, name=req.name or "")
-    ticket = smart_login.begin(context, _guid(req.client_guid), None, **options.facts).ticket_hash
-    return account, _made(context, ONE_TOUCH, None, req.email, options, ticket)
+    device_hash = smart_login.begin(context, _guid(req.client_guid), None, **options.facts).ticket_hash
+    return account, _made(context, ONE_TOUCH, None, req.email, options, device_hash)
 
 
 def _made(
@@ -113,18 +113,18 @@ def _made(
     account: Account | None,
     name: str,
     options: SendOptions,
-    ticket: str | None = None,
+    device_hash: str | None = None,
 ) -> Made:
     """A code in place of the token where the tenant's mails of that type hold codes alone."""
     if sending.carries_code(context, kind):
-        return sending.create_code(context, kind.purpose, account, name, MAIL, options, ticket)
-    return sending.create_link(context, kind, account, name, options, ticket), sending.link_minutes(context)
+        return sending.create_code(context, kind.purpose, account, name, MAIL, options, device_hash)
+    return sending.create_link(context, kind, account, name, options, device_hash), sending.link_minutes(context)
 
 
 def _sign_in_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
     if not context.tenant.settings.passwordless_sms:
         raise e.PasswordlessOff
-    account = _proved(context, req)
+    account = _account_with_verified_phone(context, req)
     return account, sending.create_code(context, Purpose.SIGN_IN, account, "", SMS, SendOptions())[0]
 
 
@@ -132,9 +132,9 @@ def _smart_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account
     """Approve the device named by `clientguid`; without it the code could approve an attacker's device."""
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
-    account = _proved(context, req)
-    ticket = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
-    return account, sending.create_code(context, Purpose.SMART_LOGIN, account, "", SMS, SendOptions(), ticket)[0]
+    account = _account_with_verified_phone(context, req)
+    device_hash = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
+    return account, sending.create_code(context, Purpose.SMART_LOGIN, account, "", SMS, SendOptions(), device_hash)[0]
 
 
 def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
@@ -156,7 +156,7 @@ def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account
     return account, sending.create_code(context, Purpose.ONE_TOUCH, None, form, SMS, options)[0]
 
 
-def _proved(context: Context, req: contract.SmsCodeRequest) -> Account:
+def _account_with_verified_phone(context: Context, req: contract.SmsCodeRequest) -> Account:
     """Return the account that has the number, proved."""
     _refuse_numbers_off(context)
     account = with_phone(context, req.phone)

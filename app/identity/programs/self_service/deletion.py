@@ -78,15 +78,15 @@ def peek(context: Context, token: str) -> OneTimeToken:
 
 def confirm(context: Context, token: str) -> Account:
     """Spend a link and delete its account; of concurrent uses one succeeds. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
-    proof = peek(context, token)
-    fresh = store.change(context, proof.uid, {})
-    if fresh is not None and not sending.is_still_recipient(fresh, proof):
+    link_token = peek(context, token)
+    fresh = store.change(context, link_token.uid, {})
+    if fresh is not None and not sending.is_still_recipient(fresh, link_token):
         raise e.ExpiredLink
     try:
         one_time_tokens.spend_link(context, Purpose.DELETE_ACCOUNT, token)
     except e.UnknownLink:  # the account was deleted meanwhile, and its links with it
         raise e.WrongDeleteToken from None
-    return delete(context, proof.uid)
+    return delete(context, link_token.uid)
 
 
 def send_code(context: Context, account: Account, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:

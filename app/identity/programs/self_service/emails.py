@@ -53,7 +53,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
         raise e.EmailRegistered
     shown = identifiers.display_email(new.email)
     _add_pending(context, account, new, form)
-    facts = _proof(context, account, new, form, shown)
+    facts = _new_link_and_code(context, account, new, form, shown)
     language = notifications.page_language(context)
     if owner is not None:
         facts = {"url": f"{context.issuer}/login"}
@@ -87,8 +87,8 @@ def confirm_code(context: Context, account: Account, email: str, code: str) -> A
     if form is None:
         raise e.MalformedEmail
     kind = one_time_tokens.purpose_of_newest_code(context, (Purpose.ADD_EMAIL, Purpose.EMAIL), account.uid, form)
-    proof = one_time_tokens.spend_code(context, kind, account.uid, code, subject=form, errors=MAIL_CODE)
-    return verification.confirm(context, proof, knows_password=kind is Purpose.EMAIL)
+    token = one_time_tokens.spend_code(context, kind, account.uid, code, subject=form, errors=MAIL_CODE)
+    return verification.confirm(context, token, knows_password=kind is Purpose.EMAIL)
 
 
 def remove(context: Context, account: Account, email: str | None, *, suppress_webhook: bool = False) -> Account:
@@ -171,7 +171,7 @@ def _link(context: Context, account: Account, new: NewAddress, form: str) -> str
     return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=kept)
 
 
-def _proof(context: Context, account: Account, new: NewAddress, form: str, shown: str) -> dict[str, str]:
+def _new_link_and_code(context: Context, account: Account, new: NewAddress, form: str, shown: str) -> dict[str, str]:
     """Issue the link and the code that the email template contains; return the template's values."""
     carries = messaging.carries(
         context,

@@ -92,7 +92,7 @@ def remove(
     held = next((one for one in linked_identities.of(fresh) if one.key == (provider, subject)), None)
     if held is None:
         raise refusals.IdentityElsewhere
-    if is_last_way_in(context, fresh, held):
+    if is_last_sign_in_method(context, fresh, held):
         raise refusals.LastSignInMethod
     return take_away(context, fresh, held, suppress_webhook=suppress_webhook)
 
@@ -104,7 +104,7 @@ def take_away(context: Context, fresh: Account, one: Identity, *, suppress_webho
     return after
 
 
-def is_last_way_in(context: Context, account: Account, one: Identity) -> bool:
+def is_last_sign_in_method(context: Context, account: Account, one: Identity) -> bool:
     """Return whether the account has no other sign-in method under the tenant's current settings."""
     settings = context.tenant.settings
     has_passkey = settings.passkeys and any(

@@ -35,10 +35,10 @@ def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
 def prove_totp(context: Context, req: contract.OwnTotp) -> Profile:
     if not req.code:
         raise e.FactorCodeMissing
-    return proved(context, FactorKind.TOTP, FactorResponse(code=req.code), req.fields_)
+    return verify_or_enrol(context, FactorKind.TOTP, FactorResponse(code=req.code), req.fields_)
 
 
-def proved(context: Context, kind: FactorKind, answer: FactorResponse, fields: str | None) -> Profile:
+def verify_or_enrol(context: Context, kind: FactorKind, answer: FactorResponse, fields: str | None) -> Profile:
     """Enrol a factor by its first verification, or verify it again; return the profile."""
     if context.tenant.settings.two_factor == "disabled":
         raise e.TwoFactorOff
@@ -72,7 +72,7 @@ def remove_push(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as abov
 
 @duo.prove_duo.implements
 def prove_duo(context: Context, req: duo.OwnDuo) -> Profile:
-    return proved(context, FactorKind.DUO, FactorResponse(code=req.code, state=req.state), req.fields_)
+    return verify_or_enrol(context, FactorKind.DUO, FactorResponse(code=req.code, state=req.state), req.fields_)
 
 
 @duo.remove_duo.implements
@@ -148,4 +148,4 @@ def renew(context: Context, account: Account) -> list[str]:
     return codes
 
 
-__all__ = ["enrol", "older", "proved", "remove", "removed", "renew"]
+__all__ = ["enrol", "older", "remove", "removed", "renew"]
