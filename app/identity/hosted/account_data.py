@@ -36,7 +36,7 @@ _READABLE_FACTS: Final = frozenset(
 
 
 @contract.export_data.implements
-def own_data(context: Context, req: WithPassword) -> contract.DataView:
+def export_data(context: Context, req: WithPassword) -> contract.DataView:
     """Return the document; raises TooManyRequests after five reads in an hour."""
     reauthenticated = account_settings.reauthenticate(context, req)
     context.spend("own_data", _RATE, reauthenticated.account.uid)

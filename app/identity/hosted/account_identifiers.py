@@ -50,7 +50,7 @@ def add_email(context: Context, req: contract.EmailEdit) -> contract.SessionRene
 
 
 @contract.resend_email.implements
-def mail_email_again(context: Context, req: contract.EmailRequest) -> Posted:
+def resend_email(context: Context, req: contract.EmailRequest) -> Posted:
     """Mail again. A resend to the account's own address counts for the account, because a limit of the mailbox depends on other
     requests, and is silent.
     """
@@ -103,7 +103,7 @@ def make_primary(context: Context, req: contract.EmailEdit) -> contract.SessionR
 
 
 @contract.request_phone_change.implements
-def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRenewal:
+def request_phone_change(context: Context, req: contract.PhoneEdit) -> contract.SessionRenewal:
     """Request a new number, as `add_email` does an address."""
     confirmed = reauthenticate(context, req)
     phone_handlers.require_enabled(context)
@@ -118,7 +118,7 @@ def ask_phone(context: Context, req: contract.PhoneEdit) -> contract.SessionRene
 
 
 @contract.resend_phone_code.implements
-def text_phone_again(context: Context, req: contract.PhoneRequest) -> Posted:
+def resend_phone_code(context: Context, req: contract.PhoneRequest) -> Posted:
     """Text again. An account requests one number at a time, so a page with another number is out of date."""
     account = require_account(context)[1]
     phone_handlers.require_enabled(context)

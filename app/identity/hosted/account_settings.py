@@ -92,7 +92,7 @@ def set_first_password(context: Context, req: passwords.SetPasswordRequest) -> p
 
 
 @contract.request_deletion.implements
-def ask_deletion(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
+def request_deletion(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
     confirmed = reauthenticate(context, req)
     deletion.ask(context, confirmed.account)
     return renew_session(context, confirmed)
@@ -116,7 +116,7 @@ def confirm_deletion(context: Context, req: LinkToken) -> contract.DeletionSched
 
 
 @contract.cancel_deletion.implements
-def keep_account(context: Context, req: contract.KeepRequest) -> Posted:
+def cancel_deletion(context: Context, req: contract.KeepRequest) -> Posted:
     if not deletion.revert_by_token(context, req.token):
         raise e.WrongDeleteToken
     return Posted()

@@ -33,7 +33,7 @@ def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> Next:
 
 
 @contract.read_consents.implements
-def own_consents(context: Context, req: NoParameters) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
+def read_consents(context: Context, req: NoParameters) -> contract.OwnConsents:  # noqa: ARG001 - the session says whose
     _, account = require_account(context)
     stored = consents.of_account(account)
     return contract.OwnConsents(

@@ -92,13 +92,13 @@ def handle(context: Context, req: contract.ConnectionHandler) -> Next:
 
 
 @contract.decide_handoff.implements
-def hand_over(context: Context, req: InteractionDecision) -> Next:
+def decide_handoff(context: Context, req: InteractionDecision) -> Next:
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
     if session is not None and (wanted := required_actions.next_step(context, session)) is not None:
         return wanted.model_copy(update={"attempt": interaction.interaction_id})
-    return token_handoff.hand_over(context, interaction, session, allow=req.allow)
+    return token_handoff.decide_handoff(context, interaction, session, allow=req.allow)
 
 
 @contract.finish.implements
@@ -132,7 +132,7 @@ def finish(context: Context, req: contract.ConnectionCallback) -> Next:
 
 
 @contract.read_profile.implements
-def connected(context: Context, req: contract.ConnectedProfileRequest) -> contract.ConnectedProfile:
+def read_profile(context: Context, req: contract.ConnectedProfileRequest) -> contract.ConnectedProfile:
     pending = identity_linking.active_for(context, interactions.find(context, req.attempt))
     if pending is None:
         raise e.UnknownAccount

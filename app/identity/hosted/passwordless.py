@@ -65,13 +65,13 @@ class PendingPasswordless:
 
 
 @contract.start.implements
-def ask(context: Context, req: contract.PasswordlessRequest) -> Next:
+def start(context: Context, req: contract.PasswordlessRequest) -> Next:
     sending.spend_limit(context)
     return begin(context, interactions.find_open(context, req.attempt), req.identifier, req.by, remember=req.remember)
 
 
 @contract.read_state.implements
-def waiting(context: Context, req: InteractionOnly) -> Next:
+def read_state(context: Context, req: InteractionOnly) -> Next:
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction
@@ -81,10 +81,10 @@ def waiting(context: Context, req: InteractionOnly) -> Next:
 
 
 @contract.resend.implements
-def again(context: Context, req: InteractionOnly) -> Next:
-    interaction, state = _waiting(context, req.attempt)
+def resend(context: Context, req: InteractionOnly) -> Next:
+    interaction, state = _pending(context, req.attempt)
     if interaction is None or state is None:
-        return waiting(context, req)
+        return read_state(context, req)
     sending.spend_limit(context)
     if seconds := resend_delay.seconds_left(context, state.sent_at):
         raise _with_page(context, e.TooManyRequests(retry_after_seconds=seconds), state)
@@ -92,10 +92,10 @@ def again(context: Context, req: InteractionOnly) -> Next:
 
 
 @contract.verify_code.implements
-def code(context: Context, req: CodeRequest) -> Next:
-    interaction, state = _waiting(context, req.attempt)
+def verify_code(context: Context, req: CodeRequest) -> Next:
+    interaction, state = _pending(context, req.attempt)
     if interaction is None or state is None or state.by == DEVICE:
-        return waiting(context, InteractionOnly(attempt=req.attempt))
+        return read_state(context, InteractionOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     name = Identifier(state.kind, state.value)
     try:
@@ -110,11 +110,11 @@ def code(context: Context, req: CodeRequest) -> Next:
 
 
 @contract.continue_approved.implements
-def go_on(context: Context, req: InteractionOnly) -> Next:
+def continue_approved(context: Context, req: InteractionOnly) -> Next:
     """Continue on an approved device; of concurrent calls one begins the session."""
-    interaction, state = _waiting(context, req.attempt)
+    interaction, state = _pending(context, req.attempt)
     if interaction is None or state is None:
-        return waiting(context, req)
+        return read_state(context, req)
     device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
     if device is None or device.is_expired(context.now) or device.state != State.APPROVED:
         return _step(context, interaction, state)
@@ -245,7 +245,7 @@ def _of(interaction: Interaction, session: BrowserSession | None = None) -> Pend
     return None if is_over else state
 
 
-def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, PendingPasswordless | None]:
+def _pending(context: Context, interaction_id: str) -> tuple[Interaction | None, PendingPasswordless | None]:
     interaction = interactions.find_open(context, interaction_id)
     return interaction, _of(interaction, sessions.current(context)) if interaction is not None else None
 

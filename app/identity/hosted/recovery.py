@@ -77,7 +77,7 @@ def forgot(context: Context, req: contract.ForgotRequest) -> Next:
 
 
 @contract.read_recovery.implements
-def recovery(context: Context, req: InteractionOnly) -> Next:
+def read_recovery(context: Context, req: InteractionOnly) -> Next:
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction
@@ -87,10 +87,10 @@ def recovery(context: Context, req: InteractionOnly) -> Next:
 
 
 @contract.resend.implements
-def again(context: Context, req: InteractionOnly) -> Next:
-    interaction, state = _waiting(context, req.attempt)
+def resend(context: Context, req: InteractionOnly) -> Next:
+    interaction, state = _pending(context, req.attempt)
     if interaction is None or state is None:
-        return recovery(context, req)
+        return read_recovery(context, req)
     spend_limits(context)
     if seconds := _seconds_left(context, state):
         raise _with_page(context, e.TooManyRequests(retry_after_seconds=seconds), state)
@@ -100,9 +100,9 @@ def again(context: Context, req: InteractionOnly) -> Next:
 @contract.reset_code.implements
 def reset_code(context: Context, req: CodeRequest) -> Next:
     """Exchange the code for a token of the page that sets the new one, so that a refusal there needs no other code."""
-    interaction, state = _waiting(context, req.attempt)
+    interaction, state = _pending(context, req.attempt)
     if interaction is None or state is None:
-        return recovery(context, InteractionOnly(attempt=req.attempt))
+        return read_recovery(context, InteractionOnly(attempt=req.attempt))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     try:
         context.spend("reset_try", _TRIES, randomness.digest(interaction.interaction_id))
@@ -266,7 +266,7 @@ def _of(interaction: Interaction, session: BrowserSession | None = None) -> Pend
     return None if is_over else state
 
 
-def _waiting(context: Context, interaction_id: str) -> tuple[Interaction | None, PendingRecovery | None]:
+def _pending(context: Context, interaction_id: str) -> tuple[Interaction | None, PendingRecovery | None]:
     interaction = interactions.find_open(context, interaction_id)
     return interaction, _of(interaction, sessions.current(context)) if interaction is not None else None
 

@@ -89,7 +89,7 @@ class PasswordReplacement:
 
 
 @contract.register.implements
-def submit(context: Context, req: contract.RegisterRequest) -> Next:
+def register(context: Context, req: contract.RegisterRequest) -> Next:
     """Register, in an interaction or without one; the next step is the sign-in, or the verification of the address."""
     interaction = next_step.open_interaction(context, req.attempt) if req.attempt else None
     if isinstance(interaction, Next):

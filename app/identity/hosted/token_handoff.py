@@ -111,7 +111,7 @@ def with_candidate(
     return _to_callback(handoff, token_handoff.create_candidate(context, identity))
 
 
-def hand_over(context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
+def decide_handoff(context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
     """Give the program that polls by its GUID the sign-in or identity, once the user allowed it."""
     handoff, pending = request_for(interaction), identity_linking.pending_for(interaction)
     account = accounts.by_uid(context, session.uid) if session is not None else None
