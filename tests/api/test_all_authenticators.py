@@ -89,7 +89,7 @@ def test_response_expires(new_tenant_server: NewTenantServer, driver: Driver) ->
     who = enrolled(new_tenant_server, driver)
     token = who.token()
     response = driver.response(who, token)
-    who.waits(seconds=driver.lives_seconds or 0)
+    who.advance_clock(seconds=driver.lives_seconds or 0)
     assert is_wrong(driver, driver.show(who, token, response))
 
 

@@ -176,13 +176,15 @@ def test_password_and_client_grants_follow_access_setting(world: World, ada: Per
     plain = world.application("Plain", **grants)
     full = world.application("Full", interface_access="full", **grants)
     by_password = {"grant_type": "password", "username": ada.email, "password": ada.password, "scope": "openid"}
-    token = str((plain.back("token", {**by_password, **plain.proves()}).json or {})["access_token"])
+    token = str((plain.back("token", {**by_password, **plain.client_credentials()}).json or {})["access_token"])
     assert refused(ask(world, token, "GET", f"{AUTH}/account")) == (403, 1143)
-    token = str((full.back("token", {**by_password, **full.proves()}).json or {})["access_token"])
+    token = str((full.back("token", {**by_password, **full.client_credentials()}).json or {})["access_token"])
     assert ask(world, token, "GET", f"{AUTH}/account").status_code == 200
-    refusal = full.back("token", {"grant_type": "client_credentials", "scope": "account:write", **full.proves()})
+    refusal = full.back(
+        "token", {"grant_type": "client_credentials", "scope": "account:write", **full.client_credentials()}
+    )
     assert (refusal.json or {})["error"] == "invalid_scope"
-    alone = full.back("token", {"grant_type": "client_credentials", **full.proves()}).json or {}
+    alone = full.back("token", {"grant_type": "client_credentials", **full.client_credentials()}).json or {}
     assert refused(ask(world, alone["access_token"], "GET", f"{AUTH}/account")) == (401, 1409)
 
 

@@ -296,9 +296,9 @@ def test_unreachable_captcha_provider_answers_503(
     locked: Locked, services: Services, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant = with_provider(locked, "hcaptcha")
-    provider.waits = threading.Event()
+    provider.released = threading.Event()
     assert refused(logs_in(tenant, **{"h-captcha-response": "x"})) == (503, 950)
-    provider.waits.set()
+    provider.released.set()
     gone = replace(services.settings, captcha_urls=(("hcaptcha", "http://127.0.0.1:9/siteverify"),))
     monkeypatch.setattr(services, "settings", gone)
     assert refused(logs_in(tenant, **{"h-captcha-response": "x"})) == (503, 950)

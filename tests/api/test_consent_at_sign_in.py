@@ -13,7 +13,7 @@ from app.contract.sign_in import Login
 from app.identity.credentials.tokens import store as tokens
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
-from tests.support.consents import asked, chosen, given
+from tests.support.consents import chosen, consent_answers, required_forms
 from tests.support.customers import NEW, OLD
 from tests.support.factors import second_factor_holder
 from tests.support.mailbox import token_in
@@ -26,7 +26,7 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 load_catalogue()
 SIGN_IN = "/identity/v2/auth/login"
 FIRST, POLICY = (
-    asked("FirstLogin"),
+    required_forms("FirstLogin"),
     {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]},
 )
 
@@ -40,30 +40,30 @@ def token(answer: TestResponse) -> str:
 
 
 def submit(who: AccountHolder, shown: str, body: dict[str, Any] | None = None, **query: Any) -> TestResponse:
-    return who.call("U83", body or given("FirstLogin"), consenttoken=shown, **query)
+    return who.call("U83", body or consent_answers("FirstLogin"), consenttoken=shown, **query)
 
 
-def waits(who: AccountHolder) -> str:
+def consent_token(who: AccountHolder) -> str:
     return token(who.logs_in())
 
 
 def late(who: AccountHolder) -> TestResponse:
-    shown = waits(who)
-    who.waits(minutes=11)
+    shown = consent_token(who)
+    who.advance_clock(minutes=11)
     return submit(who, shown)
 
 
 REFUSALS: list[Refusal] = refusals(
     "U83",
-    (1224, lambda who: submit(who, waits(who), given("Register")), FIRST),
-    (1225, lambda who: submit(who, waits(who), given("FirstLogin", terms=False)), FIRST),
+    (1224, lambda who: submit(who, consent_token(who), consent_answers("Register")), FIRST),
+    (1225, lambda who: submit(who, consent_token(who), consent_answers("FirstLogin", terms=False)), FIRST),
     (1227, lambda who: submit(who, "x")),
     (1229, lambda who: submit(who, "x"), FIRST),
     (1230, late, FIRST),
 )
 NOT_HERE: dict[tuple[str, int], str] = {}
 ANSWERS: list[Answer] = [
-    Answer("U83", lambda who: Ask(given("FirstLogin", terms=True, news=True), {"consenttoken": waits(who)}), LOGIN, FIRST,
+    Answer("U83", lambda who: Ask(consent_answers("FirstLogin", terms=True, news=True), {"consenttoken": consent_token(who)}), LOGIN, FIRST,
            events=("ConsentProfileUpdate",)),
 ]  # fmt: skip
 
@@ -86,20 +86,20 @@ def test_every_sign_in_operation_declares_required_actions() -> None:
 
 
 def test_login_form_is_asked_once_per_version(new_tenant_server: NewTenantServer) -> None:
-    who = account_holder(new_tenant_server, **asked("FirstLogin", "Login", version=2))
-    session = answered(submit(who, waits(who)))
+    who = account_holder(new_tenant_server, **required_forms("FirstLogin", "Login", version=2))
+    session = answered(submit(who, consent_token(who)))
     assert session["Profile"]["ConsentProfile"]["AcceptedConsentVersions"] == [
         {"Event": "FirstLogin", "Version": 2, "IsCustom": False}
     ]
     assert answered(who.own("U15"))["NoOfLogins"] == 1
-    who.waits(minutes=1)
-    answered(submit(who, waits(who), given("Login")))
+    who.advance_clock(minutes=1)
+    answered(submit(who, consent_token(who), consent_answers("Login")))
     answered(who.logs_in())
 
 
 def test_consent_token_is_single_use(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST)
-    shown = waits(who)
+    shown = consent_token(who)
     codes = sorted(answer.status_code for answer in at_once([lambda: submit(who, shown)] * 12))
     assert codes == [200] + [403] * 11
     assert refused(submit(who, shown)) == (403, 1229)
@@ -108,28 +108,28 @@ def test_consent_token_is_single_use(new_tenant_server: NewTenantServer) -> None
 
 def test_wrong_answer_keeps_consent_token(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST)
-    shown = waits(who)
-    assert refused(submit(who, shown, given("FirstLogin", news=True))) == (403, 1225)
+    shown = consent_token(who)
+    assert refused(submit(who, shown, consent_answers("FirstLogin", news=True))) == (403, 1225)
     answered(submit(who, shown))
 
 
 def test_every_requested_form_must_be_answered(new_tenant_server: NewTenantServer) -> None:
-    who = account_holder(new_tenant_server, **asked("Register", "FirstLogin"), email_verification="optional")
+    who = account_holder(new_tenant_server, **required_forms("Register", "FirstLogin"), email_verification="optional")
     shown = token(register(who.tenant, "eve@example.test"))
-    assert refused(submit(who, shown, given("FirstLogin"))) == (403, 1225)
-    answered(submit(who, shown, given("Register", "FirstLogin")))
+    assert refused(submit(who, shown, consent_answers("FirstLogin"))) == (403, 1225)
+    answered(submit(who, shown, consent_answers("Register", "FirstLogin")))
 
 
 def test_consent_token_of_another_tenant_is_refused(new_tenant_server: NewTenantServer) -> None:
     who, other = account_holder(new_tenant_server, **FIRST), account_holder(new_tenant_server, **FIRST)
-    assert refused(submit(other, waits(who))) == (403, 1229)
+    assert refused(submit(other, consent_token(who))) == (403, 1229)
 
 
 def test_new_password_revokes_consent_token(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST)
-    shown = waits(who)
-    who.waits(seconds=1)
-    who.becomes(Password=NEW)
+    shown = consent_token(who)
+    who.advance_clock(seconds=1)
+    who.update_account(Password=NEW)
     assert refused(submit(who, shown)) == (403, 1229)
 
 
@@ -140,8 +140,8 @@ def test_consent_token_of_closed_account_is_refused(
     new_tenant_server: NewTenantServer, state: dict[str, Any], code: int
 ) -> None:
     who = account_holder(new_tenant_server, **FIRST)
-    shown = waits(who)
-    assert refused(submit(who.becomes(**state), shown)) == (403, code)
+    shown = consent_token(who)
+    assert refused(submit(who.update_account(**state), shown)) == (403, code)
 
 
 def test_policy_token_does_not_bypass_consent(
@@ -189,15 +189,15 @@ def test_sign_in_by_reset_does_not_bypass_consent(new_tenant_server: NewTenantSe
 
 
 def test_optional_form_does_not_block_sign_in(new_tenant_server: NewTenantServer) -> None:
-    answered(account_holder(new_tenant_server, **asked("FirstLogin", "Login", mandatory=False)).logs_in())
+    answered(account_holder(new_tenant_server, **required_forms("FirstLogin", "Login", mandatory=False)).logs_in())
 
 
 # Registration.
 
 
 def test_consents_given_at_registration_are_stored(new_tenant_server: NewTenantServer) -> None:
-    who = account_holder(new_tenant_server, **asked("Register"), email_verification="optional")
-    answer = register(who.tenant, "eve@example.test", Consents=given("Register", terms=True, news=False))
+    who = account_holder(new_tenant_server, **required_forms("Register"), email_verification="optional")
+    answer = register(who.tenant, "eve@example.test", Consents=consent_answers("Register", terms=True, news=False))
     session = answered(answer)["Data"]
     assert [one["ConsentOptionId"] for one in session["Profile"]["ConsentProfile"]["Consents"]] == ["terms"]
     entries = answered(who.tenant.send("GET", "/identity/v2/auth/consent/logs", bearer=session["access_token"]))
@@ -208,53 +208,53 @@ def test_consents_given_at_registration_are_stored(new_tenant_server: NewTenantS
 
 
 def test_registration_without_consent_requires_it_next(new_tenant_server: NewTenantServer) -> None:
-    who = account_holder(new_tenant_server, **asked("Register"), email_verification="optional")
+    who = account_holder(new_tenant_server, **required_forms("Register"), email_verification="optional")
     shown = token(register(who.tenant, "eve@example.test"))
     assert refused(register(who.tenant, "eve@example.test")) == (403, 936)
-    answered(submit(who, shown, given("Register")))
+    answered(submit(who, shown, consent_answers("Register")))
 
 
 def test_register_form_is_asked_after_email_verification(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    who = account_holder(new_tenant_server, **asked("Register"))
+    who = account_holder(new_tenant_server, **required_forms("Register"))
     assert answered(register(who.tenant, "eve@example.test"))["Data"] is None
     eve = AccountHolder(who.tenant, "", "eve@example.test", "")
     verified = who.mailed("eve@example.test")
     answered(who.call("U05", verificationtoken=token_in(verified)))
     login = who.ask("POST", {"email": eve.email, "password": OLD}, path=SIGN_IN)
-    answered(submit(who, token(login), given("Register")))
+    answered(submit(who, token(login), consent_answers("Register")))
     answered(who.ask("POST", {"email": eve.email, "password": OLD}, path=SIGN_IN))
 
 
 def test_server_can_record_consents_of_account(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST)
     named = {"Email": primary("eve@example.test"), "EmailVerified": True}
-    made = who.tenant.create(**named, Consents=given("FirstLogin"))
+    made = who.tenant.create(**named, Consents=consent_answers("FirstLogin"))
     assert made["ConsentProfile"]["AcceptedConsentVersions"][0]["Event"] == "FirstLogin"
     answered(who.ask("POST", {"email": "eve@example.test", "password": OLD}, path=SIGN_IN))
-    wrong = {"Password": OLD, "UserName": "mallory", "Consents": given("FirstLogin", news=True)}
+    wrong = {"Password": OLD, "UserName": "mallory", "Consents": consent_answers("FirstLogin", news=True)}
     assert refused(who.tenant.send("POST", "/identity/v2/manage/account", wrong)) == (403, 1225)
 
 
 def test_account_created_by_server_needs_no_register_form(new_tenant_server: NewTenantServer) -> None:
-    answered(account_holder(new_tenant_server, **asked("Register")).logs_in())
+    answered(account_holder(new_tenant_server, **required_forms("Register")).logs_in())
 
 
 def test_consents_before_account_claim_do_not_count(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    who = account_holder(new_tenant_server, **asked("Register"), email_verification="optional")
-    answered(register(who.tenant, "eve@example.test", Consents=given("Register", terms=True, news=True)))
+    who = account_holder(new_tenant_server, **required_forms("Register"), email_verification="optional")
+    answered(register(who.tenant, "eve@example.test", Consents=consent_answers("Register", terms=True, news=True)))
     eve = AccountHolder(who.tenant, "", "eve@example.test", "")
     answered(eve.reset(resettoken=eve.token(), password=NEW))
-    session = answered(submit(who, token(eve.logs_in(NEW)), given("Register")))
+    session = answered(submit(who, token(eve.logs_in(NEW)), consent_answers("Register")))
     agreed = session["Profile"]["ConsentProfile"]["Consents"]
     assert [one["ConsentOptionId"] for one in agreed] == ["terms"]
 
 
 def test_registration_with_wrong_consent_is_refused(new_tenant_server: NewTenantServer) -> None:
-    who = account_holder(new_tenant_server, **asked("Register"))
+    who = account_holder(new_tenant_server, **required_forms("Register"))
     wrong = {"Events": [{"Event": "Register", "IsCustom": False}], "Data": chosen(other=True)}
     assert refused(register(who.tenant, "eve@example.test", Consents=wrong)) == (403, 1225)
-    assert answered(register(who.tenant, "eve@example.test", Consents=given("Register")))["IsPosted"] is True
+    assert answered(register(who.tenant, "eve@example.test", Consents=consent_answers("Register")))["IsPosted"] is True

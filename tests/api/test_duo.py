@@ -61,14 +61,14 @@ def test_id_token_with_wrong_claims_is_refused(
 ) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)
-    assert refused(ada.proves("duo", there.passed(address, **claims), token)) == (403, code)
+    assert refused(ada.answer_challenge("duo", there.passed(address, **claims), token)) == (403, code)
 
 
 def test_id_token_signed_with_other_secret_is_refused(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)
     there.secret = "z" * 40
-    assert refused(ada.proves("duo", there.passed(address), token)) == (403, 1332)
+    assert refused(ada.answer_challenge("duo", there.passed(address), token)) == (403, 1332)
 
 
 def test_state_is_bound_to_one_sign_in(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
@@ -77,25 +77,25 @@ def test_state_is_bound_to_one_sign_in(new_tenant_server: NewTenantServer, there
     assert "duo_uname" not in address  # it is inside the signed request
     other, _ = led(ada)
     response = there.passed(address)
-    assert refused(ada.proves("duo", response, other)) == (403, 1333)
-    assert refused(ada.proves("duo", {**response, "state": "none"}, mine)) == (403, 1333)
+    assert refused(ada.answer_challenge("duo", response, other)) == (403, 1333)
+    assert refused(ada.answer_challenge("duo", {**response, "state": "none"}, mine)) == (403, 1333)
     assert refused(ada.own("PUT", "duo", response)) == (403, 1333)
-    assert answered(ada.proves("duo", response, mine))["Profile"]
+    assert answered(ada.answer_challenge("duo", response, mine))["Profile"]
 
 
 def test_unknown_code_consumes_state(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)
     response = there.passed(address)
-    assert refused(ada.proves("duo", {**response, "code": "guessed"}, token)) == (403, 1332)
-    assert refused(ada.proves("duo", response, token)) == (403, 1333)
+    assert refused(ada.answer_challenge("duo", {**response, "code": "guessed"}, token)) == (403, 1332)
+    assert refused(ada.answer_challenge("duo", response, token)) == (403, 1333)
 
 
 def test_prompt_expires_after_ten_minutes(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     """At enrolment: at a sign-in the challenge has expired by then as well."""
     ada = with_duo(new_tenant_server)
     response = there.passed(ada.begins())
-    ada.waits(minutes=10)
+    ada.advance_clock(minutes=10)
     assert refused(ada.own("PUT", "duo", response)) == (403, 1333)
 
 
@@ -120,9 +120,9 @@ def test_missing_duo_settings_are_refused(new_tenant_server: NewTenantServer, th
     token, address = led(ada)
     store_service_secrets(ada.tenant, duo={"client_secret": ""})
     assert ada.challenged()["DuoAuthEndpoint"] is None
-    assert refused(ada.proves("duo", there.passed(address), token)) == (403, 1331)
+    assert refused(ada.answer_challenge("duo", there.passed(address), token)) == (403, 1331)
     off = with_duo(new_tenant_server, second_factors={"duo": False, "totp": True, "email": False}).enrols()
-    assert refused(off.proves("duo", {"state": "x", "code": "y"}, off.token())) == (403, 1330)
+    assert refused(off.answer_challenge("duo", {"state": "x", "code": "y"}, off.token())) == (403, 1330)
     assert refused(off.own("DELETE", "duo")) == (403, 1330)
 
 
@@ -134,6 +134,6 @@ def test_unreachable_duo_is_refused(new_tenant_server: NewTenantServer, services
     kept = services.settings
     services.settings = type(kept)(**{**vars(kept), "duo_url": "http://127.0.0.1:9"})
     try:
-        assert refused(ada.proves("duo", response, token)) == (403, 1331)
+        assert refused(ada.answer_challenge("duo", response, token)) == (403, 1331)
     finally:
         services.settings = kept

@@ -38,7 +38,7 @@ def test_request_token_is_exchanged_once(new_tenant_server: NewTenantServer) -> 
 
 
 def after_expiry(who: AccountHolder) -> None:
-    who.waits(minutes=16)
+    who.advance_clock(minutes=16)
 
 
 def after_password_change(who: AccountHolder) -> None:
@@ -51,7 +51,7 @@ def after_password_change(who: AccountHolder) -> None:
     [
         (after_expiry, 904),
         (after_password_change, 903),
-        (lambda who: who.becomes(IsActive=False), 903),
+        (lambda who: who.update_account(IsActive=False), 903),
         (lambda who: answered(who.tenant.send("DELETE", f"{MANAGE}/{who.uid}")), 903),
     ],
     ids=["late", "new password", "blocked", "removed"],
@@ -105,7 +105,7 @@ def test_client_guid_is_well_formed_unused_and_expires(new_tenant_server: NewTen
         403,
         1140,
     )
-    who.waits(minutes=16)
+    who.advance_clock(minutes=16)
     assert refused(who.call("U13", clientguid=held)) == (403, 1140)
 
 
@@ -132,7 +132,7 @@ def test_candidate_token_is_bound_to_tenant_and_expires(new_tenant_server: NewTe
     assert refused(other.own("U29", {"candidatetoken": shown})) == (403, 905)
     answered(who.own("U29", {"candidatetoken": shown}))
     assert refused(who.own("U29", {"candidatetoken": shown})) == (403, 905)
-    who.waits(minutes=16)
+    who.advance_clock(minutes=16)
     who.held = ""
     assert refused(who.own("U29", {"candidatetoken": expired})) == (403, 905)
 

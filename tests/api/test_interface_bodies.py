@@ -166,7 +166,7 @@ def test_settings_in_form_body_are_refused(new_tenant_server: NewTenantServer) -
 
 def test_missing_code_of_emailed_challenge_is_named(new_tenant_server: NewTenantServer) -> None:
     ada: SecondFactorHolder = second_factor_holder(new_tenant_server, two_factor="required")
-    assert error_of(ada.proves("email", {"emailid": ada.email}, ada.token())) == (
+    assert error_of(ada.answer_challenge("email", {"emailid": ada.email}, ada.token())) == (
         400,
         908,
         PARAMETER_REQUIRED.format("otp"),

@@ -62,10 +62,10 @@ def test_emailed_reset_code_lives_for_configured_time(
 ) -> None:
     who = account_holder(new_tenant_server, reset_password_codes=True, **settings)
     code = request_reset_code(who)
-    who.waits(seconds=seconds + 1)
+    who.advance_clock(seconds=seconds + 1)
     assert reset_with_code(who, code) == (403, 1187)
     code = request_reset_code(who)
-    who.waits(seconds=seconds - 20)
+    who.advance_clock(seconds=seconds - 20)
     assert who.call("U34", {"email": who.email, "otp": code, "password": NEW}).status_code == 200
 
 

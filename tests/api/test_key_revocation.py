@@ -82,7 +82,7 @@ def test_tokens_signed_by_revoked_key_are_refused(
         "robot", application_type="m2m", grant_types=["client_credentials"], redirect_uris=[],
         audience_scopes={AUDIENCE: ["profile:read"]},
     )  # fmt: skip
-    form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves()}
+    form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.client_credentials()}
     machine = (robot.post("/service/oauth/token", form).json or {})["access_token"]
     with call_of(services, world.name) as call:
         leaked = services.signing_keys.current(call.work).signer

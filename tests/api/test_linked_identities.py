@@ -60,7 +60,7 @@ def test_identity_shows_latest_data_of_provider(new_tenant_server: NewTenantServ
     who = account_holder(new_tenant_server, **SOCIAL)
     by.linked_to(who.tenant, who.uid, ADA)
     since = who.tenant.read(who.uid)["Identities"][0]["SignupDate"]
-    who.waits(minutes=1)
+    who.advance_clock(minutes=1)
     with doing(who.tenant) as call:
         linked_identities.record_use(
             call, account_of(call, who.uid), replace(ADA, email="new@elsewhere.test", profile={"NickName": "\u202eA"})

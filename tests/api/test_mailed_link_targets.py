@@ -11,7 +11,7 @@ import pytest
 from app.contract.messages import MailTemplate
 from tests.support.customers import NEW, UNLIMITED, Customer, a_customer
 from tests.support.mailbox import link_in, mails_to
-from tests.support.message_templates import states
+from tests.support.message_templates import add_templates
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -85,7 +85,7 @@ def test_hub_page_with_token_in_query_is_refused(ada: Customer, kind: str, page:
 def test_template_guid_is_the_issued_token(ada: Customer) -> None:
     """A caller's query in its place would let an attacker write text into the mail."""
     template = {"type": "forgotpassword", "subject": "Reset", "html": "<p>Token: #GUID#.</p><p>#Url#</p>"}
-    states(ada.tenant, MailTemplate.model_validate(template))
+    add_templates(ada.tenant, MailTemplate.model_validate(template))
     answered(ada.forgot(resetpasswordurl=f"{SHOP}?vtoken=INVALID-your+account+was+hacked,+call+0900+123"))
     mail = ada.mails()[-1]
     token = dict(parse_qsl(urlsplit(link_in(mail)).query))["vtoken"]

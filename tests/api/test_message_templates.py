@@ -14,7 +14,7 @@ from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.customers import NEW, PATH, Customer, a_customer
 from tests.support.mailbox import code_in, link_in, sent_messages, token_in
-from tests.support.message_templates import states
+from tests.support.message_templates import add_templates
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 
@@ -41,7 +41,9 @@ def events(tenant: TenantServer, event: str) -> list[dict[str, Any]]:
 
 def test_named_template_is_used_and_unknown_name_uses_default(ada: Customer) -> None:
     assert "Own" not in ada.mail()["subject"]
-    states(ada.tenant, reset_mail("spring", "<p>#Url#</p>", "Spring"), reset_mail(None, "<p>#Url#</p>", "Default"))
+    add_templates(
+        ada.tenant, reset_mail("spring", "<p>#Url#</p>", "Spring"), reset_mail(None, "<p>#Url#</p>", "Default")
+    )
     subjects = {"spring": "Spring", "autumn": "Default", "": "Default", "forgotpassword-default": "Default"}
     for name, subject in subjects.items():
         answered(ada.forgot(emailtemplate=name))
@@ -50,14 +52,14 @@ def test_named_template_is_used_and_unknown_name_uses_default(ada: Customer) -> 
 
 
 def test_template_of_another_tenant_or_kind_is_not_used(ada: Customer, acme: TenantServer) -> None:
-    states(acme, reset_mail("spring", "<p>#Url#</p>", "Theirs"))
-    states(ada.tenant, MailTemplate(type="welcome", name="spring", subject="Welcome?", html="<p>x</p>"))  # type: ignore[arg-type]  # by its name
+    add_templates(acme, reset_mail("spring", "<p>#Url#</p>", "Theirs"))
+    add_templates(ada.tenant, MailTemplate(type="welcome", name="spring", subject="Welcome?", html="<p>x</p>"))  # type: ignore[arg-type]  # by its name
     answered(ada.forgot(emailtemplate="spring"))
     assert ada.mails()[-1]["subject"].startswith("Reset your")
 
 
 def test_inactive_template_is_not_used(ada: Customer) -> None:
-    states(ada.tenant, reset_mail(None, "<p>#Url#</p>", "Own", is_active=False))
+    add_templates(ada.tenant, reset_mail(None, "<p>#Url#</p>", "Own", is_active=False))
     assert ada.mail()["subject"].startswith("Reset your")
 
 
@@ -68,7 +70,7 @@ def test_inactive_template_is_not_used(ada: Customer) -> None:
 def test_template_follows_account_locale_then_tenant_locale(
     ada: Customer, language: str | None, subject: str, locale: str
 ) -> None:
-    states(
+    add_templates(
         ada.tenant,
         reset_mail(None, "<p>#Url#</p>", "Plain"),
         reset_mail("forgotpassword-default-en", "<p>#Url#</p>", "English"),
@@ -82,7 +84,7 @@ def test_template_follows_account_locale_then_tenant_locale(
 
 
 def test_placeholders_decide_between_link_and_code(ada: Customer) -> None:
-    states(ada.tenant, reset_mail("code", "<p>#OTP#</p>"), reset_mail("link", "<p>#Url#</p>"))
+    add_templates(ada.tenant, reset_mail("code", "<p>#OTP#</p>"), reset_mail("link", "<p>#Url#</p>"))
     before = ada.mail()
     token, code = token_in(before), code_in(before)
     answered(ada.forgot(emailtemplate="code"))
@@ -94,7 +96,7 @@ def test_placeholders_decide_between_link_and_code(ada: Customer) -> None:
 
 
 def test_template_with_link_alone_creates_no_code(ada: Customer) -> None:
-    states(ada.tenant, reset_mail(None, '<p><a href="#Url#?vtype=reset&amp;vtoken=#GUID#">Go</a></p>'))
+    add_templates(ada.tenant, reset_mail(None, '<p><a href="#Url#?vtype=reset&amp;vtoken=#GUID#">Go</a></p>'))
     mail = ada.mail()
     with pytest.raises(IndexError):
         code_in(mail)
@@ -104,20 +106,20 @@ def test_template_with_link_alone_creates_no_code(ada: Customer) -> None:
 
 def test_link_leads_to_page_named_in_request(new_tenant_server: NewTenantServer) -> None:
     ada = a_customer(new_tenant_server, url_whitelist=("https://app.example.com",))
-    states(ada.tenant, reset_mail(None, '<p><a href="#Url#">Go</a></p>'))
+    add_templates(ada.tenant, reset_mail(None, '<p><a href="#Url#">Go</a></p>'))
     answered(ada.forgot(resetpasswordurl="https://app.example.com/new?a=1"))
     assert link_in(ada.mails()[-1]).startswith("https://app.example.com/new?a=1&vtype=reset&vtoken=")
 
 
 def test_management_call_returns_token_whatever_the_template(ada: Customer) -> None:
-    states(ada.tenant, reset_mail(None, "<p>#OTP#</p>"))
+    add_templates(ada.tenant, reset_mail(None, "<p>#OTP#</p>"))
     made = answered(ada.tenant.send("POST", f"{MANAGE}/forgot/token", {"email": ada.email}, sendemail="true"))
     assert made["ForgotToken"] not in str(ada.mails()[-1])
     answered(ada.reset(resettoken=made["ForgotToken"], password=NEW))
 
 
 def test_account_values_cannot_inject_links_or_markup(ada: Customer) -> None:
-    states(ada.tenant, reset_mail(None, "<p>Hello #Name#, #FirstName#</p><p>#Url#</p>", "For #FirstName#"))
+    add_templates(ada.tenant, reset_mail(None, "<p>Hello #Name#, #FirstName#</p><p>#Url#</p>", "For #FirstName#"))
     ada.tenant.update(ada.uid, {"FirstName": "#Url# #OTP# & co", "LastName": "Bcc: x"})
     mail = ada.mail()
     assert mail["subject"] == "For #Url# #OTP# & co"
@@ -128,7 +130,7 @@ def test_account_values_cannot_inject_links_or_markup(ada: Customer) -> None:
 def test_placeholders_hold_values_of_the_account(new_tenant_server: NewTenantServer) -> None:
     ada = a_customer(new_tenant_server, custom_fields=("Shoe",))
     html = "<p>#Name#|#UserName#|#Email#|#City#|#Shoe#|#TenantName#|#Country#|#LinkExpiry#</p><p>#Url#</p>"
-    states(ada.tenant, reset_mail(None, html))
+    add_templates(ada.tenant, reset_mail(None, html))
     ada.tenant.update(
         ada.uid,
         {"FirstName": "Ada", "LastName": "Lovelace", "City": "London", "CustomFields": {"Shoe": "42"}},
@@ -138,7 +140,7 @@ def test_placeholders_hold_values_of_the_account(new_tenant_server: NewTenantSer
 
 
 def test_template_that_fails_to_render_falls_back_and_is_audited(ada: Customer) -> None:
-    states(ada.tenant, reset_mail(None, "<p>#Url#</p>"))
+    add_templates(ada.tenant, reset_mail(None, "<p>#Url#</p>"))
     with UnitOfWork(ada.tenant.services.database, ada.tenant.tenant_id).separate_transaction() as work:
         broken = {"subject": "Own", "html": "<script>#Url#</script>"}
         where = letter_templates.c.tenant_id == ada.tenant.tenant_id
@@ -152,14 +154,14 @@ def test_template_that_fails_to_render_falls_back_and_is_audited(ada: Customer) 
 
 
 def test_template_that_hides_link_and_code_falls_back(ada: Customer) -> None:
-    states(ada.tenant, reset_mail(None, "#FProv<p>#Url#</p>FProv#"))
+    add_templates(ada.tenant, reset_mail(None, "#FProv<p>#Url#</p>FProv#"))
     assert ada.mail()["subject"].startswith("Reset your")
     assert len(events(ada.tenant, "template.not_drawn")) == 1
 
 
 def test_verification_and_welcome_mail_use_named_templates(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(email_verification_codes=True, email_login=True)
-    states(
+    add_templates(
         tenant,
         MailTemplate.model_validate(
             {"type": "registration", "name": "code", "subject": "Code", "html": "<p>#OTP#</p>"}
@@ -184,7 +186,7 @@ def test_verification_and_welcome_mail_use_named_templates(new_tenant_server: Ne
 
 def test_text_message_uses_template_of_tenant(new_tenant_server: NewTenantServer) -> None:
     ada = a_customer(new_tenant_server, phone_login=True)
-    states(
+    add_templates(
         ada.tenant,
         SmsTemplate.model_validate({"type": "forgotpassword", "text": "#TenantName#: #OTP# (#OTPExpiry#)"}),
         SmsTemplate.model_validate({"type": "forgotpassword", "name": "short", "text": "“#OTP#”"}),

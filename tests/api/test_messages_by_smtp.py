@@ -14,7 +14,7 @@ from app.identity.entry.worker import Worker
 from app.identity.messaging import service as messaging
 from app.identity.platform.outbox import claims
 from tests.support.callers import call_of
-from tests.support.message_templates import states
+from tests.support.message_templates import add_templates
 from tests.support.smtp_server import Mailbox, certificate, mailbox
 from tests.support.tenant_server import TenantServer
 
@@ -44,7 +44,7 @@ def test_template_mail_arrives_over_tls_with_expected_headers(
     monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
     html = "<h1>Grüße — ✿</h1><p>" + "a long line " * 200 + "</p><p><a href='#Url#'>Los</a> #OTP#</p>"
     template = {"type": "forgotpassword", "subject": "Grüße ✿ #OTP#", "html": html, "sender_name": "Bäckerei, Süß"}
-    states(acme, MailTemplate.model_validate(template))
+    add_templates(acme, MailTemplate.model_validate(template))
     with mailbox(tls, login="door:s3cret") as server:
         deliver(acme, server, "ada@example.test", login="door:s3cret@")
         mail, raw = server.mails[-1], server.raw[-1]

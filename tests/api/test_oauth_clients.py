@@ -27,7 +27,9 @@ def test_basic_authentication_is_accepted(shop: RelyingParty, browser: Browser, 
 
 
 def test_two_client_authentication_methods_are_refused(shop: RelyingParty) -> None:
-    both = shop.back("token", {**GRANT, **shop.proves()}, headers=basic("shop", "a+secret+of+the+application"))
+    both = shop.back(
+        "token", {**GRANT, **shop.client_credentials()}, headers=basic("shop", "a+secret+of+the+application")
+    )
     assert outcome(both) == (400, "invalid_request")
     other = shop.back("token", {**GRANT, "client_id": "other"}, headers=basic("shop", "a+secret+of+the+application"))
     assert outcome(other) == (400, "invalid_request")
@@ -62,10 +64,10 @@ def test_unknown_client_is_invalid_client_everywhere(shop: RelyingParty, legacy:
 
 
 def test_client_must_match_endpoint_path(shop: RelyingParty, strict: RelyingParty, legacy: RelyingParty) -> None:
-    form = {**GRANT, **shop.proves()}
+    form = {**GRANT, **shop.client_credentials()}
     assert outcome(shop.post(f"/api/oidc/{strict.name}/token", form)) == (401, "invalid_client")
     assert outcome(shop.post("/api/oidc/nobody/token", form)) == (401, "invalid_client")
-    assert outcome(legacy.post(f"/api/oidc/{legacy.name}/token", {**GRANT, **legacy.proves()})) == (
+    assert outcome(legacy.post(f"/api/oidc/{legacy.name}/token", {**GRANT, **legacy.client_credentials()})) == (
         401,
         "invalid_client",
     )
@@ -81,7 +83,7 @@ def test_public_client_with_secret_is_refused(phone: RelyingParty) -> None:
 def test_oauth_endpoint_requires_api_key_with_interface_errors(
     legacy: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    form = {**GRANT, "code": browser.code(legacy, ada, scope="profile"), **legacy.proves()}
+    form = {**GRANT, "code": browser.code(legacy, ada, scope="profile"), **legacy.client_credentials()}
     missing = legacy.back("token", form, query_string={})
     assert missing.status_code == 400
     assert (missing.json or {})["ErrorCode"] == 908
@@ -94,10 +96,10 @@ def test_oauth_endpoint_requires_api_key_with_interface_errors(
 
 def test_optional_api_key_must_be_right(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     wrong = shop.back(
-        "token", {**GRANT, **shop.proves()}, query_string={"apikey": "00000000-0000-0000-0000-000000000000"}
+        "token", {**GRANT, **shop.client_credentials()}, query_string={"apikey": "00000000-0000-0000-0000-000000000000"}
     )
     assert (wrong.json or {})["ErrorCode"] == 901
-    form = {**GRANT, "code": browser.code(shop, ada), **shop.proves()}
+    form = {**GRANT, "code": browser.code(shop, ada), **shop.client_credentials()}
     assert shop.back("token", form, query_string={"apikey": shop.api_key}).status_code == 200
 
 
@@ -111,7 +113,7 @@ def test_optional_api_key_must_be_right(shop: RelyingParty, browser: Browser, ad
     ],
 )
 def test_grant_errors_follow_rfc_6749(shop: RelyingParty, changed: dict[str, str | None], error: str) -> None:
-    assert outcome(shop.back("token", {**GRANT, **shop.proves(), **changed}))[1] == error
+    assert outcome(shop.back("token", {**GRANT, **shop.client_credentials(), **changed}))[1] == error
 
 
 @pytest.mark.parametrize(
@@ -139,10 +141,10 @@ def test_malformed_body_is_refused(shop: RelyingParty, body: bytes, content_type
 def test_guesses_of_secret_are_limited_per_ip_address(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     for _ in range(20):
         shop.back("token", {**GRANT, "client_id": "shop", "client_secret": "guess"})
-    late = shop.back("token", {**GRANT, **shop.proves()})
+    late = shop.back("token", {**GRANT, **shop.client_credentials()})
     assert late.status_code == 429
     assert int(late.headers["Retry-After"]) >= 1
-    form = {**GRANT, "code": browser.code(shop, ada), **shop.proves()}
+    form = {**GRANT, "code": browser.code(shop, ada), **shop.client_credentials()}
     assert shop.back("token", form, environ_overrides={"REMOTE_ADDR": "198.51.100.77"}).status_code == 200
 
 
@@ -159,7 +161,7 @@ def test_hub_client_is_not_limited_per_ip_address(shop: RelyingParty) -> None:
 
 def test_deactivated_client_is_invalid_client(world: World) -> None:
     retired = world.application("retired", is_active=False)
-    assert outcome(retired.back("token", {**GRANT, **retired.proves()})) == (401, "invalid_client")
+    assert outcome(retired.back("token", {**GRANT, **retired.client_credentials()})) == (401, "invalid_client")
 
 
 @pytest.mark.parametrize("secret", ["a+b %41", "ümlaut:colon", "100%"])

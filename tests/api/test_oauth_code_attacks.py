@@ -118,7 +118,7 @@ def test_repeated_token_parameter_is_refused(shop: RelyingParty, browser: Browse
         ("code", browser.code(shop, ada)),
         ("redirect_uri", shop.redirect_uri),
     ]
-    form += [(name, value) for name, value in shop.proves().items() if value]
+    form += [(name, value) for name, value in shop.client_credentials().items() if value]
     text = "&".join(f"{name}={value}" for name, value in [*form, ("code", "another")])
     answer = shop.wsgi.post(
         "/api/oidc/token", data=text, content_type="application/x-www-form-urlencoded", base_url=shop.hub_url

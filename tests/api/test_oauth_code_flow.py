@@ -54,7 +54,7 @@ def test_token_request_accepts_json_body(shop: RelyingParty, browser: Browser, a
         "grant_type": "authorization_code",
         "code": browser.code(shop, ada),
         "redirect_uri": shop.redirect_uri,
-        **shop.proves(),
+        **shop.client_credentials(),
     }
     assert shop.wsgi.post("/api/oidc/token", json=body, base_url=shop.hub_url).status_code == 200
 
@@ -179,8 +179,8 @@ def test_token_errors_are_not_cacheable(
     key = {"apikey": client.api_key}
     refusals = [
         client.post(path, form, query_string=key),
-        client.post(path, {**form, **client.proves()}, query_string=key),
-        client.post(path, {**form, **client.proves(), "client_secret": "wrong"}),
+        client.post(path, {**form, **client.client_credentials()}, query_string=key),
+        client.post(path, {**form, **client.client_credentials(), "client_secret": "wrong"}),
         client.get(path),
     ]
     for answer in refusals:

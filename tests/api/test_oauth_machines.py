@@ -28,7 +28,7 @@ def robot(world: World) -> RelyingParty:
 
 
 def ask(robot: RelyingParty, **changed: str | None) -> Any:
-    form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves(), **changed}
+    form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.client_credentials(), **changed}
     return robot.post("/service/oauth/token", form)
 
 
@@ -48,7 +48,7 @@ def test_machine_gets_signed_token_for_an_hour(robot: RelyingParty) -> None:
 
 
 def test_machine_token_request_accepts_json_body(robot: RelyingParty) -> None:
-    body = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.proves()}
+    body = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.client_credentials()}
     assert robot.wsgi.post("/service/oauth/token", json=body, base_url=robot.hub_url).status_code == 200
 
 
@@ -82,7 +82,7 @@ def test_client_without_grant_gets_no_machine_token(shop: RelyingParty, phone: R
 
 def test_machine_token_is_introspected_and_revoked(services: Services, robot: RelyingParty) -> None:
     token = ask(robot).json["access_token"]
-    introspection = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
+    introspection = robot.post("/service/oauth/introspect", {"token": token, **robot.client_credentials()}).json or {}
     assert introspection["active"] is True
     assert introspection["sub"] == f"{robot.client_id}@client"
     assert (introspection["iss"], introspection["aud"], introspection["gty"]) == (
@@ -92,9 +92,9 @@ def test_machine_token_is_introspected_and_revoked(services: Services, robot: Re
     )
     with call_of(services, robot.tenant_name) as call:
         assert machine_tokens.verify(call, token)["cid"] == robot.client_id
-    answer = robot.post("/service/oauth/revoke", {"token": token, **robot.proves()})
+    answer = robot.post("/service/oauth/revoke", {"token": token, **robot.client_credentials()})
     assert (answer.status_code, answer.json) == (200, {})
-    introspection = robot.post("/service/oauth/introspect", {"token": token, **robot.proves()}).json or {}
+    introspection = robot.post("/service/oauth/introspect", {"token": token, **robot.client_credentials()}).json or {}
     assert introspection == {"active": False}
     with call_of(services, robot.tenant_name) as call, pytest.raises(MachineRefused):
         machine_tokens.verify(call, token)
@@ -162,7 +162,9 @@ def test_forged_foreign_and_expired_machine_tokens_are_refused(
 def test_client_credentials_grant_gives_token_without_account(world: World) -> None:
     service = world.application("service", grant_types=["client_credentials"], scope="openid report:read")
     held = (
-        service.back("token", {"grant_type": "client_credentials", "scope": "report:read", **service.proves()}).json
+        service.back(
+            "token", {"grant_type": "client_credentials", "scope": "report:read", **service.client_credentials()}
+        ).json
         or {}
     )
     assert "refresh_token" not in held
@@ -170,5 +172,7 @@ def test_client_credentials_grant_gives_token_without_account(world: World) -> N
     introspection = service.introspect(held["access_token"])
     assert (introspection["sub"], introspection["scope"]) == (service.client_id, "report:read")
     assert service.userinfo(held["access_token"]).status_code == 401
-    openid = service.back("token", {"grant_type": "client_credentials", "scope": "openid", **service.proves()})
+    openid = service.back(
+        "token", {"grant_type": "client_credentials", "scope": "openid", **service.client_credentials()}
+    )
     assert (openid.json or {})["error"] == "invalid_scope"

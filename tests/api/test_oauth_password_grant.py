@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.consents import asked
+from tests.support.consents import required_forms
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
 
@@ -17,7 +17,7 @@ def ask(client: RelyingParty, person: Person, **changed: str | None) -> tuple[in
         "grant_type": "password",
         "username": person.email,
         "password": person.password,
-        **client.proves(),
+        **client.client_credentials(),
         **changed,
     }
     answer = client.back("token", form)
@@ -67,7 +67,7 @@ def test_client_without_password_grant_is_refused(shop: RelyingParty, ada: Perso
 
 
 def test_password_grant_requires_accepted_consents(new_world: NewWorld) -> None:
-    world = new_world(**asked("FirstLogin"))
+    world = new_world(**required_forms("FirstLogin"))
     client = world.application("older-app", grant_types=["password"])
     status, answer = ask(client, world.person("ada@example.test"))
     assert (status, answer["error"]) == (400, "invalid_grant")

@@ -92,7 +92,7 @@ def test_unregistered_resource_is_refused(world: World, ada: Person, resource: s
         {"grant_type": "client_credentials"},
         {"grant_type": "password", "username": ada.email, "password": ada.password},
     ):
-        answer = shop.back("token", {**form, **shop.proves(), "resource": requested})
+        answer = shop.back("token", {**form, **shop.client_credentials(), "resource": requested})
         assert (answer.json or {})["error"] == "invalid_target"
 
 
@@ -118,7 +118,7 @@ def test_client_credentials_grant_accepts_resource(world: World) -> None:
     robot = world.application(
         "robot", grant_types=["client_credentials"], access_token_format="jwt", resources=[ORDERS]
     )
-    answer = robot.back("token", {"grant_type": "client_credentials", "resource": ORDERS, **robot.proves()})
+    answer = robot.back("token", {"grant_type": "client_credentials", "resource": ORDERS, **robot.client_credentials()})
     assert claims_in((answer.json or {})["access_token"])["aud"] == ORDERS
 
 

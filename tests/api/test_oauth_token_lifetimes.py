@@ -164,7 +164,7 @@ def older(world: World) -> RelyingParty:
 
 def by_password(client: RelyingParty, person: Person, scope: str = "openid") -> dict[str, Any]:
     form = {"grant_type": "password", "username": person.email, "password": person.password, "scope": scope}
-    held: dict[str, Any] = client.back("token", {**form, **client.proves()}).json
+    held: dict[str, Any] = client.back("token", {**form, **client.client_credentials()}).json
     return held
 
 
@@ -194,7 +194,7 @@ def test_session_of_password_grant_lasts_while_refreshed(services: Services, old
 
 def test_revoked_password_grant_leaves_no_session(older: RelyingParty, browser: Browser, ada: Person) -> None:
     held = by_password(older, ada)
-    older.back("revoke", {"token": held["refresh_token"], **older.proves()})
+    older.back("revoke", {"token": held["refresh_token"], **older.client_credentials()})
     assert len(sessions_of(browser.signed_in(ada))) == 1
 
 
@@ -250,7 +250,9 @@ def test_lifetime_checks_cost_no_extra_statement(shop: RelyingParty, browser: Br
     held = tokens(shop, browser, ada)
     assert timedelta(seconds=held["expires_in"]) <= timedelta(minutes=15)
     assert browser.spent(shop.userinfo(held["access_token"]))["sql"] <= 2
-    assert browser.spent(shop.back("introspect", {"token": held["access_token"], **shop.proves()}))["sql"] == 1
+    assert (
+        browser.spent(shop.back("introspect", {"token": held["access_token"], **shop.client_credentials()}))["sql"] == 1
+    )
 
 
 @pytest.mark.database_alone

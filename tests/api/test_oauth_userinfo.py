@@ -88,7 +88,7 @@ def test_userinfo_can_be_signed(world: World, browser: Browser, ada: Person) -> 
 def test_userinfo_and_introspection_cost_two_statements(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     token = tokens(shop, browser, ada)["access_token"]
     assert browser.spent(shop.userinfo(token))["sql"] <= 2
-    assert browser.spent(shop.back("introspect", {"token": token, **shop.proves()}))["sql"] <= 2
+    assert browser.spent(shop.back("introspect", {"token": token, **shop.client_credentials()}))["sql"] <= 2
 
 
 def test_introspection_has_standard_and_interface_members(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -121,7 +121,7 @@ def test_introspection_of_foreign_token_is_inactive_alone(
     assert strict.at_own_issuer().introspect(token) == inactive
     assert strict.introspect(token) == inactive
     assert shop.back("introspect", {"token": token}).status_code == 400
-    assert shop.back("introspect", shop.proves()).status_code == 400
+    assert shop.back("introspect", shop.client_credentials()).status_code == 400
 
 
 def test_resource_server_introspects_access_tokens_only(
@@ -165,7 +165,7 @@ def test_revoked_refresh_token_revokes_authorization(shop: RelyingParty, browser
         first, other = tokens(shop, browser, ada), tokens(shop, browser, ada)
         second = shop.refresh(first["refresh_token"]).json or {}
         shown = first if is_used else second
-        answer = shop.back("revoke", {"token": shown["refresh_token"], **shop.proves()})
+        answer = shop.back("revoke", {"token": shown["refresh_token"], **shop.client_credentials()})
         assert (answer.status_code, answer.data) == (200, b"")
         assert "Content-Type" not in answer.headers, "an empty body is no JSON"
         assert shop.refresh(second["refresh_token"]).status_code == 400
@@ -174,9 +174,11 @@ def test_revoked_refresh_token_revokes_authorization(shop: RelyingParty, browser
 
 def test_access_token_is_revoked_and_older_parameter_is_read(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
-    shop.back("revoke", {"token": held["access_token"], "token_type_hint": "refresh_token", **shop.proves()})
+    shop.back(
+        "revoke", {"token": held["access_token"], "token_type_hint": "refresh_token", **shop.client_credentials()}
+    )
     assert shop.userinfo(held["access_token"]).status_code == 401
-    assert shop.back("revoke", {"refresh_token": held["refresh_token"], **shop.proves()}).status_code == 200
+    assert shop.back("revoke", {"refresh_token": held["refresh_token"], **shop.client_credentials()}).status_code == 200
     assert shop.refresh(held["refresh_token"]).status_code == 400
 
 
@@ -186,15 +188,15 @@ def test_token_of_another_client_cannot_be_revoked(
     held = tokens(shop, browser, ada)
     for client in (strict, foreign_shop):
         for token in (held["access_token"], held["refresh_token"], "nonsense"):
-            assert client.back("revoke", {"token": token, **client.proves()}).status_code == 200
+            assert client.back("revoke", {"token": token, **client.client_credentials()}).status_code == 200
     assert shop.userinfo(held["access_token"]).status_code == 200
     assert shop.refresh(held["refresh_token"]).status_code == 200
     assert shop.back("revoke", {"token": "x", "client_id": "shop", "client_secret": "wrong"}).status_code == 401
-    assert shop.back("revoke", shop.proves()).status_code == 400
+    assert shop.back("revoke", shop.client_credentials()).status_code == 400
 
 
 def test_signed_access_token_can_be_revoked(machine_readable: RelyingParty, browser: Browser, ada: Person) -> None:
     token = tokens(machine_readable, browser, ada)["access_token"]
     assert claims_in(token)["sub"] == ada.uid
-    machine_readable.back("revoke", {"token": token, **machine_readable.proves()})
+    machine_readable.back("revoke", {"token": token, **machine_readable.client_credentials()})
     assert machine_readable.userinfo(token).status_code == 401

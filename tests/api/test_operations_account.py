@@ -62,7 +62,7 @@ def used(who: AccountHolder) -> TestResponse:
 
 def late(who: AccountHolder) -> TestResponse:
     otp = code(who)
-    who.waits(minutes=6)
+    who.advance_clock(minutes=6)
     return by_code(who, otp)
 
 
@@ -93,7 +93,7 @@ REFUSALS = [
         "U18",
         (1340, lambda who: nameless(who).own("U18")),
         (1122, twice(lambda who: who.own("U18")), {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}),
-        (1173, lambda who: who.becomes(EmailVerified=False).own("U18")),
+        (1173, lambda who: who.update_account(EmailVerified=False).own("U18")),
     ),
     *refusals("U19", (1119, lambda who: who.call("U19", deletetoken="unknown"))),
     *refusals(

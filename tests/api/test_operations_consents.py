@@ -117,7 +117,7 @@ def test_given_consent_is_in_profile_and_can_be_withdrawn(new_tenant_server: New
     who = given(account_holder(new_tenant_server, **FORMS))
     began = answered(who.own("U15"))["ConsentProfile"]["Consents"]
     assert {one["ConsentOptionId"] for one in began} == {"terms", "news"}
-    who.waits(minutes=5)
+    who.advance_clock(minutes=5)
     after = answered(change(news=False, study=True)(who))
     assert {one["ConsentOptionId"]: one["AcceptOnDate"] == began[0]["AcceptOnDate"] for one in after["Consents"]} == {
         "terms": True,

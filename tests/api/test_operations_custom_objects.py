@@ -157,7 +157,7 @@ def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer:
 def test_update_merges_or_replaces_record(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **CARS)
     at = {"objectrecordid": added(who)["Id"]}
-    who.waits(minutes=1)
+    who.advance_clock(minutes=1)
     part = answered(who.own("U81", {"Doors": 3, "Owners": []}, at=at, objectname="cars", updatetype="partialreplace"))
     assert part["CustomObject"] == {**CAR, "Doors": 3, "Owners": []}
     assert part["DateModified"] > part["DateCreated"]

@@ -109,7 +109,7 @@ def late(row: str, body: Mapping[str, Any] | None) -> Act:
     def act(account_holder: AccountHolder) -> TestResponse:
         who = of(account_holder)
         token = who.token()
-        who.waits(minutes=10)
+        who.advance_clock(minutes=10)
         return ask(row, who, body, token)
 
     return act
@@ -162,7 +162,7 @@ def sent_code(
         who = has(of(account_holder))
         token = who.token()
         body = show(who)
-        who.waits(minutes=5)
+        who.advance_clock(minutes=5)
         return ask(row, who, body, token)
 
     def guessed(account_holder: AccountHolder) -> TestResponse:
@@ -194,7 +194,7 @@ def by(kind: str) -> Act:
 
 
 def after(change: dict[str, Any], act: Act) -> Act:
-    return lambda who: act(who.becomes(**change))
+    return lambda who: act(who.update_account(**change))
 
 
 def guessed(kind: str, shown: dict[str, Any] | None = None) -> tuple[Act, dict[str, Any]]:

@@ -90,7 +90,7 @@ def codes(row: str, numbers: tuple[int, int, int], sends: Has, shown: Any) -> li
     def old(account_holder: AccountHolder) -> TestResponse:
         who = sends(of(account_holder))
         body = shown(who)
-        who.waits(minutes=5)
+        who.advance_clock(minutes=5)
         return AccountHolder.own(who, row, body)
 
     def guessed(account_holder: AccountHolder) -> TestResponse:

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_risks import CHROME, FIREFOX, LINZ, PARIS, VIENNA, from_elsewhere
-from tests.support.consents import asked
+from tests.support.consents import required_forms
 from tests.support.customers import OLD
 from tests.support.mailbox import link_in, sent_messages
 from tests.support.rows import (
@@ -43,7 +43,7 @@ def by(kind: str) -> Act:
 
 
 def after(change: dict[str, Any], act: Act) -> Act:
-    return lambda who: act(who.becomes(**change))
+    return lambda who: act(who.update_account(**change))
 
 
 def locked(kind: str, shown: dict[str, Any] | None = None) -> tuple[Act, dict[str, Any]]:
@@ -101,7 +101,7 @@ REFUSALS = refusals(
     (1238, by("username"), INTERFACE),
     (1176, with_members(), {"two_factor": "optional"}),
     (1194, with_members(), {"privacy_policy": POLICY}),
-    (1226, with_members(), asked("FirstLogin")),
+    (1226, with_members(), required_forms("FirstLogin")),
     (1243, with_members(), {"pin": {"is_on": True, "required": True}}),
     (1316, breached(1), {"password_policy": {"breached": "change"}}),
     (1317, breached(2), {"password_policy": {"breached": "change"}}),
@@ -145,7 +145,7 @@ def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer:
 
 
 def test_verification_mail_links_to_callers_url(new_tenant_server: NewTenantServer) -> None:
-    who = account_holder(new_tenant_server).becomes(**OUT)
+    who = account_holder(new_tenant_server).update_account(**OUT)
     who.call("U12", {"email": who.email, "password": OLD}, verificationurl=PAGE)
     assert link_in(who.mailed()).startswith(f"{PAGE}?vtype=emailverification&vtoken=")
 
@@ -154,7 +154,7 @@ def test_verification_mail_links_to_callers_url(new_tenant_server: NewTenantServ
     ("options", "count"), [(None, 1), ("preventverificationsms", 0), ("x, PreventVerificationSMS", 0)]
 )
 def test_verification_sms_can_be_prevented(new_tenant_server: NewTenantServer, options: str | None, count: int) -> None:
-    who = account_holder(new_tenant_server, **PHONE).becomes(PhoneIdVerified=False)
+    who = account_holder(new_tenant_server, **PHONE).update_account(PhoneIdVerified=False)
     who.call("U12", {"phone": who.phone, "password": OLD}, options=options)
     assert len(sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")) == count
 

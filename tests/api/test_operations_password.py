@@ -129,7 +129,7 @@ def used(who: AccountHolder) -> TestResponse:
 
 def late(who: AccountHolder) -> TestResponse:
     otp = texted(who)
-    who.waits(minutes=6)
+    who.advance_clock(minutes=6)
     return by_sms(who, otp)
 
 
@@ -141,7 +141,7 @@ def mailed_code(end: str) -> Act:
         if end == "used":
             answered(who.by_code(otp))
         elif end == "over":
-            who.waits(minutes=11)
+            who.advance_clock(minutes=11)
         else:
             for _ in range(5):
                 who.by_code(wrong(otp))
@@ -187,7 +187,7 @@ REFUSALS = [
         "U35",
         (938, lambda who: who.call("U35", {"phone": "+4930999999999"}), PHONE),
         (1043, lambda who: who.call("U35", {"phone": "none"}), PHONE),
-        (1066, lambda who: who.becomes(PhoneIdVerified=False).call("U35", {"phone": who.phone}), PHONE),
+        (1066, lambda who: who.update_account(PhoneIdVerified=False).call("U35", {"phone": who.phone}), PHONE),
         (1074, lambda who: who.call("U35", {"phone": who.phone})),
         (1123, twice(lambda who: who.call("U35", {"phone": who.phone})),
          {**PHONE, "sending": {"sms": {"amount": 1, "minutes": 43_200}}}),
@@ -207,7 +207,7 @@ REFUSALS = [
         (1132, at_the_lock(), {**PHONE, **lock("captcha")}),
         (1148, at_the_lock(), {**PHONE, **lock("security_question")}),
         (1198, at_the_lock(), {**PHONE, **lock("suspend")}),
-        (991, lambda who: by_sms(who.becomes(IsActive=False), "123456"), PHONE),
+        (991, lambda who: by_sms(who.update_account(IsActive=False), "123456"), PHONE),
         (938, sms(phone="+4930999999999"), PHONE),
         (1039, changed(sms(), password_hash=None), PHONE),
         (1091, at_the_lock(securityanswer={"car": "x"}), {**PHONE, **lock("security_question")}),
@@ -218,12 +218,12 @@ REFUSALS = [
     *refusals(
         "U37",
         (938, answer(email=NOBODY)),
-        (991, lambda who: answer()(who.becomes(IsActive=False))),
+        (991, lambda who: answer()(who.update_account(IsActive=False))),
         (1091, answer(securityanswer={"car": "x"})),
         (1092, changed(answer(), **UNANSWERED)),
         (1093, answer(securityanswer={"pet": "x"})),
         (1094, lambda who: answer(securityanswer={"pet": "x", "city": "y"})(
-            who.becomes(SecurityQuestionAnswer={"city": "Ulm"}))),
+            who.update_account(SecurityQuestionAnswer={"city": "Ulm"}))),
         (1095, answer(), NO_QUESTIONS),
         (1134, answer(password="short")),
         (1216, answer(password="Password-1234")),

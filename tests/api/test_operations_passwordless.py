@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support.consents import asked
+from tests.support.consents import required_forms
 from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
@@ -46,7 +46,7 @@ def used(who: AccountHolder) -> TestResponse:
 
 def late(who: AccountHolder) -> TestResponse:
     token = link(who)
-    who.waits(minutes=61)
+    who.advance_clock(minutes=61)
     return by_link(who, token)
 
 
@@ -91,7 +91,7 @@ class CodeSignIn:
 
     def late(self, who: AccountHolder) -> TestResponse:
         otp = self.code(who)
-        who.waits(minutes=11)
+        who.advance_clock(minutes=11)
         return self.shown(who, otp)
 
     def locked(self, kind: str) -> tuple[int, Act, dict[str, Any]]:
@@ -137,7 +137,7 @@ REFUSALS = [
         (1062, used, ON),
         (1063, lambda who: by_link(who, "A" * 43), ON),
         (1194, lambda who: by_link(who, link(who)), on(**POLICY)),
-        (1226, lambda who: by_link(who, link(who)), on(**asked("FirstLogin"))),
+        (1226, lambda who: by_link(who, link(who)), on(**required_forms("FirstLogin"))),
         (1243, lambda who: by_link(who, link(who)), on(pin={"is_on": True, "required": True})),
     ),
     *refusals("U51", *MAIL.lines(1185, 1186, 1187, 1188)),
@@ -147,7 +147,7 @@ REFUSALS = [
         (938, lambda who: who.call("U53", phone="+493099999999"), ON),
         (1043, lambda who: who.call("U53", phone="none"), ON),
         (1059, lambda who: who.call("U53", phone=who.phone)),
-        (1066, lambda who: who.becomes(PhoneIdVerified=False).call("U53", phone=who.phone), ON),
+        (1066, lambda who: who.update_account(PhoneIdVerified=False).call("U53", phone=who.phone), ON),
         (1074, lambda who: who.call("U53", phone=who.phone), PHONELESS),
         (1123, twice(lambda who: who.call("U53", phone=who.phone)), on(sending={"sms": LIMITED})),
         (1149, twice(lambda who: who.call("U53", phone=who.phone)), on(sending={"sms_per_day": 1})),

@@ -140,7 +140,7 @@ REFUSALS = [
         (1046, lambda who: add(who.email)(who)),
         (1122, twice(add()), {"sending": {"mails_by_type": {"add_email": {"amount": 1, "minutes": 43_200}}}}),
         (1174, many, {"sending": {"mails_by_type": {"add_email": {"amount": 0, "minutes": 43_200}}}}),
-        (1177, lambda who: add()(who.becomes(EmailVerified=False))),
+        (1177, lambda who: add()(who.update_account(EmailVerified=False))),
         (1201, add(kind="")),
         (1249, add(verificationurl=STRANGE_PAGE)),
     ),
@@ -175,11 +175,11 @@ ANSWERS = [
 def test_welcome_mail_is_sent_once_to_verified_email(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    who = account_holder(new_tenant_server).becomes(EmailVerified=False)
+    who = account_holder(new_tenant_server).update_account(EmailVerified=False)
     who.bearer  # noqa: B018 - the sign-in comes first
     for _ in range(2):
         who.own("U15", welcomeemailtemplate="hello")
-    who.becomes(EmailVerified=True)
+    who.update_account(EmailVerified=True)
     before = len(sent_messages(who.tenant.services, who.tenant.tenant_id))
     who.own("U15")
     assert len(sent_messages(who.tenant.services, who.tenant.tenant_id)) == before

@@ -96,7 +96,7 @@ def unset(row: str) -> Act:
     def act(account_holder: AccountHolder) -> TestResponse:
         who, _ = device(account_holder)
         token = who.token()
-        who.waits(seconds=31)
+        who.advance_clock(seconds=31)
         without(who, "push")
         return ask(row, who, token)
 

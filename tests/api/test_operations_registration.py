@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support import identities as by
-from tests.support.consents import asked, given
+from tests.support.consents import consent_answers, required_forms
 from tests.support.registering import primary
 from tests.support.rows import (
     PAGE,
@@ -140,8 +140,8 @@ def of_the_tenant(row: str, register: Register) -> list[Refusal]:
         (1249, says(query={"verificationurl": STRANGE_PAGE})),
         (1071, lambda who: texted_nowhere(who, register), PHONE),
         (1095, says(SecurityQuestionAnswer={"pet": "x"}), {"security_questions": {}}),
-        (1225, says(Consents=given("Register", terms=False)), asked("Register")),
-        (1226, says(), {**asked("Register"), "email_verification": "optional"}),
+        (1225, says(Consents=consent_answers("Register", terms=False)), required_forms("Register")),
+        (1226, says(), {**required_forms("Register"), "email_verification": "optional"}),
         (1234, says(), {"pin": {"is_on": True, "required": True, "ask_on_registration": True}}),
     )
 

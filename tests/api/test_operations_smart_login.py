@@ -73,7 +73,7 @@ def polled(who: AccountHolder) -> TestResponse:
 
 def over(who: AccountHolder) -> TestResponse:
     held, _ = asked(who)
-    who.waits(minutes=61)
+    who.advance_clock(minutes=61)
     return poll(who, held)
 
 
@@ -91,7 +91,7 @@ def clicked_twice(who: AccountHolder) -> TestResponse:
 
 def clicked_late(who: AccountHolder) -> TestResponse:
     _, token = asked(who)
-    who.waits(minutes=61)
+    who.advance_clock(minutes=61)
     return click(who, token)
 
 
@@ -141,7 +141,7 @@ def used_code(who: AccountHolder) -> TestResponse:
 
 def late_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
-    who.waits(minutes=6)
+    who.advance_clock(minutes=6)
     return shown(who, otp)
 
 
@@ -159,7 +159,7 @@ def touched_twice(who: AccountHolder) -> TestResponse:
 
 def touched_late(who: AccountHolder) -> TestResponse:
     _, token = touched(who)
-    who.waits(minutes=61)
+    who.advance_clock(minutes=61)
     return click(who, token, "U61")
 
 

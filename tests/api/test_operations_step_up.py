@@ -47,7 +47,7 @@ def texted(who: AccountHolder) -> str:
     """Enrol a number; return the code of a step-up that goes to it."""
     answered(own(who, "PUT", "sms/phone", {"phoneno2fa": "+4930555111222"}))
     answered(own(who, "PUT", "sms", {"otp": who.texted()}))
-    who.waits(seconds=40)
+    who.advance_clock(seconds=40)
     answered(who.own("M63"))
     return who.texted()
 
@@ -78,7 +78,7 @@ def answers(*given: dict[str, str]) -> dict[str, Any]:
 
 
 def pinned(who: AccountHolder) -> AccountHolder:
-    return who.becomes(PINInfo={"PIN": PIN})
+    return who.update_account(PINInfo={"PIN": PIN})
 
 
 def not_this(code: str) -> str:
@@ -112,7 +112,7 @@ def sent(row: str, end: str) -> Act:
         elif end == "used":
             answered(who.own(row, {**body, "otp": code}))
         elif end == "over":
-            who.waits(minutes=6)
+            who.advance_clock(minutes=6)
         else:
             for _ in range(5):
                 who.own(row, {**body, "otp": not_this(code)})
@@ -149,7 +149,7 @@ def mailed_often(row: str) -> Act:
 
 def texted_often(who: AccountHolder) -> TestResponse:
     texted(who)
-    who.waits(seconds=40)
+    who.advance_clock(seconds=40)
     return who.own("M63")
 
 
@@ -326,7 +326,7 @@ def test_validation_token_is_bound_to_account_and_tenant(
 
 def test_validation_token_ends_with_time_and_new_password(ada: AccountHolder) -> None:
     token = earned(ada)
-    ada.waits(minutes=5)
+    ada.advance_clock(minutes=5)
     assert checked(ada, "M76", token) is False
     token = earned(ada)
     answered(ada.reset(resettoken=ada.issued_token(), password=NEW))

@@ -21,7 +21,7 @@ LIMITED = {"sending": {"mails": {"amount": 1, "minutes": 43_200}}}
 
 def unverified(who: AccountHolder) -> AccountHolder:
     """Mark the email as unverified."""
-    return who.becomes(EmailVerified=False)
+    return who.update_account(EmailVerified=False)
 
 
 def link(who: AccountHolder) -> str:
@@ -51,18 +51,18 @@ def used(who: AccountHolder) -> TestResponse:
 
 def late(who: AccountHolder) -> TestResponse:
     token = link(who)
-    who.waits(hours=73)
+    who.advance_clock(hours=73)
     return by_link(who, token)
 
 
 def of_the_blocked(who: AccountHolder) -> TestResponse:
     token = link(who)
-    return by_link(who.becomes(IsActive=False), token)
+    return by_link(who.update_account(IsActive=False), token)
 
 
 def verified_meanwhile(who: AccountHolder) -> TestResponse:
     token = link(who)
-    return by_link(who.becomes(EmailVerified=True), token)
+    return by_link(who.update_account(EmailVerified=True), token)
 
 
 def used_code(who: AccountHolder) -> TestResponse:
@@ -73,7 +73,7 @@ def used_code(who: AccountHolder) -> TestResponse:
 
 def late_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
-    who.waits(minutes=6)
+    who.advance_clock(minutes=6)
     return by_code(who, otp)
 
 

@@ -128,12 +128,12 @@ def test_pending_mail_of_killed_worker_is_sent_by_another(
     own_database: Database, tmp_path: Path, post: Mailbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ids = [posted(own_database, SystemClock()) for _ in range(10)]
-    post.says_thanks.clear()
+    post.may_acknowledge.clear()
     with workers(own_database, tmp_path, post) as running:
         first = running.start()
         eventually(lambda: len(post.mails) >= AT_ONCE - 1, "the worker sends")
         end(first.pid, signal.SIGKILL)
-        post.says_thanks.set()
+        post.may_acknowledge.set()
         started_at = time.monotonic()
         running.start()
         eventually(lambda: all_sent(own_database, *ids), "every mail is sent")
@@ -153,14 +153,14 @@ def test_stopped_worker_finishes_current_mail_and_claims_no_more(
     own_database: Database, tmp_path: Path, post: Mailbox
 ) -> None:
     ids = [posted(own_database, SystemClock()) for _ in range(10)]
-    post.says_thanks.clear()
+    post.may_acknowledge.clear()
     with workers(own_database, tmp_path, post) as running:
         first = running.start()
         eventually(lambda: len(post.mails) >= AT_ONCE - 1, "the worker sends")
         first.send_signal(signal.SIGTERM)
         second = running.start()
         time.sleep(LEASE)
-        post.says_thanks.set()
+        post.may_acknowledge.set()
         assert first.wait(30) == 0
         eventually(lambda: all_sent(own_database, *ids), "the second worker sends the rest")
         second.send_signal(signal.SIGTERM)
@@ -188,12 +188,12 @@ def test_mail_sent_during_database_outage_arrives_once(
 ) -> None:
     """Another process holds SQLite's write lock beyond the timeout of a transaction when the server answers 250."""
     message_id = posted(own_database, SystemClock())
-    post.says_thanks.clear()
+    post.may_acknowledge.clear()
     with at_work(own_database, post, lease=60):
         eventually(lambda: post.mails, "the worker sends")
         with closing(sqlite3.connect(str(own_database.engine.url.database), isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            post.says_thanks.set()
+            post.may_acknowledge.set()
             eventually(lambda: "outbox.not_settled" in caplog.text, "the worker cannot mark the mail as sent")
             other.execute("COMMIT")
         eventually(lambda: all_sent(own_database, message_id), "the mail is marked as sent after the outage")
@@ -202,7 +202,7 @@ def test_mail_sent_during_database_outage_arrives_once(
 
 @ONE_STORE
 def test_hanging_mail_server_delays_no_text_message(own_database: Database, post: Mailbox) -> None:
-    post.says_thanks.clear()
+    post.may_acknowledge.clear()
     mails = [posted(own_database, SystemClock()) for _ in range(2 * AT_ONCE)]
     with gateway() as (url, taken), at_work(own_database, post, sms_url=url):
         eventually(lambda: len(post.mails) >= AT_ONCE - 1, "the lane is full")
@@ -210,7 +210,7 @@ def test_hanging_mail_server_delays_no_text_message(own_database: Database, post
         eventually(lambda: all_sent(own_database, *texts), "the text messages go out")
         assert len(taken) == len(texts)
         assert not any(row(own_database, one).state == "sent" for one in mails)
-        post.says_thanks.set()
+        post.may_acknowledge.set()
 
 
 @ONE_STORE
@@ -232,13 +232,13 @@ def test_hanging_sms_gateway_delays_no_mail(
 def test_backlog_of_one_tenant_delays_no_other(own_database: Database, post: Mailbox) -> None:
     for _ in range(30):
         posted(own_database, SystemClock(), tenant="flood")
-    post.says_thanks.clear()
+    post.may_acknowledge.clear()
     with at_work(own_database, post):
         eventually(lambda: len(post.mails) == AT_ONCE - 1, "the backlog fills all slots but one")
         message_id = posted(own_database, SystemClock())
         eventually(lambda: message_id in arrived(post), "the mail of the other tenant is sent")
         assert len(post.mails) == AT_ONCE
-        post.says_thanks.set()
+        post.may_acknowledge.set()
 
 
 @contextmanager

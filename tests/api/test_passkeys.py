@@ -41,7 +41,7 @@ def test_creation_options_follow_interface(ada: PasskeyHolder) -> None:
 
 def test_passkey_signs_in_by_identifier_and_by_autofill(ada: PasskeyHolder) -> None:
     ada.has_passkey()
-    for login in (answered(ada.comes()), answered(ada.is_offered())):
+    for login in (answered(ada.sign_in()), answered(ada.is_offered())):
         assert login["Profile"]["Uid"] == ada.uid
         assert login["SecondFactorAuthentication"] is None
     assert "allowCredentials" not in ada.begins(f"{LOGIN}/autofill/begin")
@@ -60,18 +60,18 @@ def test_passkeys_are_listed_and_removed(ada: PasskeyHolder) -> None:
 
 def test_passkey_with_user_verification_counts_as_two_factors(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, two_factor="required")
-    login = answered(ada.has_passkey().comes())
+    login = answered(ada.has_passkey().sign_in())
     assert login["Profile"]["Uid"] == ada.uid
 
 
 def test_passkey_without_user_verification_is_one_factor(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
     ada.device.verifies = False
-    assert answered(ada.comes())["Profile"]
+    assert answered(ada.sign_in())["Profile"]
     ada.enrols()
-    assert refused(ada.comes()) == (403, 1321)
+    assert refused(ada.sign_in()) == (403, 1321)
     ada.device.verifies = True
-    assert answered(ada.comes())["Profile"]
+    assert answered(ada.sign_in())["Profile"]
 
 
 def test_required_second_factor_after_password_is_the_passkey(
@@ -97,11 +97,11 @@ def test_optional_second_factor_lets_password_alone_sign_in(new_tenant_server: N
 def test_decreasing_counter_is_refused_and_audited(ada: PasskeyHolder) -> None:
     ada.device.counts = True
     ada.has_passkey()
-    assert answered(ada.comes())["Profile"]
-    assert refused(ada.comes(counter=1)) == (403, 1321)
-    assert refused(ada.comes(counter=0)) == (403, 1321)
+    assert answered(ada.sign_in())["Profile"]
+    assert refused(ada.sign_in(counter=1)) == (403, 1321)
+    assert refused(ada.sign_in(counter=0)) == (403, 1321)
     assert len(audit_facts(ada, "passkey.counter_went_back")) == 2
-    assert answered(ada.comes())["Profile"]
+    assert answered(ada.sign_in())["Profile"]
 
 
 FORGED_ASSERTIONS = {
@@ -123,7 +123,7 @@ FORGED_ASSERTIONS = {
 
 @pytest.mark.parametrize("members", FORGED_ASSERTIONS.values(), ids=FORGED_ASSERTIONS)
 def test_forged_assertion_is_refused_and_audited(ada: PasskeyHolder, members: dict[str, object]) -> None:
-    assert refused(ada.has_passkey().comes(**members)) == (403, 1321)
+    assert refused(ada.has_passkey().sign_in(**members)) == (403, 1321)
     assert audit_facts(ada, "passkey.refused")
 
 
@@ -153,7 +153,7 @@ def test_challenge_is_used_once_and_expires_after_five_minutes(ada: PasskeyHolde
     answered(ada.gives(f"{LOGIN}/finish", shown))
     assert refused(ada.gives(f"{LOGIN}/finish", shown)) == (403, 1321)
     late = ada.device.shows(ada.asks_sign_in())
-    ada.waits(minutes=5)
+    ada.advance_clock(minutes=5)
     assert refused(ada.gives(f"{LOGIN}/finish", late)) == (403, 1321)
 
 
@@ -185,7 +185,7 @@ def test_passkey_of_another_tenant_is_refused(ada: PasskeyHolder, new_tenant_ser
 def test_related_origin_may_use_passkeys(new_tenant_server: NewTenantServer) -> None:
     other = "https://login.shop.example"
     ada = passkey_holder(new_tenant_server, passkey_settings={"related_origins": [other]}).has_passkey()
-    assert answered(ada.comes(origin=other))["Profile"]
+    assert answered(ada.sign_in(origin=other))["Profile"]
 
 
 def test_parallel_uses_of_one_assertion_succeed_once(ada: PasskeyHolder) -> None:
@@ -233,7 +233,7 @@ def test_hidden_accounts_all_seem_to_have_passkeys(new_tenant_server: NewTenantS
     unknown_again = ada.asks_sign_in(identifier="NOBODY@example.test")
     assert unknown_again["allowCredentials"] == unknown["allowCredentials"]
     assert ada.asks_sign_in(identifier="noone@example.test")["allowCredentials"] != unknown["allowCredentials"]
-    assert answered(ada.comes())["Profile"]
+    assert answered(ada.sign_in())["Profile"]
 
 
 def test_lost_passkey_is_replaced_by_emailed_link(ada: PasskeyHolder) -> None:
@@ -258,7 +258,7 @@ def test_emailed_link_does_not_replace_second_factor(new_tenant_server: NewTenan
     token = link_in(ada.mailed()).rpartition("vtoken=")[2]
     made = ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token))
     answered(ada.gives(f"{A}/passkey/reset/finish", made, vtoken=token))
-    challenge = answered(ada.comes())["SecondFactorAuthentication"]
+    challenge = answered(ada.sign_in())["SecondFactorAuthentication"]
     assert challenge["IsAuthenticatorVerified"] is True
     code = ada.next_code()
     assert answered(ada.shows_code(code, challenge["SecondFactorAuthenticationToken"]))["Profile"]
@@ -303,7 +303,7 @@ def test_account_registers_with_passkey_instead_of_password(new_tenant_server: N
     made = answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False))
     profile = made["Data"]["Profile"]
     assert from_base64url(options["user"]["id"]).decode() == profile["Uid"]
-    assert answered(ada.comes())["Profile"]["FirstName"] == "Grace"
+    assert answered(ada.sign_in())["Profile"]["FirstName"] == "Grace"
     assert refused(ada.tenant.send("POST", f"{A}/login", {"email": ada.email, "password": ""}))[0] in (401, 403, 400)
 
 
@@ -317,7 +317,7 @@ def test_registered_passkey_signs_in_after_email_verification(new_tenant_server:
     assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 970)
     token = link_in(ada.mailed()).rpartition("vtoken=")[2]
     answered(ada.tenant.send("GET", f"{A}/email", with_secret=False, verificationtoken=token))
-    assert answered(ada.comes())["Profile"]["EmailVerified"] is True
+    assert answered(ada.sign_in())["Profile"]["EmailVerified"] is True
 
 
 def test_hidden_accounts_make_passkey_registrations_look_alike(
@@ -375,7 +375,7 @@ def test_passkey_reset_removes_credentials_of_attacker(
     assert refused(ada.tenant.send("POST", f"{A}/login", {"email": ada.email, "password": OLD}))[0] == 401
     shown = attacker_device.shows(ada.begins(f"{LOGIN}/autofill/begin"), attacker_device.passkeys[0])
     assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 1321)
-    answered(ada.comes())
+    answered(ada.sign_in())
 
 
 @pytest.mark.parametrize("is_hidden", [False, True])

@@ -14,8 +14,6 @@ from tests.support.pinned import (
     PINS,
     REQUIRED,
     WRONG,
-    again,
-    asked,
     by_code,
     by_link,
     change,
@@ -23,8 +21,10 @@ from tests.support.pinned import (
     lock,
     mailed_link,
     mails,
+    pin_auth_token,
     pinned,
     session,
+    sign_in_with_pin,
 )
 from tests.support.races import at_once
 from tests.support.rows import PAGE, AccountHolder, account_holder
@@ -51,23 +51,23 @@ def test_malformed_or_common_pin_is_refused(ada: AccountHolder, pin: str) -> Non
 
 def test_pin_digits_of_any_script_are_accepted(ada: AccountHolder) -> None:
     shown = "".join(chr(ord("\u0660") + int(digit)) for digit in PIN)
-    assert answered(again(ada, session(ada), f"{shown[:3]} {shown[3:]}"))["access_token"]
+    assert answered(sign_in_with_pin(ada, session(ada), f"{shown[:3]} {shown[3:]}"))["access_token"]
 
 
 def test_session_token_for_pin_is_used_once(ada: AccountHolder) -> None:
     token = session(ada)
-    second = answered(again(ada, token))
-    assert refused(again(ada, token)) == (403, 1245)
-    assert answered(again(ada, second["session_token"]))["Profile"]["Uid"] == ada.uid
+    second = answered(sign_in_with_pin(ada, token))
+    assert refused(sign_in_with_pin(ada, token)) == (403, 1245)
+    assert answered(sign_in_with_pin(ada, second["session_token"]))["Profile"]["Uid"] == ada.uid
 
 
 def test_wrong_pin_keeps_session_and_counts_towards_lock(new_tenant_server: NewTenantServer) -> None:
     ada = pinned(account_holder(new_tenant_server, **lock("suspend", 4)))
     token = session(ada)
     ada.guesses(2)
-    assert refused(again(ada, token, WRONG)) == (401, 1236)
-    assert refused(again(ada, token, WRONG)) == (403, 1198)
-    assert refused(again(ada, token)) == (403, 1198)
+    assert refused(sign_in_with_pin(ada, token, WRONG)) == (401, 1236)
+    assert refused(sign_in_with_pin(ada, token, WRONG)) == (403, 1198)
+    assert refused(sign_in_with_pin(ada, token)) == (403, 1198)
     assert refused(ada.logs_in()) == (403, 1198)
 
 
@@ -84,7 +84,7 @@ def test_parallel_uses_of_one_session_succeed_once(new_tenant_server: NewTenantS
     """The lock is disabled: each attempt is counted before it is verified, so parallel right PINs would lock."""
     ada = account_holder(new_tenant_server, **PINS, lockout={"type": "none"})
     token = session(ada)
-    codes = at_once([lambda: again(ada, token).status_code for _ in range(20)])
+    codes = at_once([lambda: sign_in_with_pin(ada, token).status_code for _ in range(20)])
     assert codes.count(200) == 1
 
 
@@ -96,7 +96,7 @@ def test_parallel_uses_of_one_pin_link_succeed_once(ada: AccountHolder) -> None:
 
 def test_parallel_settings_of_first_pin_succeed_once(new_tenant_server: NewTenantServer) -> None:
     ada = account_holder(new_tenant_server, **REQUIRED)
-    token = asked(ada)
+    token = pin_auth_token(ada)
     codes = at_once([lambda: first(ada, token).status_code for _ in range(20)])
     assert codes.count(200) == 1
 
@@ -104,7 +104,7 @@ def test_parallel_settings_of_first_pin_succeed_once(new_tenant_server: NewTenan
 def test_parallel_pin_guesses_are_limited_by_lock(new_tenant_server: NewTenantServer) -> None:
     ada = pinned(account_holder(new_tenant_server, **lock("suspend", 5)))
     token = session(ada)
-    answers = at_once([lambda: again(ada, token, WRONG) for _ in range(20)])
+    answers = at_once([lambda: sign_in_with_pin(ada, token, WRONG) for _ in range(20)])
     codes = [refused(answer)[1] for answer in answers]
     assert (codes.count(1236), codes.count(1198)) == (4, 16)
     assert sum("hashes=1" in answer.headers["X-Gatehouse-Cost"] for answer in answers) == 5
@@ -113,37 +113,37 @@ def test_parallel_pin_guesses_are_limited_by_lock(new_tenant_server: NewTenantSe
 def test_password_or_pin_reset_revokes_pin_sessions(ada: AccountHolder) -> None:
     before = session(ada)
     answered(by_link(ada, mailed_link(ada), PIN))
-    assert refused(again(ada, before)) == (403, 1245)
+    assert refused(sign_in_with_pin(ada, before)) == (403, 1245)
     before = session(ada)
     answered(ada.reset(resettoken=ada.issued_token(), password=NEW))
-    assert refused(again(ada, before)) == (403, 1245)
+    assert refused(sign_in_with_pin(ada, before)) == (403, 1245)
 
 
 def test_pin_session_of_another_tenant_is_refused(ada: AccountHolder, new_tenant_server: NewTenantServer) -> None:
     bob = pinned(account_holder(new_tenant_server, **PINS))
-    assert refused(again(bob, session(ada))) == (403, 1245)
+    assert refused(sign_in_with_pin(bob, session(ada))) == (403, 1245)
 
 
 def test_pin_of_closed_account_is_refused(ada: AccountHolder) -> None:
     token = session(ada)
     ada.set_columns(is_active=False)
-    assert refused(again(ada, token)) == (403, 991)
+    assert refused(sign_in_with_pin(ada, token)) == (403, 991)
 
 
 def test_sign_in_pending_for_first_pin_completes_once(new_tenant_server: NewTenantServer) -> None:
     ada = account_holder(new_tenant_server, **REQUIRED)
-    token = asked(ada)
+    token = pin_auth_token(ada)
     assert refused(first(ada, token, "1234")) == (400, 908)
     login = answered(first(ada, token))
     assert (login["Profile"]["NoOfLogins"], login["Profile"]["FirstLogin"]) == (1, True)
     assert refused(first(ada, token)) == (403, 1239)
     assert answered(ada.logs_in())["session_token"]
-    assert answered(again(ada, login["session_token"]))["access_token"]
+    assert answered(sign_in_with_pin(ada, login["session_token"]))["access_token"]
 
 
 def test_older_token_does_not_replace_existing_pin(new_tenant_server: NewTenantServer) -> None:
     ada = account_holder(new_tenant_server, **REQUIRED)
-    token = asked(ada)
+    token = pin_auth_token(ada)
     pinned(ada)
     assert refused(first(ada, token)) == (403, 1239)
 
@@ -151,7 +151,7 @@ def test_older_token_does_not_replace_existing_pin(new_tenant_server: NewTenantS
 def test_post_changes_pin_like_put(ada: AccountHolder) -> None:
     sent = {"oldpin": PIN, "newpin": OTHER}
     answered(ada.tenant.send("POST", "/identity/v2/auth/pin/change", sent, bearer=ada.bearer))
-    assert answered(again(ada, answered(ada.logs_in())["session_token"], OTHER))["access_token"]
+    assert answered(sign_in_with_pin(ada, answered(ada.logs_in())["session_token"], OTHER))["access_token"]
 
 
 def test_profile_update_sets_first_pin_only(new_tenant_server: NewTenantServer) -> None:
@@ -160,7 +160,7 @@ def test_profile_update_sets_first_pin_only(new_tenant_server: NewTenantServer) 
     held = answered(ada.own("U16", {"PINInfo": {"PIN": PIN}}))["Data"]["PIN"]
     assert (held["PIN"], held["Skipped"]) == ("********", False)
     assert refused(ada.own("U16", {"PINInfo": {"PIN": OTHER}})) == (401, 1241)
-    assert answered(again(ada, answered(ada.logs_in())["session_token"]))["access_token"]
+    assert answered(sign_in_with_pin(ada, answered(ada.logs_in())["session_token"]))["access_token"]
 
 
 def test_changed_pin_is_notified_to_owner(ada: AccountHolder) -> None:
@@ -181,7 +181,7 @@ def test_management_issues_pin_reset_token_and_code(ada: AccountHolder) -> None:
 
 
 def test_unverified_phone_gets_no_pin_code(ada: AccountHolder) -> None:
-    assert refused(ada.becomes(PhoneIdVerified=False).call("U72", {"phone": ada.phone})) == (401, 1409)
+    assert refused(ada.update_account(PhoneIdVerified=False).call("U72", {"phone": ada.phone})) == (401, 1409)
 
 
 def test_pin_sign_in_requires_second_factor(new_tenant_server: NewTenantServer) -> None:
@@ -189,7 +189,7 @@ def test_pin_sign_in_requires_second_factor(new_tenant_server: NewTenantServer) 
     pinned(ada)
     token = str(answered(ada.signs_in())["session_token"])
     ada.enrols()
-    login = answered(again(ada, token))
+    login = answered(sign_in_with_pin(ada, token))
     assert login["access_token"] == "00000000-0000-0000-0000-000000000000"
     assert "session_token" not in login
     challenge = login["SecondFactorAuthentication"]["SecondFactorAuthenticationToken"]
@@ -199,6 +199,6 @@ def test_pin_sign_in_requires_second_factor(new_tenant_server: NewTenantServer) 
 def test_passkey_sign_in_returns_pin_session(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, **PINS)
     pinned(ada)
-    login = answered(ada.has_passkey().comes())
+    login = answered(ada.has_passkey().sign_in())
     assert login["session_expires_in"] > login["expires_in"]
-    assert answered(again(ada, login["session_token"]))["Profile"]["Uid"] == ada.uid
+    assert answered(sign_in_with_pin(ada, login["session_token"]))["Profile"]["Uid"] == ada.uid

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client, TestResponse
 
-from tests.support.consents import asked, given
+from tests.support.consents import consent_answers, required_forms
 from tests.support.customers import NEW, OLD, PATH
 from tests.support.devices import registration_address, with_push
 from tests.support.factors import LOGIN_2FA, second_factor_holder
@@ -49,11 +49,11 @@ def test_preregistered_passkey_ends_at_first_mailbox_login(
 
 
 def test_mailbox_login_ends_pending_consent_of_others(new_tenant_server: NewTenantServer) -> None:
-    eve, pending = preregistered(new_tenant_server, **asked("FirstLogin"))
+    eve, pending = preregistered(new_tenant_server, **required_forms("FirstLogin"))
     assert refused(pending) == (403, 1226)
     owner_signs_in(eve)
     token = pending.get_json()["Data"]["ConsentToken"]
-    assert refused(eve.call("U83", given("FirstLogin"), consenttoken=token)) == (403, 1229)
+    assert refused(eve.call("U83", consent_answers("FirstLogin"), consenttoken=token)) == (403, 1229)
 
 
 def test_each_sign_in_gets_its_own_totp_secret(new_tenant_server: NewTenantServer) -> None:
@@ -113,7 +113,7 @@ def test_security_alert_reset_removes_earlier_passkey(
     """The passkey was added before the password changed; the owner opens the newest security alert."""
     ada = passkey_holder(new_tenant_server, two_factor=two_factor).has_passkey()
     assert answered(ada.is_offered())["Profile"]
-    ada.waits(minutes=10)
+    ada.advance_clock(minutes=10)
     answered(ada.ask("PUT", {"oldpassword": OLD, "newpassword": NEW}, path=f"{PATH}/change", access_token=ada.bearer))
     parts = urlsplit(link_in(ada.mailed()))
     owner = Visitor(Client(hub_app), ada.tenant.services.settings.hub_url(ada.tenant.name))

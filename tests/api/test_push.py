@@ -70,7 +70,7 @@ def test_denials_on_device_count_towards_lock(new_tenant_server: NewTenantServer
     for _ in range(2):
         tokens.append(ada.token())
         answered(phone.respond("No"))
-        ada.waits(seconds=31)
+        ada.advance_clock(seconds=31)
     assert refused(ada.signs_in()) == (403, 1198)
     assert refused(pinged(ada, tokens[0])) == (403, 1264)
 
@@ -115,7 +115,7 @@ def test_signature_of_another_device_is_refused(ada: SecondFactorHolder, phone: 
 def test_newer_push_request_invalidates_older_one(ada: SecondFactorHolder, phone: Phone) -> None:
     first = ada.token()
     older = phone.asked()[-1]
-    ada.waits(seconds=31)
+    ada.advance_clock(seconds=31)
     second = ada.token()
     assert refused(phone.respond("Yes", older)) == (403, 1296)
     answered(phone.respond("Yes"))
@@ -126,7 +126,7 @@ def test_newer_push_request_invalidates_older_one(ada: SecondFactorHolder, phone
 @ONE_STORE
 def test_push_request_expires_after_three_minutes(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
-    ada.waits(minutes=3)
+    ada.advance_clock(minutes=3)
     assert refused(phone.respond("Yes")) == (403, 1296)
 
 
@@ -135,9 +135,9 @@ def test_push_request_resends_are_limited(ada: SecondFactorHolder, phone: Phone)
     token = ada.token()
     assert resent(ada, token).status_code == 429
     for _ in range(4):
-        ada.waits(seconds=31)
+        ada.advance_clock(seconds=31)
         assert answered(resent(ada, token)) == {"IsPosted": True}
-    ada.waits(seconds=31)
+    ada.advance_clock(seconds=31)
     assert resent(ada, token).status_code == 429
     assert len(phone.asked()) == 5
     again = ada.token()  # over the limit no request is sent
@@ -181,7 +181,7 @@ def test_device_of_attacker_is_refused_after_owner_enrols(new_tenant_server: New
     answered(phone.scan(registration_address(ada.own_factors()["PushQRCode"])))
     token = attacker_challenge["SecondFactorAuthenticationToken"]
     assert refused(pinged(ada, token)) == (403, 1296)
-    ada.waits(seconds=31)
+    ada.advance_clock(seconds=31)
     answered(resent(ada, token))
     assert refused(attacker_phone.respond("Yes", phone.asked()[-1])) == (403, 1297)
 
@@ -200,7 +200,7 @@ def test_qr_code_is_used_once_and_expires_after_fifteen_minutes(new_tenant_serve
     ada, phone = with_push(new_tenant_server)
     address = registration_address(ada.own_factors()["PushQRCode"])
     assert registration_address(ada.own_factors()["PushQRCode"]) == address
-    ada.waits(minutes=15)
+    ada.advance_clock(minutes=15)
     assert refused(phone.scan(address)) == (403, 1296)
     ada.held = ""
     address = registration_address(ada.own_factors()["PushQRCode"])
@@ -317,7 +317,7 @@ def test_sns_errors_are_retried_or_become_dead_letters(
 @ONE_STORE
 def test_expired_push_request_is_not_sent(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
-    ada.waits(minutes=4)
+    ada.advance_clock(minutes=4)
     with sns(AWS_KEY) as topic:
         deliver(ada, topic)
         assert phone.token not in str(topic.asked)

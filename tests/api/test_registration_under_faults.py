@@ -135,7 +135,7 @@ def deliver_all(ours: Installation, database: Database) -> None:
 def test_killed_processes_lose_no_acknowledged_account_or_mail(
     ours: Installation, database: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ours.mail.says_thanks.clear()  # the first mail is received but not acknowledged before the kill
+    ours.mail.may_acknowledge.clear()  # the first mail is received but not acknowledged before the kill
     registrations = ParallelRegistrations(ours)
     eventually(
         lambda: (len(registrations.acknowledged) >= MIN_ACKNOWLEDGED or registrations.is_done) and ours.mail.mails,
@@ -145,7 +145,7 @@ def test_killed_processes_lose_no_acknowledged_account_or_mail(
     registrations.join()
     acknowledged = list(registrations.acknowledged)
     assert len(acknowledged) >= MIN_ACKNOWLEDGED
-    ours.mail.says_thanks.set()
+    ours.mail.may_acknowledge.set()
     ours.start()
     refused = {email: answer.text for email in acknowledged if (answer := sign_in(ours, email)).status_code != 200}
     assert refused == {}

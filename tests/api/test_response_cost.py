@@ -36,7 +36,7 @@ def test_wrong_code_costs_the_same_for_every_account_state(new_tenant_server: Ne
     tenant = new_tenant_server(**HIDING)
     operation_id, fields = REQUESTS[name]
     states = ("known", "unverified", "registered", "blocked", "unknown")
-    subjects = {state: Subject(tenant, state).comes() for state in states}
+    subjects = {state: Subject(tenant, state).create() for state in states}
     cost(Subject(tenant, "unknown"), operation_id, fields)  # reads the tenant into the cache
     costs = {state: cost(who, operation_id, fields) for state, who in subjects.items()}
     assert costs == dict.fromkeys(states, costs["unknown"])

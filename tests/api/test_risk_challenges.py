@@ -15,7 +15,7 @@ from tests.support.factors import LOGIN_2FA, second_factor_holder
 from tests.support.identity_service import on_one_database
 from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.passkeys import passkey_holder
-from tests.support.pinned import PINS, again, pinned
+from tests.support.pinned import PINS, pinned, sign_in_with_pin
 from tests.support.races import at_once
 from tests.support.rows import QUESTIONS, AccountHolder, account_holder
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -98,7 +98,7 @@ def test_repeated_challenges_send_one_code_per_half_minute(
     ada = known_account(new_tenant_server)
     tokens = [challenge_data(sign_in_elsewhere(ada), 1166)["SecondFactorAuthenticationToken"] for _ in range(3)]
     assert len(ada.mails()) == 1
-    ada.waits(seconds=31)
+    ada.advance_clock(seconds=31)
     challenge_data(sign_in_elsewhere(ada), 1166)
     assert len(ada.mails()) == 2
     assert answered(answer_challenge(ada, "email", {"otp": code_in(ada.mailed())}, tokens[0]))["access_token"]
@@ -152,7 +152,7 @@ def test_newly_watched_signal_does_not_challenge_known_account(new_tenant_server
 @pytest.mark.parametrize(
     ("settings", "first_factor", "expected_factor"),
     [
-        (PINS, lambda who, pin: again(who, pin), "email"),
+        (PINS, lambda who, pin: sign_in_with_pin(who, pin), "email"),
         ({"passwordless_email": True, **WITH_SMS}, lambda who, _: sign_in_by_link(who), "sms"),
         ({"passwordless_sms": True, **WITH_SMS}, lambda who, _: sign_in_by_text(who), "email"),
     ],
@@ -197,7 +197,7 @@ def test_user_verifying_passkey_counts_as_two_factors(new_tenant_server: NewTena
     ada = passkey_holder(new_tenant_server, **BY_PLACE).has_passkey()
     sign_in(ada)
     moved_to_vienna(ada)
-    assert answered(ada.comes())["Profile"]["Uid"] == ada.uid
+    assert answered(ada.sign_in())["Profile"]["Uid"] == ada.uid
 
 
 @on_one_database

@@ -15,7 +15,7 @@ from app.identity.messaging import gsm7
 from tests.support.customers import OLD
 from tests.support.identity_service import on_one_database
 from tests.support.mailbox import sent_messages
-from tests.support.message_templates import states
+from tests.support.message_templates import add_templates
 from tests.support.rows import AccountHolder, Act, account_holder
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -155,9 +155,9 @@ def test_second_factor_tenant_only_notifies(
 def test_location_is_new_again_after_a_year(ada: AccountHolder) -> None:
     sign_in(ada)
     sign_in(ada, address=VIENNA)
-    ada.waits(days=300)
+    ada.advance_clock(days=300)
     sign_in(ada)
-    ada.waits(days=300)
+    ada.advance_clock(days=300)
     sign_in(ada)
     assert len(notices(ada)) == 1
     sign_in(ada, address=VIENNA)
@@ -170,7 +170,7 @@ def test_requested_mail_template_is_used(
     ada = account_holder(new_tenant_server, risk={"city": "notify"})
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     own = {"type": MailKind.NEW_CITY, "name": "ours", "subject": "Elsewhere!", "html": "<p>Look</p>"}
-    states(ada.tenant, MailTemplate.model_validate(own))
+    add_templates(ada.tenant, MailTemplate.model_validate(own))
     sign_in(ada)
     sign_in(ada, address=VIENNA, rbacityemailtemplate="ours")
     assert ada.mailed()["subject"] == "Elsewhere!"
@@ -186,8 +186,8 @@ BY_TEXT = {"city": "notify", "told_by": "sms"}
 def test_notice_uses_channel_chosen_by_tenant(
     new_tenant_server: NewTenantServer, places: ListedLocations, monkeypatch: pytest.MonkeyPatch, channel: str, sms: int, mails: int
 ) -> None:  # fmt: skip
-    ada = account_holder(new_tenant_server, risk={**BY_TEXT, "told_by": channel}).becomes(LocalLanguage="de")
-    ada.waits(days=60)  # a language set today does not apply to notices yet
+    ada = account_holder(new_tenant_server, risk={**BY_TEXT, "told_by": channel}).update_account(LocalLanguage="de")
+    ada.advance_clock(days=60)  # a language set today does not apply to notices yet
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     sign_in(ada)
     sign_in(ada, address=VIENNA)
@@ -209,7 +209,7 @@ def test_notice_falls_back_to_mail_when_sms_is_impossible(
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     sign_in(ada)
     if why == "unverified":
-        ada.becomes(PhoneIdVerified=False)
+        ada.update_account(PhoneIdVerified=False)
     else:
         sign_in(ada, address=PARIS)
     assert notices(ada) == []
@@ -224,7 +224,7 @@ def test_requested_sms_template_is_used(
     ada = account_holder(new_tenant_server, risk=BY_TEXT)
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     own = {"type": SmsKind.NEW_CITY, "name": "ours", "text": "#TenantName#: #IpAddress#. Not you? #Url#"}
-    states(ada.tenant, SmsTemplate.model_validate(own))
+    add_templates(ada.tenant, SmsTemplate.model_validate(own))
     sign_in(ada)
     sign_in(ada, address=VIENNA, rbacitysmstemplate="ours")
     (text,) = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")

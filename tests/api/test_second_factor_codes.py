@@ -32,7 +32,7 @@ def test_challenge_sends_sms_to_sms_factor(new_tenant_server: NewTenantServer) -
     assert challenge["OTPPhoneNo"] == "***********23"
     assert challenge["OTPStatus"]["Sid"].startswith("SM")
     assert challenge["SecurityQuestions"] is None
-    login = ada.proves("sms", {"otp": ada.texted()}, challenge["SecondFactorAuthenticationToken"])
+    login = ada.answer_challenge("sms", {"otp": ada.texted()}, challenge["SecondFactorAuthenticationToken"])
     assert answered(login)["Profile"]["Uid"] == ada.uid
 
 
@@ -53,7 +53,7 @@ def test_challenge_mails_code_to_only_email_factor(
     assert challenge["EmailOTPStatus"] == {"Email": challenge["Email"][0]}
     assert ada.email not in str(challenge)
     shown = {"emailid": challenge["Email"][0], "otp": code_in(ada.mailed())}
-    assert answered(ada.proves("email", shown, challenge["SecondFactorAuthenticationToken"]))["Profile"]
+    assert answered(ada.answer_challenge("email", shown, challenge["SecondFactorAuthenticationToken"]))["Profile"]
 
 
 def test_unavailable_sms_leaves_other_factors(new_tenant_server: NewTenantServer) -> None:
@@ -63,7 +63,7 @@ def test_unavailable_sms_leaves_other_factors(new_tenant_server: NewTenantServer
         challenge = ada.challenged()
         assert challenge["OTPStatus"] is None
         token = str(challenge["SecondFactorAuthenticationToken"])
-        assert answered(ada.proves("backupcode", {"backupcode": codes[0]}, token))["Profile"]
+        assert answered(ada.answer_challenge("backupcode", {"backupcode": codes[0]}, token))["Profile"]
 
 
 def test_exhausted_limit_keeps_last_code_valid(new_tenant_server: NewTenantServer) -> None:
@@ -74,7 +74,7 @@ def test_exhausted_limit_keeps_last_code_valid(new_tenant_server: NewTenantServe
     second = ada.challenged()
     assert second["OTPStatus"] is None
     token = str(second["SecondFactorAuthenticationToken"])
-    assert answered(ada.proves("sms", {"otp": ada.texted()}, token))["Profile"]
+    assert answered(ada.answer_challenge("sms", {"otp": ada.texted()}, token))["Profile"]
 
 
 def test_new_number_replaces_old_one_once_verified(new_tenant_server: NewTenantServer) -> None:
@@ -92,7 +92,7 @@ def test_enrolment_code_does_not_answer_challenge(new_tenant_server: NewTenantSe
     ada = texts(ada_of(new_tenant_server))
     token = ada.token()
     answered(ada.own("PUT", "sms/phone", {"phoneno2fa": OTHER}))
-    assert refused(ada.proves("sms", {"otp": ada.texted()}, token)) == (403, 1067)
+    assert refused(ada.answer_challenge("sms", {"otp": ada.texted()}, token)) == (403, 1067)
 
 
 def test_profile_update_does_not_change_factors(new_tenant_server: NewTenantServer) -> None:
@@ -103,7 +103,7 @@ def test_profile_update_does_not_change_factors(new_tenant_server: NewTenantServ
     ada.challenged()
     assert sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")[-1]["to"] == NUMBER
     stolen = {"securityquestionanswer": [{"QuestionId": name, "Answer": "an attacker's"} for name in ("pet", "city")]}
-    answer = ada.proves("verification/securityquestionanswer", stolen, ada.token(), "POST")
+    answer = ada.answer_challenge("verification/securityquestionanswer", stolen, ada.token(), "POST")
     assert refused(answer) == (403, 1093)
 
 
@@ -112,12 +112,12 @@ def test_security_answers_ignore_case_width_and_spacing(new_tenant_server: NewTe
     ada = questions(ada_of(new_tenant_server))
     given = {"securityquestionanswer": [{**ANSWERS_GIVEN["securityquestionanswer"][0], "Answer": typed},
                                         ANSWERS_GIVEN["securityquestionanswer"][1]]}  # fmt: skip
-    assert answered(ada.proves("verification/securityquestionanswer", given, ada.token(), "POST"))["Profile"]
+    assert answered(ada.answer_challenge("verification/securityquestionanswer", given, ada.token(), "POST"))["Profile"]
 
 
 def test_code_is_mailed_to_verified_address_only(new_tenant_server: NewTenantServer) -> None:
     ada = mails(ada_of(new_tenant_server))
-    ada.becomes(EmailVerified=False)
+    ada.update_account(EmailVerified=False)
     assert refused(ada.own("GET", "email", emailid=ada.email)) == (403, 1023)
     assert refused(ada.call("M23", emailid=ada.email)) == (403, 1023)
 

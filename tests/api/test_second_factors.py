@@ -83,11 +83,11 @@ def test_parallel_enrolments_have_one_winner(new_tenant_server: NewTenantServer)
     ada = second_factor_holder(new_tenant_server, two_factor="required")
     totp_challenge, email_token = ada.challenged(), ada.token()
     ada.app = pyotp.TOTP(totp_challenge["ManualEntryCode"])
-    answered(ada.proves("email", {"emailid": ada.email}, email_token, "POST"))
+    answered(ada.answer_challenge("email", {"emailid": ada.email}, email_token, "POST"))
     mailed, shown = code_in(ada.mailed()), ada.shows()
     answers = at_once([
         lambda: ada.shows_code(shown, totp_challenge["SecondFactorAuthenticationToken"]).status_code,
-        lambda: ada.proves("email", {"emailid": ada.email, "otp": mailed}, email_token).status_code,
+        lambda: ada.answer_challenge("email", {"emailid": ada.email, "otp": mailed}, email_token).status_code,
     ])  # fmt: skip
     assert sorted(answers) == [200, 403]
 
@@ -108,7 +108,7 @@ def test_digits_of_any_script_are_accepted(ada: SecondFactorHolder, zero: str) -
 
 def test_clock_drift_of_one_step_is_accepted_and_two_refused(ada: SecondFactorHolder) -> None:
     ada.enrols()
-    ada.waits(seconds=120)
+    ada.advance_clock(seconds=120)
     assert refused(ada.shows_code(ada.shows(-60))) == (403, 1102)
     assert refused(ada.shows_code(ada.shows(60))) == (403, 1102)
     assert answered(ada.shows_code(ada.shows(30)))["Profile"]
@@ -124,7 +124,7 @@ def test_continuation_token_works_once(ada: SecondFactorHolder) -> None:
 def test_continuation_token_expires_after_ten_minutes(ada: SecondFactorHolder) -> None:
     ada.enrols()
     token = ada.token()
-    ada.waits(minutes=10)
+    ada.advance_clock(minutes=10)
     assert refused(ada.shows_code(ada.shows(), token)) == (403, 1104)
 
 
@@ -138,8 +138,8 @@ def test_password_reset_ends_continuation_tokens(ada: SecondFactorHolder) -> Non
 def test_password_set_by_server_ends_continuation_tokens(ada: SecondFactorHolder) -> None:
     ada.enrols()
     token = ada.token()
-    ada.waits(seconds=30)
-    ada.becomes(Password=NEW)
+    ada.advance_clock(seconds=30)
+    ada.update_account(Password=NEW)
     assert refused(ada.shows_code(ada.shows(), token)) == (403, 1103)
 
 
@@ -173,7 +173,7 @@ def test_mailed_code_does_not_reset_wrong_code_count(new_tenant_server: NewTenan
 def test_parallel_guesses_stay_within_limit(new_tenant_server: NewTenantServer) -> None:
     ada = second_factor_holder(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 5}).enrols()
     token = ada.token()
-    ada.waits(seconds=30)
+    ada.advance_clock(seconds=30)
     answers = at_once([lambda n=n: refused(ada.shows_code(f"{n:06}", token)) for n in range(30)])
     assert sorted({code for _, code in answers} - {1198, 1264}) == [1102]
     assert sum(code == 1102 for _, code in answers) == 4
@@ -185,11 +185,11 @@ def test_backup_codes_are_issued_once_and_work_once(ada: SecondFactorHolder) -> 
     assert len(set(codes)) == 10
     assert refused(ada.own("GET", "backupcode")) == (403, 1127)
     shown = codes[0].upper().replace("-", " ")
-    assert answered(ada.proves("backupcode", {"backupcode": shown}, ada.token()))["Profile"]
-    assert refused(ada.proves("backupcode", {"backupcode": codes[0]}, ada.token())) == (403, 1129)
+    assert answered(ada.answer_challenge("backupcode", {"backupcode": shown}, ada.token()))["Profile"]
+    assert refused(ada.answer_challenge("backupcode", {"backupcode": codes[0]}, ada.token())) == (403, 1129)
     new_codes = answered(ada.own("GET", "backupcode/reset"))["BackUpCodes"]
-    assert refused(ada.proves("backupcode", {"backupcode": codes[1]}, ada.token())) == (403, 1129)
-    assert answered(ada.proves("backupcode", {"backupcode": new_codes[0]}, ada.token()))["Profile"]
+    assert refused(ada.answer_challenge("backupcode", {"backupcode": codes[1]}, ada.token())) == (403, 1129)
+    assert answered(ada.answer_challenge("backupcode", {"backupcode": new_codes[0]}, ada.token()))["Profile"]
 
 
 def test_removing_last_factor_removes_backup_codes(ada: SecondFactorHolder) -> None:

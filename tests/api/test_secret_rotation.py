@@ -12,7 +12,7 @@ from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import Services
 from tests.support.customers import NEW, a_customer
 from tests.support.identity_service import SECRET
-from tests.support.pinned import PINS, again, pinned, session
+from tests.support.pinned import PINS, pinned, session, sign_in_with_pin
 from tests.support.rows import account_holder
 from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
@@ -61,7 +61,7 @@ def test_pin_survives_rotation(services: Services, new_tenant_server: NewTenantS
     ada = pinned(account_holder(new_tenant_server, **PINS))
     token = session(ada)
     assert rotated(services) >= 2
-    assert answered(again(ada, token))["Profile"]["Uid"] == ada.uid
+    assert answered(sign_in_with_pin(ada, token))["Profile"]["Uid"] == ada.uid
 
 
 @pytest.mark.parametrize("lines", [(SECRET, NEXT), (NEXT, SECRET)])

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from app.contract.messages import MailKind, MailTemplate
-from tests.support.message_templates import states
+from tests.support.message_templates import add_templates
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 APPINFO, SERVERINFO = "/ciam/appinfo", "/identity/v2/serverinfo"
@@ -131,14 +131,14 @@ def test_verification_types_follow_mail_templates(new_tenant_server: NewTenantSe
         return {name for name, kind in kinds.items() if kind == "OTP"}
 
     assert shown() == set(), "the default templates hold a link, with a code beside it"
-    states(
+    add_templates(
         server,
         MailTemplate(type=MailKind.VERIFICATION, subject="Code", html="<p>#OTP#</p>"),
         MailTemplate(type=MailKind.RESET, subject="Both", html='<p>#OTP# <a href="#Url#">Go</a></p>'),
         MailTemplate(type=MailKind.ADD_EMAIL, name="other", subject="Code", html="<p>#OTP#</p>"),
     )
     assert shown() == {"Registration"}, "the default of each kind alone"
-    states(server, MailTemplate(type=MailKind.ADD_EMAIL, subject="Code", html="<p>#OTP#</p>"))
+    add_templates(server, MailTemplate(type=MailKind.ADD_EMAIL, subject="Code", html="<p>#OTP#</p>"))
     assert shown() == {"Registration", "AddEmail"}
 
 

@@ -22,7 +22,7 @@ VOICE = {"isvoiceotp": "true"}
 
 
 def unverified(who: AccountHolder) -> AccountHolder:
-    return who.becomes(PhoneIdVerified=False)
+    return who.update_account(PhoneIdVerified=False)
 
 
 def register(who: AccountHolder) -> TestResponse:

@@ -56,7 +56,7 @@ def test_claimed_account_drops_earlier_identity(
     new_federated_user: NewFederatedUser, new_visitor_at: NewVisitorAt
 ) -> None:
     eve = new_federated_user(trusts=False)
-    pending = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
+    pending = eve.sign_in("eve", email="eve@example.test").press("Create account", email=ADA["email"])
     assert pending.heading == "Check your email"
     ada = new_visitor_at(eve.tenant)
     ada.open(link_in(mails_sent_to(eve)[-1])).press("Verify")
@@ -95,7 +95,7 @@ def test_unlinked_identity_cannot_finish_open_sign_in(
     owner = new_visitor_at(eve.tenant)
     app, _ = add_app(owner, eve.tenant, ada)
     link_identity(eve.tenant, ada, "globex", "eve")
-    asked = eve.comes("eve", email="eve@example.test")
+    asked = eve.sign_in("eve", email="eve@example.test")
     assert asked.address.startswith(f"{eve.visitor.home}/second-factor")
     owner.open("/identities").follow("Disconnect").press("Disconnect")
     wait(eve.tenant, seconds=31)
@@ -108,14 +108,14 @@ def test_malformed_provider_address_is_refused(new_federated_user: NewFederatedU
     """The registration form refuses it even if a trusted provider calls it verified."""
     ada = new_federated_user()
     for address in ("no address", "ada@[127.0.0.1]"):
-        page = ada.comes(email=address)
+        page = ada.sign_in(email=address)
         assert "Enter a valid email address." in page.press("Create account").text
 
 
 def test_removed_connection_cannot_finish_open_sign_in(new_federated_user: NewFederatedUser) -> None:
     ada = new_federated_user(trusts=False)
     tenant, person = ada.tenant, ada.tenant.person(ADA["email"])
-    form = ada.comes()
+    form = ada.sign_in()
     tenant.change_settings(connections={})
     assert ada.visitor.open(form.address).form("Create account").fields.keys() >= {"password"}
     assert form.press("Create account").status == 410
@@ -127,7 +127,7 @@ def test_removed_connection_cannot_finish_open_sign_in(new_federated_user: NewFe
 def test_disabled_sign_up_holds_for_the_form_too(new_federated_user: NewFederatedUser) -> None:
     ada = new_federated_user(trusts=False, url_whitelist=["https://shop.example"])
     asked = {"provider": "globex", "callback": "https://shop.example/cb", "disablesignup": "true"}
-    page = ada.comes(start=f"/RequestHandler.aspx?{urlencode(asked)}")
+    page = ada.sign_in(start=f"/RequestHandler.aspx?{urlencode(asked)}")
     form = ada.visitor.open(page.address.replace("/login", "/register"))
     made = form.press("Create account", email=ADA["email"], password=NEW)
     assert (made.status, mails_sent_to(ada)) == (403, [])
@@ -146,7 +146,7 @@ def test_identity_is_not_linked_after_linking_was_disabled(new_federated_user: N
 def test_device_handoff_waits_for_required_actions(new_federated_user: NewFederatedUser) -> None:
     ada = new_federated_user(no_callback_login=True, privacy_policy=POLICY)
     asked = {"provider": "globex", "nocallback": "true", "callbackguid": secrets.token_hex(16)}
-    page = ada.comes(start=f"/RequestHandler.aspx?{urlencode(asked)}")
+    page = ada.sign_in(start=f"/RequestHandler.aspx?{urlencode(asked)}")
     assert page.heading == "Our privacy notice has changed"
     page = ada.visitor.open(page.address.replace("/privacy-policy", "/sign-in/elsewhere"))
     page = page.press("Approve")
@@ -162,13 +162,13 @@ def test_shared_account_must_be_claimed_before_linking(
     eve = new_visitor_at(ada.tenant)
     eve.open("/register").press("Create account", email=ADA["email"], password=NEW)
     ada.visitor.open(link_in(mails_sent_to(ada)[-1])).press("Verify")
-    page = ada.comes()
+    page = ada.sign_in()
     assert not ada.is_in
     page.follow("Forgot password?").press("Continue", identifier=ADA["email"])
     owner = "Amber-window-44"
     ada.visitor.open(link_in(mails_sent_to(ada)[-1])).press("Save password", password=owner)
     assert eve.open("/login").press("Sign in", identifier=ADA["email"], password=NEW).heading == "Welcome back"
-    ada.comes()
+    ada.sign_in()
     assert (ada.is_in, linked_subjects(ada.tenant)) == (True, ["1"])
 
 
@@ -176,7 +176,7 @@ def test_identity_is_linked_only_if_the_page_named_it(new_federated_user: NewFed
     """An attacker started a federated sign-in with a foreign address and left the login page open."""
     eve = new_federated_user(trusts=False)
     person = eve.tenant.person(ADA["email"])
-    page = eve.comes("eve").follow("Sign in")
+    page = eve.sign_in("eve").follow("Sign in")
     assert "connect your accounts" in page.text
     plain = eve.visitor.open(page.address.replace("&needs=connects", ""))
     plain.press("Sign in", identifier=person.email, password=person.password)
@@ -188,7 +188,7 @@ def test_mandatory_terms_apply_to_federated_registration(
 ) -> None:
     form = ({"name": "email", "required": True}, {"name": "terms", "type": "multi", "required": True})
     ada = new_federated_user(registration_form=form)
-    page = ada.comes()
+    page = ada.sign_in()
     assert (page.heading, ada.is_in) == ("Create your account", False)
     assert "Check this box to continue." in page.press("Create account").text
 
@@ -196,7 +196,7 @@ def test_mandatory_terms_apply_to_federated_registration(
 def test_claim_during_sign_in_prevents_linking(new_federated_user: NewFederatedUser) -> None:
     """The sign-in read the account before the claim and finishes after it."""
     eve = new_federated_user(trusts=False)
-    page = eve.comes("eve", email="eve@example.test").press("Create account", email=ADA["email"])
+    page = eve.sign_in("eve", email="eve@example.test").press("Create account", email=ADA["email"])
     with call_of(eve.tenant.services, eve.tenant.name) as call:
         before = accounts.by_email(call, ADA["email"])
         assert before is not None

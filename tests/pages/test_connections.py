@@ -35,7 +35,7 @@ class FederatedUser:
     def __init__(self, tenant: World, visitor: Visitor, fake_provider: FakeProvider) -> None:
         self.tenant, self.visitor, self.fake_provider = tenant, visitor, fake_provider
 
-    def comes(self, subject: str = "1", *, start: str = START_URL, **claims: Any) -> VisitedPage:
+    def sign_in(self, subject: str = "1", *, start: str = START_URL, **claims: Any) -> VisitedPage:
         """Sign in at the provider and return to the tenant."""
         redirected = self.visitor.open(start)
         return self.visitor.open(
@@ -60,11 +60,11 @@ def user(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provi
 
 
 def test_new_identity_registers_and_returns_to_same_account(user: FederatedUser) -> None:
-    page = user.comes()
+    page = user.sign_in()
     assert page.heading == "Ada Lovelace", page.text
     assert link_notices(user) == []
     user.visitor.forget("session")
-    assert user.comes(email="ada@another.test").heading == "Ada Lovelace"
+    assert user.sign_in(email="ada@another.test").heading == "Ada Lovelace"
 
 
 def mails_sent_to(user: FederatedUser, address: str = ADA["email"]) -> list[dict[str, Any]]:
@@ -79,15 +79,15 @@ def link_notices(user: FederatedUser) -> list[str]:
 
 def test_trusted_provider_opens_account_with_its_address(user: FederatedUser) -> None:
     ada = user.tenant.person(ADA["email"])
-    assert user.comes().heading == ada.email
+    assert user.sign_in().heading == ada.email
     assert link_notices(user) == ["An account was connected to"]
     user.visitor.forget("session")
-    assert user.comes(email="ada@another.test", email_verified=False).heading == ada.email
+    assert user.sign_in(email="ada@another.test", email_verified=False).heading == ada.email
 
 
 def test_unverified_provider_address_opens_no_account(user: FederatedUser) -> None:
     user.tenant.person(ADA["email"])
-    page = user.comes(email_verified=False)
+    page = user.sign_in(email_verified=False)
     assert page.heading == "Create your account"
     assert not user.is_in
 
@@ -102,11 +102,11 @@ def untrusted(
 
 def test_untrusted_provider_reveals_no_registered_address(untrusted: FederatedUser) -> None:
     """The page and its answer to a registration are the same for a registered address."""
-    free = untrusted.comes("2", email="free@example.test")
+    free = untrusted.sign_in("2", email="free@example.test")
     after_free = free.press("Create account", email="free@example.test")
     untrusted.tenant.person(ADA["email"])
     untrusted.visitor.forget("attempt")
-    taken = untrusted.comes("3")
+    taken = untrusted.sign_in("3")
     assert taken.comparable_text(ADA["email"]) == free.comparable_text("free@example.test")
     after_taken = taken.press("Create account", email=ADA["email"])
     assert after_taken.comparable_text(ADA["email"]) == after_free.comparable_text("free@example.test")
@@ -114,7 +114,7 @@ def test_untrusted_provider_reveals_no_registered_address(untrusted: FederatedUs
 
 
 def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: FederatedUser) -> None:
-    page = untrusted.comes()
+    page = untrusted.sign_in()
     assert page.form("Create account").fields["email"] == ADA["email"]
     assert "password" not in page.form("Create account").fields
     page = page.press("Create account")
@@ -122,24 +122,24 @@ def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: Federa
     assert page.press("Verify", code=code_in(mails_sent_to(untrusted)[-1])).heading == "Ada Lovelace"
     assert link_notices(untrusted) == []
     untrusted.visitor.forget("session")
-    assert untrusted.comes(email="other@example.test").heading == "Ada Lovelace"
+    assert untrusted.sign_in(email="other@example.test").heading == "Ada Lovelace"
 
 
 def test_sign_in_links_the_untrusted_identity(untrusted: FederatedUser) -> None:
     ada = untrusted.tenant.person(ADA["email"])
-    login = untrusted.comes().follow("Sign in")
+    login = untrusted.sign_in().follow("Sign in")
     assert login.press("Sign in", identifier=ada.email, password=ada.password).heading == ada.email
     untrusted.visitor.forget("session")
-    assert untrusted.comes().heading == ada.email
+    assert untrusted.sign_in().heading == ada.email
 
 
 def test_identity_is_not_linked_to_other_addresses_account(untrusted: FederatedUser) -> None:
     """The identity may come from another person's browser: only the account with the same address may link it."""
     eve = untrusted.tenant.person("eve@example.test")
-    login = untrusted.comes().follow("Sign in")
+    login = untrusted.sign_in().follow("Sign in")
     assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == eve.email
     untrusted.visitor.forget("session")
-    assert untrusted.comes().heading == "Create your account"
+    assert untrusted.sign_in().heading == "Create your account"
 
 
 def test_login_hint_is_passed_to_the_provider(user: FederatedUser) -> None:
@@ -184,7 +184,7 @@ def test_unknown_identity_without_registration_is_refused(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     tenant = new_federated_world(registration=False)
-    assert "No account is connected" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).comes().text
+    assert "No account is connected" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).sign_in().text
 
 
 def test_unknown_connection_answers_403(user: FederatedUser) -> None:
@@ -198,14 +198,14 @@ def test_second_factor_is_asked_after_federated_sign_in(
     tenant = new_federated_world(two_factor="required", second_factors={"email": False, "passkey": False})
     tenant.person(ADA["email"])
     user = FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
-    assert "app" in user.comes().text
+    assert "app" in user.sign_in().text
     assert not user.is_in
 
 
 def test_reauthentication_at_provider_needs_fresh_auth_time(user: FederatedUser) -> None:
     """A silent sign-in at the provider is no reauthentication."""
     tenant, visitor = user.tenant, user.visitor
-    user.comes()
+    user.sign_in()
     tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
     shop = tenant.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop, prompt="login")
@@ -221,9 +221,9 @@ def test_reauthentication_at_provider_needs_fresh_auth_time(user: FederatedUser)
 
 
 def test_federated_sign_in_does_not_refresh_the_session(user: FederatedUser) -> None:
-    user.comes()
+    user.sign_in()
     user.tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
-    assert user.comes().heading == "Ada Lovelace"
+    assert user.sign_in().heading == "Ada Lovelace"
     assert user.visitor.open("/emails/add").heading == "Confirm it’s you"
 
 
@@ -231,7 +231,9 @@ def test_blocked_provider_address_is_refused_with_reason(
     new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     tenant = new_federated_world(email_access={"block": ["example.test"]})
-    assert "This email can’t be used here" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).comes().text
+    assert (
+        "This email can’t be used here" in FederatedUser(tenant, new_visitor_at(tenant), fake_provider).sign_in().text
+    )
 
 
 def test_optional_verification_signs_new_identity_in(
@@ -239,13 +241,13 @@ def test_optional_verification_signs_new_identity_in(
 ) -> None:
     tenant = new_federated_world(trusts=False, email_verification="optional")
     user = FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
-    assert user.comes().press("Create account").heading == "Ada Lovelace"
+    assert user.sign_in().press("Create account").heading == "Ada Lovelace"
     user.visitor.forget("session")
-    assert user.comes().heading == "Ada Lovelace"
+    assert user.sign_in().heading == "Ada Lovelace"
 
 
 def test_refused_registration_keeps_the_form(untrusted: FederatedUser) -> None:
-    page = untrusted.comes().press("Create account", email="no address")
+    page = untrusted.sign_in().press("Create account", email="no address")
     assert (page.status, page.form("Create account").fields["email"]) == (400, "no address")
     assert "Check your details from Globex" in page.text
     assert page.press("Create account", email=ADA["email"]).heading == "Check your email"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.consents import asked, form, option
+from tests.support.consents import form, option, required_forms
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
@@ -38,7 +38,7 @@ def agree(page: VisitedPage, **more: str) -> VisitedPage:
 
 
 def test_consent_step_continues_to_the_application(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(**asked("FirstLogin"))
+    world = new_world(**required_forms("FirstLogin"))
     visitor = new_visitor_at(world)
     page = from_shop(visitor, world)
     assert page.heading == STEP
@@ -51,7 +51,7 @@ def test_consent_step_continues_to_the_application(new_world: NewWorld, new_visi
 
 
 def test_missing_mandatory_consent_is_named_and_form_kept(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(**asked("FirstLogin"))
+    world = new_world(**required_forms("FirstLogin"))
     page = from_shop(new_visitor_at(world), world).press("Continue", **{"agree-news": "y"})
     assert page.status == 422
     assert "Select “Terms” to continue." in page.text
@@ -60,7 +60,7 @@ def test_missing_mandatory_consent_is_named_and_form_kept(new_world: NewWorld, n
 
 
 def test_consent_step_cannot_be_bypassed(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(**asked("FirstLogin"))
+    world = new_world(**required_forms("FirstLogin"))
     visitor = new_visitor_at(world)
     from_shop(visitor, world)
     shop = world.application("other")
@@ -75,14 +75,14 @@ def test_consent_step_cannot_be_bypassed(new_world: NewWorld, new_visitor_at: Ne
 
 def test_answers_to_other_forms_are_ignored(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     survey = form("Survey", option("study"))
-    world = new_world(consent_forms=[*asked("FirstLogin")["consent_forms"], survey])
+    world = new_world(consent_forms=[*required_forms("FirstLogin")["consent_forms"], survey])
     page = from_shop(new_visitor_at(world), world)
     assert page.press("Continue", events="Survey", **{"agree-study": "y"}).heading == STEP
     assert page.press("Continue", events="None").heading == STEP
 
 
 def test_consent_step_follows_the_privacy_policy(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(**asked("FirstLogin"), privacy_policy=POLICY)
+    world = new_world(**required_forms("FirstLogin"), privacy_policy=POLICY)
     page = from_shop(new_visitor_at(world), world)
     assert page.heading == "Our privacy notice has changed"
     page = page.press("Accept")
@@ -94,7 +94,9 @@ def test_consent_step_follows_the_privacy_policy(new_world: NewWorld, new_visito
 def test_registration_asks_consent_before_the_callback(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, mode: str
 ) -> None:
-    world = new_world(**asked("Register"), email_verification=mode, limits={"register_per_minute_per_address": 0})
+    world = new_world(
+        **required_forms("Register"), email_verification=mode, limits={"register_per_minute_per_address": 0}
+    )
     visitor, shop = new_visitor_at(world), world.application("shop")
     page = visitor.authorize(shop, prompt="create").press(
         "Create account", email="eve@example.test", password="Zebra-kettle-91"
@@ -107,7 +109,7 @@ def test_registration_asks_consent_before_the_callback(
 
 
 def test_double_submit_records_consent_once(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(**asked("FirstLogin"))
+    world = new_world(**required_forms("FirstLogin"))
     visitor = new_visitor_at(world)
     page = signed_in(visitor, world)
     agree(page)
@@ -116,7 +118,7 @@ def test_double_submit_records_consent_once(new_world: NewWorld, new_visitor_at:
 
 
 def test_later_sign_in_asks_only_for_the_newer_form(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(**asked("FirstLogin", "Login"))
+    world = new_world(**required_forms("FirstLogin", "Login"))
     visitor = new_visitor_at(world)
     assert agree(signed_in(visitor, world), **{"agree-news": "y"}).heading == "ada@example.com"
     visitor.open("/logout").press("Sign out")
@@ -131,7 +133,7 @@ def test_later_sign_in_asks_only_for_the_newer_form(new_world: NewWorld, new_vis
 
 
 def test_optional_consent_can_be_withdrawn(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(**asked("FirstLogin"))
+    world = new_world(**required_forms("FirstLogin"))
     visitor = new_visitor_at(world)
     page = agree(signed_in(visitor, world), **{"agree-news": "y"})
     page = page.follow("Consent See and change what you agreed to")
@@ -144,7 +146,7 @@ def test_optional_consent_can_be_withdrawn(new_world: NewWorld, new_visitor_at: 
 
 
 def test_mandatory_consent_cannot_be_withdrawn(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(**asked("FirstLogin"))
+    world = new_world(**required_forms("FirstLogin"))
     visitor = new_visitor_at(world)
     agree(signed_in(visitor, world))
     page = visitor.open("/consents")
@@ -167,7 +169,7 @@ def test_consents_page_is_empty_without_forms(world: World, visitor: Visitor) ->
 
 
 def test_consents_form_with_foreign_token_changes_nothing(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    world = new_world(**asked("FirstLogin"))
+    world = new_world(**required_forms("FirstLogin"))
     visitor = new_visitor_at(world)
     agree(signed_in(visitor, world), **{"agree-news": "y"})
     refused = visitor.open("/consents").press("Save", token="x", **{"agree-news": ""})

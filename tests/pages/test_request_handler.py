@@ -49,7 +49,7 @@ def exchange(server: TenantServer, token: str) -> Any:
 
 
 def test_request_token_is_exchanged_once(server: TenantServer, user: FederatedUser) -> None:
-    page = user.comes(start=link(callbacktype="QueryString"))
+    page = user.sign_in(start=link(callbacktype="QueryString"))
     token = callback_parameters(page)["token"]
     bearer = answered(exchange(server, token))["access_token"]
     profile = answered(server.send("GET", f"{AUTH}/account", bearer=bearer))
@@ -60,7 +60,7 @@ def test_request_token_is_exchanged_once(server: TenantServer, user: FederatedUs
 
 def test_access_token_is_returned_if_tenant_enables_it(server: TenantServer, user: FederatedUser) -> None:
     server.change_settings(token_in_return_url=True)
-    page = user.comes(start=link(callbacktype="hash", is_access_token="true"))
+    page = user.sign_in(start=link(callbacktype="hash", is_access_token="true"))
     bearer = callback_parameters(page)["lr-token"]
     assert answered(server.send("GET", f"{AUTH}/account", bearer=bearer))["FirstName"] == "Ada"
     user.visitor.open("/logout").press("Sign out")
@@ -68,7 +68,7 @@ def test_access_token_is_returned_if_tenant_enables_it(server: TenantServer, use
 
 
 def test_request_token_is_returned_by_default(server: TenantServer, user: FederatedUser) -> None:
-    token = callback_parameters(user.comes(start=link(callbacktype="hash", is_access_token="true")))["lr-token"]
+    token = callback_parameters(user.sign_in(start=link(callbacktype="hash", is_access_token="true")))["lr-token"]
     assert refused(server.send("GET", f"{AUTH}/account", bearer=token)) == (401, 1409)
     answered(exchange(server, token))
 
@@ -83,7 +83,7 @@ def test_access_token_needs_an_exactly_listed_callback(
     server.change_settings(token_in_return_url=True)
     refusal = user.visitor.open(link(callback=callback, callbacktype="hash", is_access_token="true"))
     assert refusal.heading == "We can’t send you back"
-    user.comes(start=link(callback=callback, callbacktype="hash"))  # a request token may be sent there
+    user.sign_in(start=link(callback=callback, callbacktype="hash"))  # a request token may be sent there
 
 
 def sign_in_other_account(server: TenantServer, user: FederatedUser) -> str:
@@ -125,13 +125,13 @@ def test_failed_sign_in_with_guid_gets_no_session(server: TenantServer, user: Fe
 
 def test_token_is_of_the_returning_identity(server: TenantServer, user: FederatedUser) -> None:
     sign_in_other_account(server, user)
-    token = callback_parameters(user.comes(start=link(callbacktype="hash")))["lr-token"]
+    token = callback_parameters(user.sign_in(start=link(callbacktype="hash")))["lr-token"]
     bearer = answered(exchange(server, token))["access_token"]
     assert answered(server.send("GET", f"{AUTH}/account", bearer=bearer))["FirstName"] == "Ada"
 
 
 def test_token_is_posted_by_default(user: FederatedUser) -> None:
-    page = user.comes(start=link())
+    page = user.sign_in(start=link())
     form = page.form("Continue")
     assert form.action == CALLBACK
     assert len(form.fields["token"]) > 30
@@ -140,11 +140,11 @@ def test_token_is_posted_by_default(user: FederatedUser) -> None:
 def test_linking_candidate_signs_nobody_in(server: TenantServer, user: FederatedUser) -> None:
     uid = str(server.create()["Uid"])
     bearer = str(server.tokens(uid)["access_token"])
-    candidate = callback_parameters(user.comes(start=link(callbacktype="querystring", ac_linking="true")))["token"]
+    candidate = callback_parameters(user.sign_in(start=link(callbacktype="querystring", ac_linking="true")))["token"]
     assert not user.visitor.cookies("session")
     assert refused(exchange(server, candidate))[1] == 903
     answered(server.send("POST", f"{AUTH}/socialidentity", {"candidatetoken": candidate}, bearer=bearer))
-    assert user.comes().heading != "Ada Lovelace"
+    assert user.sign_in().heading != "Ada Lovelace"
     assert server.read(uid)["Identities"][0]["Provider"] == "globex"
 
 
@@ -163,7 +163,7 @@ def ping(server: TenantServer) -> Any:
 
 def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, user: FederatedUser) -> None:
     """Otherwise an attacker could send a link with their own GUID and get into the account."""
-    page = user.comes(start=link(nocallback="true", callbackguid=GUID))
+    page = user.sign_in(start=link(nocallback="true", callbackguid=GUID))
     assert page.heading == "Approve sign-in?"
     assert refused(ping(server)) == (403, 1140)
     assert page.press("Approve").heading == "Approved"
@@ -174,7 +174,7 @@ def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, 
 
 
 def test_denied_device_handoff_is_final(server: TenantServer, user: FederatedUser) -> None:
-    page = user.comes(start=link(callbackguid=GUID))
+    page = user.sign_in(start=link(callbackguid=GUID))
     assert page.press("Deny").heading == "Denied"
     assert refused(ping(server)) == (403, 1140)
     again = page.press("Approve")
@@ -183,4 +183,4 @@ def test_denied_device_handoff_is_final(server: TenantServer, user: FederatedUse
 
 
 def test_disabled_sign_up_registers_nobody(user: FederatedUser) -> None:
-    assert "No account is connected" in user.comes(start=link(disablesignup="true")).text
+    assert "No account is connected" in user.sign_in(start=link(disablesignup="true")).text

@@ -211,8 +211,8 @@ def test_timings_of_known_and_unknown_are_printed(
         **{**HIDING, **UNLIMITED, "registration_form": FORM, "pin": {"is_on": True}, "passkeys": True}
     )
     assert isinstance(tenant.services.clock, MovableClock)
-    ada, unknown = Subject(tenant, "known").comes(), Subject(tenant, UNKNOWN)
-    two = Subject(new_tenant_server(**{**HIDING, **UNLIMITED, "two_factor": "optional"}), "known").comes()
+    ada, unknown = Subject(tenant, "known").create(), Subject(tenant, UNKNOWN)
+    two = Subject(new_tenant_server(**{**HIDING, **UNLIMITED, "two_factor": "optional"}), "known").create()
     times: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for number in range(RUNS + 1):
         if number == 1:

@@ -92,7 +92,7 @@ class Subject:
             where = (accounts.c.tenant_id == self.tenant.tenant_id, accounts.c.username == self.username)
             assert work.run(update(accounts).where(*where).values(**columns)).rowcount == 1
 
-    def comes(self) -> Subject:
+    def create(self) -> Subject:
         """Create the account in its state."""
         if self.state == UNKNOWN:
             return self
@@ -100,11 +100,11 @@ class Subject:
             register(self.tenant, self.email, UserName=self.username, PhoneId=self.phone)
             return self
         only = self.state == "username only"
-        is_proved = not only and self.state != "unverified"
+        is_verified = not only and self.state != "unverified"
         names = {} if only else {"Email": [{"Type": "Primary", "Value": self.email}], "PhoneId": self.phone}
         answers = {} if self.state == "no answers" else {"SecurityQuestionAnswer": {"pet": PET, "city": CITY}}
         self.tenant.create(
-            UserName=self.username, EmailVerified=is_proved, PhoneIdVerified=is_proved, **names, **answers,
+            UserName=self.username, EmailVerified=is_verified, PhoneIdVerified=is_verified, **names, **answers,
             **({} if self.state == "no pin" else {"PINInfo": {"PIN": PIN}}),
         )  # fmt: skip
         changed: dict[str, dict[str, Any]] = {
@@ -178,4 +178,4 @@ def unknown_and_known(make: NewTenantServer, **settings: Any) -> tuple[Subject, 
     """Return an unknown subject and one account in every state, at a new tenant."""
     tenant = make(**{**HIDING, **settings})
     states = [state for state in STATES if "pin" in settings or state != "no pin"]
-    return Subject(tenant, UNKNOWN), [Subject(tenant, state).comes() for state in states]
+    return Subject(tenant, UNKNOWN), [Subject(tenant, state).create() for state in states]

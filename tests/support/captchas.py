@@ -65,7 +65,7 @@ class Provider:
 
     body: bytes = b'{"success": true}'
     status: int = 200
-    waits: threading.Event | None = None
+    released: threading.Event | None = None
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     url: str = ""
 
@@ -82,8 +82,8 @@ class Provider:
 
             def _answer(self, method: str, facts: dict[str, str]) -> None:
                 provider.asked.append((method, facts))
-                if provider.waits is not None:
-                    provider.waits.wait(20)
+                if provider.released is not None:
+                    provider.released.wait(20)
                 self.send_response(provider.status)
                 self.send_header("Content-Length", str(len(provider.body)))
                 self.end_headers()
@@ -99,8 +99,8 @@ class Provider:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.waits is not None:
-            self.waits.set()
+        if self.released is not None:
+            self.released.set()
         self._server.shutdown()
         self._server.server_close()
 

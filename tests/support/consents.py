@@ -13,7 +13,7 @@ def form(event: str, *options: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"event": event, "options": list(options), **more}
 
 
-def asked(*events: str, **more: Any) -> dict[str, Any]:
+def required_forms(*events: str, **more: Any) -> dict[str, Any]:
     """Settings with a form for each event, whose terms must be accepted."""
     return {"consent_forms": [form(event, option("terms", mandatory=True), option("news"), **more) for event in events]}
 
@@ -22,7 +22,7 @@ def chosen(**choices: bool) -> list[dict[str, Any]]:
     return [{"ConsentOptionId": name, "IsAccepted": yes} for name, yes in choices.items()]
 
 
-def given(*events: str, **choices: bool) -> dict[str, Any]:
+def consent_answers(*events: str, **choices: bool) -> dict[str, Any]:
     """Answers to the forms of built-in events; the terms are accepted unless overridden."""
     named = [{"Event": event, "IsCustom": False} for event in events]
     return {"Events": named, "Data": chosen(**(choices or {"terms": True}))}

@@ -44,7 +44,7 @@ class SecondFactorHolder(AccountHolder):
 
     def next_code(self) -> str:
         """A code that the app did not show before."""
-        self.waits(seconds=30)
+        self.advance_clock(seconds=30)
         return self.shows()
 
     def own_factors(self) -> dict[str, Any]:
@@ -65,14 +65,14 @@ class SecondFactorHolder(AccountHolder):
         """Ask an operation of one's own factors."""
         return self.tenant.send(method, f"{OWN_2FA}/{at}", body, bearer=self.bearer, **query)
 
-    def proves(self, at: str, body: Any, token: str, method: str = "PUT") -> TestResponse:
+    def answer_challenge(self, at: str, body: Any, token: str, method: str = "PUT") -> TestResponse:
         """Answer a challenge."""
         path = f"{LOGIN_2FA}/{at}"
         return self.tenant.send(method, path, body, with_secret=False, secondfactorauthenticationtoken=token)
 
     def shows_code(self, code: str, token: str | None = None) -> TestResponse:
         """Answer a challenge with a code of the app."""
-        return self.proves("totp", {"authenticatorcode": code}, token or self.token())
+        return self.answer_challenge("totp", {"authenticatorcode": code}, token or self.token())
 
     def backup_codes(self) -> list[str]:
         return list(answered(self.own("GET", "backupcode"))["BackUpCodes"])

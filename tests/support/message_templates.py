@@ -7,7 +7,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.tenant_server import TenantServer
 
 
-def states(tenant: TenantServer, *templates: MailTemplate | SmsTemplate) -> None:
+def add_templates(tenant: TenantServer, *templates: MailTemplate | SmsTemplate) -> None:
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         for template in templates:
             store.add(work, template, tenant.services.clock.now())

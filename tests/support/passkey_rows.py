@@ -60,14 +60,14 @@ def finish(row: str) -> Act:
     return lambda who: who.call(row, {"PasskeyCredential": EMPTY})
 
 
-def comes(change: dict[str, Any] | None = None, **settings: Any) -> Act:
+def sign_in_after(change: dict[str, Any] | None = None, **settings: Any) -> Act:
     """Sign in with a passkey after the account was changed, or its tenant."""
 
     def act(who: AccountHolder) -> TestResponse:
         ada = keyed_first(who)
         shown = ada.device.shows(ada.asks_sign_in())
         if change:
-            ada.becomes(**change)
+            ada.update_account(**change)
         if settings:
             ada.tenant.change_settings(**settings)
         return ada.gives(f"{LOGIN}/finish", shown)
@@ -103,7 +103,7 @@ def challenged(row: str, body: Any = None, *, enrolled: bool = False, late: bool
         ada = passkey_holder_of(who)
         token = (ada.enrols_passkey() if enrolled else ada).token()
         if late:
-            ada.waits(minutes=10)
+            ada.advance_clock(minutes=10)
         if locked:
             for _ in range(2):
                 ada.ask("POST", {"email": ada.email, "password": "wrong"}, path=LOGIN_2FA)
@@ -159,7 +159,7 @@ def by_link(row: str, *, used: bool = False, late: bool = False, plain: bool = F
             made = ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token))
             assert ada.gives(f"{A}/passkey/reset/finish", made, vtoken=token).status_code == 200
         if late:
-            ada.waits(days=2)
+            ada.advance_clock(days=2)
         body = {"PasskeyCredential": EMPTY} if row == "M56" else None
         if not plain:
             return ada.call(row, body, vtoken=token)

@@ -61,7 +61,7 @@ class PasskeyHolder(SecondFactorHolder):
     def asks_sign_in(self, **query: Any) -> Options:
         return self.begins(f"{LOGIN}/begin", **{"identifier": self.email, **query})
 
-    def comes(self, **overrides: Any) -> TestResponse:
+    def sign_in(self, **overrides: Any) -> TestResponse:
         """Sign in with the passkey of the account that is named."""
         return self.gives(f"{LOGIN}/finish", self.device.shows(self.asks_sign_in(), **overrides))
 

@@ -24,7 +24,7 @@ def lock(kind: str, most: int = 2) -> dict[str, Any]:
 
 def pinned(who: AccountHolder, pin: str = PIN) -> AccountHolder:
     """Return an account whose PIN the tenant's server set."""
-    return who.becomes(PINInfo={"PIN": pin})
+    return who.update_account(PINInfo={"PIN": pin})
 
 
 def session(who: AccountHolder) -> str:
@@ -32,11 +32,11 @@ def session(who: AccountHolder) -> str:
     return str(answered(pinned(who).logs_in())["session_token"])
 
 
-def again(who: AccountHolder, token: str, pin: str = PIN, **query: Any) -> TestResponse:
+def sign_in_with_pin(who: AccountHolder, token: str, pin: str = PIN, **query: Any) -> TestResponse:
     return who.call("U67", {"pin": pin}, session_token=token, **query)
 
 
-def asked(who: AccountHolder) -> str:
+def pin_auth_token(who: AccountHolder) -> str:
     """The token of a sign-in that waits for a PIN."""
     answer = who.logs_in()
     assert refused(answer) == (403, 1243)
@@ -48,16 +48,16 @@ def first(who: AccountHolder, token: str, pin: str | None = PIN) -> TestResponse
     return who.call("U68", {"pin": pin} if pin else {}, pinauthtoken=token)
 
 
-def asked_late(who: AccountHolder) -> TestResponse:
-    token = asked(who)
-    who.waits(minutes=11)
+def expired_pin_auth_token(who: AccountHolder) -> TestResponse:
+    token = pin_auth_token(who)
+    who.advance_clock(minutes=11)
     return first(who, token)
 
 
 def session_late(row: str) -> Act:
     def act(who: AccountHolder) -> TestResponse:
         token = session(who)
-        who.waits(days=2)
+        who.advance_clock(days=2)
         return who.call(row, {"pin": PIN} if row == "U67" else None, session_token=token)
 
     return act
@@ -101,7 +101,7 @@ def by_link(who: AccountHolder, token: str, pin: str = OTHER) -> TestResponse:
 
 def link_over(who: AccountHolder) -> TestResponse:
     token = mailed_link(who)
-    who.waits(days=2)
+    who.advance_clock(days=2)
     return by_link(who, token)
 
 
@@ -133,7 +133,7 @@ def code_used(who: AccountHolder) -> TestResponse:
 
 def code_over(who: AccountHolder) -> TestResponse:
     otp = texted(who)
-    who.waits(minutes=6)
+    who.advance_clock(minutes=6)
     return by_code(who, otp)
 
 
@@ -175,4 +175,4 @@ def unanswered(row: str) -> Act:
 
 def two_answers(row: str) -> Act:
     wrong = answer(row, securityanswer={"pet": "x", "city": "y"})
-    return lambda who: wrong(who.becomes(SecurityQuestionAnswer={"city": "Ulm"}))
+    return lambda who: wrong(who.update_account(SecurityQuestionAnswer={"city": "Ulm"}))

@@ -241,20 +241,27 @@ class RelyingParty:
     def get(self, path: str, **how: Any) -> TestResponse:
         return self.wsgi.get(path, base_url=self.hub_url, **how)
 
-    def proves(self) -> dict[str, str | None]:
+    def client_credentials(self) -> dict[str, str | None]:
         """Return the client's credentials as body members."""
         return {"client_id": self.client_id, "client_secret": self.secret}
 
     def redeem(self, code: str, **changed: str | None) -> TestResponse:
         """Exchange a code; members that are None are left out."""
-        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.redirect_uri, **self.proves()}
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self.redirect_uri,
+            **self.client_credentials(),
+        }
         return self.back("token", {**form, **changed})
 
     def refresh(self, token: str, **changed: str | None) -> TestResponse:
-        return self.back("token", {"grant_type": "refresh_token", "refresh_token": token, **self.proves(), **changed})
+        return self.back(
+            "token", {"grant_type": "refresh_token", "refresh_token": token, **self.client_credentials(), **changed}
+        )
 
     def introspect(self, token: str) -> dict[str, Any]:
-        return self.back("introspect", {"token": token, **self.proves()}).json or {}
+        return self.back("introspect", {"token": token, **self.client_credentials()}).json or {}
 
     def userinfo(self, token: str) -> TestResponse:
         path = f"/service/oidc/{self.app}/userinfo" if self.app else "/service/oidc/userinfo"

@@ -57,12 +57,12 @@ class AccountHolder(Customer):
         path = ROWS[row].path.format(**{"uid": self.uid, **(at or {})})
         return self.tenant.send(ROWS[row].method, path, body, **query)
 
-    def becomes(self, **members: Any) -> AccountHolder:
+    def update_account(self, **members: Any) -> AccountHolder:
         """Let the tenant's server change the account."""
         self.tenant.update(self.uid, members)
         return self
 
-    def waits(self, **by: float) -> None:
+    def advance_clock(self, **by: float) -> None:
         """Advance the clock."""
         self.tenant.services.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
 

@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 120
 
 
 class Mailbox(socketserver.ThreadingTCPServer):
-    """Where mails arrive. `refusals` are answers to RCPT, used up one by one. While `says_thanks` is not set, a mail is
+    """Where mails arrive. `refusals` are answers to RCPT, used up one by one. While `may_acknowledge` is not set, a mail is
     accepted without a reply to the sender; with `seconds_a_mail` the reply comes late. With
     `takes_data` cleared it stops answering at DATA, which `at_data` tells."""
 
@@ -40,8 +40,8 @@ class Mailbox(socketserver.ThreadingTCPServer):
         self.raw: list[bytes] = []
         self.envelopes: list[list[str]] = []
         self.takes_utf8 = False
-        self.says_thanks = threading.Event()
-        self.says_thanks.set()
+        self.may_acknowledge = threading.Event()
+        self.may_acknowledge.set()
         self.seconds_a_mail = 0.0
         self.at_data, self.takes_data = threading.Event(), threading.Event()
         self.takes_data.set()
@@ -66,7 +66,7 @@ class Mailbox(socketserver.ThreadingTCPServer):
 
     def hang_up(self) -> None:
         """End every conversation."""
-        self.says_thanks.set()
+        self.may_acknowledge.set()
         self.takes_data.set()
         for one in list(self._open):
             with suppress(OSError):
@@ -135,7 +135,7 @@ class Dialogue(socketserver.StreamRequestHandler):
         self.server.mails.append(message_from_bytes(b"".join(lines), policy=policy.default))
         self.server.was_encrypted.append(self.encrypted)
         time.sleep(self.server.seconds_a_mail)
-        self.server.says_thanks.wait(PATIENCE_SECONDS)
+        self.server.may_acknowledge.wait(PATIENCE_SECONDS)
         self.reply("250 taken")
 
 

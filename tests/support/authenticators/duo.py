@@ -72,7 +72,7 @@ class DuoDriver(Driver):
         return self.there.passed(led(who).begins())
 
     def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
-        return who.proves("duo", response, token)
+        return who.answer_challenge("duo", response, token)
 
     def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", "duo")

@@ -28,7 +28,7 @@ class PaperDriver(Driver):
         return "00000-00000"
 
     def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
-        return who.proves("backupcode", {"backupcode": response}, token)
+        return who.answer_challenge("backupcode", {"backupcode": response}, token)
 
     def remove(self, who: SecondFactorHolder) -> TestResponse:
         """New ones end the old ones; with the last factor all of them go."""

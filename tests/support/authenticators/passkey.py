@@ -28,7 +28,7 @@ class PasskeyDriver(Driver):
         device(who).enrols_passkey()
 
     def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
-        return who.proves("register/passkey/begin", None, token, "GET")
+        return who.answer_challenge("register/passkey/begin", None, token, "GET")
 
     def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> Any:
         token = challenge["SecondFactorAuthenticationToken"]

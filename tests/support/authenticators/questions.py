@@ -35,7 +35,7 @@ class QuestionsDriver(Driver):
         return self._right(who)
 
     def enrols_by(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
-        return who.proves(ROW, response, token)
+        return who.answer_challenge(ROW, response, token)
 
     def response(self, who: SecondFactorHolder, token: str) -> Any:
         return self._right(who)
@@ -44,7 +44,7 @@ class QuestionsDriver(Driver):
         return listed(who.uid, "nowhere")
 
     def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
-        return who.proves(f"verification/{ROW}", response, token, "POST")
+        return who.answer_challenge(f"verification/{ROW}", response, token, "POST")
 
     def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", ROW)

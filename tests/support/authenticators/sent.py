@@ -31,13 +31,13 @@ class SmsDriver(Driver):
         answered(who.own("PUT", "sms", {"otp": who.texted()}))
 
     def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
-        return who.proves("sms/phone", {"phoneno2fa": NUMBER}, token)
+        return who.answer_challenge("sms/phone", {"phoneno2fa": NUMBER}, token)
 
     def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> str:
         return who.texted()
 
     def response(self, who: SecondFactorHolder, token: str) -> str:
-        answered(who.proves("sms/resend", None, token, "GET"))
+        answered(who.answer_challenge("sms/resend", None, token, "GET"))
         return who.texted()
 
     def wrong_response(self, who: SecondFactorHolder, token: str) -> str:
@@ -47,7 +47,7 @@ class SmsDriver(Driver):
         return NONE
 
     def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
-        return who.proves("sms", {"otp": response}, token)
+        return who.answer_challenge("sms", {"otp": response}, token)
 
     def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", "sms")
@@ -64,13 +64,13 @@ class MailDriver(Driver):
         answered(who.own("PUT", "email", {"emailid": who.email, "otp": code_in(who.mailed())}))
 
     def begin(self, who: SecondFactorHolder, token: str) -> TestResponse | None:
-        return who.proves("email", {"emailid": who.email}, token, "POST")
+        return who.answer_challenge("email", {"emailid": who.email}, token, "POST")
 
     def first_response(self, who: SecondFactorHolder, challenge: Mapping[str, Any]) -> str:
         return code_in(who.mailed())
 
     def response(self, who: SecondFactorHolder, token: str) -> str:
-        answered(who.proves("email", {"emailid": who.email}, token, "POST"))
+        answered(who.answer_challenge("email", {"emailid": who.email}, token, "POST"))
         return code_in(who.mailed())
 
     def wrong_response(self, who: SecondFactorHolder, token: str) -> str:
@@ -80,7 +80,7 @@ class MailDriver(Driver):
         return NONE
 
     def show(self, who: SecondFactorHolder, token: str, response: Any) -> TestResponse:
-        return who.proves("email", {"emailid": who.email, "otp": response}, token)
+        return who.answer_challenge("email", {"emailid": who.email, "otp": response}, token)
 
     def remove(self, who: SecondFactorHolder) -> TestResponse:
         return who.own("DELETE", "email")
