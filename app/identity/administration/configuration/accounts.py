@@ -1,4 +1,4 @@
-"""The accounts of a configuration file. A stated key wins; an absent one is left as the person has it."""
+"""The accounts of a configuration file. A key in the file overwrites the account's value; an absent key leaves it."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ FREE = {
     "local_language": "LocalLanguage",
     "custom_fields": "CustomFields",
 }
-"""The file's keys and the interface's members."""
+"""The file's keys, and the members of the API that they set."""
 _WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
 _SWITCHES = ("email_verified", "phone_verified", "is_active")
 
 
 @dataclass
-class People:
-    """One pass over the accounts of one tenant."""
+class AccountPass:
+    """Applies the accounts of one tenant."""
 
     run: Run
     declared: TenantFile
@@ -58,8 +58,8 @@ class People:
     is_new: bool
 
     def changes(self) -> Iterator[Change]:
-        """Yield a change for each account; with `run.writes` it is written first."""
-        context = self._call()
+        """Yield a change for each account; with `run.writes`, write it before."""
+        context = self._context()
         seen = set()
         for number, wanted in enumerate(self.declared.accounts or ()):
             path = (*self.path, "accounts", number)
@@ -76,7 +76,7 @@ class People:
         if self.run.writes:
             context.audit.write(context.work)
 
-    def _call(self) -> Context:
+    def _context(self) -> Context:
         work = self.run.work
         tenant = Tenant(work.tenant_id, self.declared.name, "", b"", 0, self.settings, Brand())
         services = self.run.services
@@ -84,7 +84,7 @@ class People:
         return Context(services, tenant, work, AuditLog(services.clock), posts, RawRequest("", "", "", {}, b""))
 
     def _edits(self, context: Context, wanted: AccountFile, path: Path) -> Edits:
-        """Read the free fields as the interface reads them."""
+        """Read the free fields by the rules of the API."""
         fields = self.settings.custom_fields
         try:
             return profile_edits.read(
@@ -119,7 +119,7 @@ class People:
     def _row(self, context: Context, uid: str, wanted: AccountFile) -> dict[str, Any]:
         email = identifiers.display_email(wanted.email) if wanted.email else None
         hashed = self.run.hashes.get((self.declared.name, wanted.label))
-        if wanted.password and hashed is None:  # it came between the plan and the transaction
+        if wanted.password and hashed is None:  # the account changed after the plan, which needed no hash
             hashed = self.run.services.hashing.hash(wanted.password, context.tenant.settings.argon2)
         return {
             "uid": uid,
@@ -197,7 +197,7 @@ def _named(wanted: AccountFile) -> list[tuple[str, str]]:
 
 
 def _held(wanted: AccountFile) -> list[tuple[str, str, bool]]:
-    """Return the identifiers to hold; a username is never in doubt."""
+    """Return (kind, value, is_verified) of each identifier; a username needs no verification."""
     return [
         (kind, identifiers.normalize(kind, value), bool(getattr(wanted, f"{kind}_verified", True)))
         for kind, value in _named(wanted)

@@ -1,8 +1,8 @@
-"""Applies a configuration file: reads what stands, tells what differs, writes it, all within one transaction.
+"""Applies a configuration file: compares it with the stored configuration and writes the differences, in one transaction.
 
-A file overwrites what it names, and takes back what it named before; what operations set beside it stays (`origins.py`).
-Existing passwords, keys and secrets are never overwritten. Nothing is removed unless `prune` says so; then applications and
-templates that the file does not list, and accounts that a file once made and no longer lists. People who registered themselves stay.
+A file overwrites the values that it names, and resets values that only an earlier file named; values that operations set stay
+(`origins.py`). Existing passwords, keys and secrets are never overwritten. `prune` removes applications and templates that the
+file does not list, and accounts that an earlier file created and this one does not list; registered accounts stay.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
 from app.identity.administration import second_factor_settings
 from app.identity.administration.configuration import resources
-from app.identity.administration.configuration.accounts import People
+from app.identity.administration.configuration.accounts import AccountPass
 from app.identity.administration.configuration.document import ConfigurationError, Path, Problem
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.administration.configuration.plan import Action, Made, Plan, Run
@@ -34,11 +34,11 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 
-_ONE_AT_A_TIME = 4_017_204  # any number; two files that are applied together follow one another
+_ADVISORY_LOCK = 4_017_204  # an arbitrary number: the advisory lock that serializes concurrent runs
 
 
 def plan(services: Services, configuration: Configuration, *, prune: bool = False) -> Plan:
-    """Return what `apply` would do. Raises ConfigurationError where the file contradicts what stands."""
+    """Return the changes that `apply` would make. Raises ConfigurationError where the file contradicts the stored configuration."""
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
         return _all(Run(services, work, configuration, prune, writes=False))
@@ -47,20 +47,20 @@ def plan(services: Services, configuration: Configuration, *, prune: bool = Fals
 
 
 def apply(services: Services, configuration: Configuration, *, prune: bool = False) -> Plan:
-    """Bring the store to what the file says: all of it or nothing.
+    """Apply the file, completely or not at all.
 
-    Passwords of new accounts are hashed before the transaction begins, so that nobody waits for them.
+    Passwords of new accounts are hashed before the transaction begins, to keep it short.
 
     Raises:
-        ConfigurationError: the file contradicts what stands.
-        StoreUnavailable: the database is gone, full or read-only.
+        ConfigurationError: the file contradicts the stored configuration.
+        StoreUnavailable: the database is unreachable, full or read-only.
     """
     hashes = _hashes(services, configuration)
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
         work.begin()
         if not services.database.is_sqlite:
-            work.run(text(f"SELECT pg_advisory_xact_lock({_ONE_AT_A_TIME})"))
+            work.run(text(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})"))
         done = _all(Run(services, work, configuration, prune, writes=True, hashes=hashes))
         work.commit()
         return done
@@ -73,7 +73,7 @@ def apply(services: Services, configuration: Configuration, *, prune: bool = Fal
 
 
 def _hashes(services: Services, configuration: Configuration) -> dict[tuple[str, str], str]:
-    """Hash the passwords of accounts that are not there yet."""
+    """Hash the passwords of accounts to create."""
     wanted = []
     for change in plan(services, configuration).changes:
         tenant = next(one for one in configuration.tenants if one.name == change.tenant)
@@ -93,19 +93,19 @@ def _hashes(services: Services, configuration: Configuration) -> dict[tuple[str,
 
 def _all(run: Run) -> Plan:
     for at, declared in enumerate(run.configuration.tenants):
-        _OneTenant(run, declared, ("tenants", at)).all()
+        _TenantPass(run, declared, ("tenants", at)).all()
     return run.plan
 
 
 @dataclass
-class _OneTenant:
-    """The pass over one tenant of the file."""
+class _TenantPass:
+    """Applies one tenant of the file."""
 
     run: Run
     declared: TenantFile
     path: Path
-    settings: dict[str, Any] = field(default_factory=dict)  # as they are to stand
-    named: Marks = field(default_factory=dict)  # which keys this file and those before it name
+    settings: dict[str, Any] = field(default_factory=dict)  # after this run
+    named: Marks = field(default_factory=dict)  # the keys that this file and earlier ones name
 
     @property
     def work(self) -> UnitOfWork:
@@ -122,7 +122,7 @@ class _OneTenant:
         else:
             held = self._change(held)
         has_changed = self._applications(is_new=held is None)
-        has_changed |= resources.bring(
+        has_changed |= resources.apply(
             self.run, self.declared, self.declared.name, self.path, self.settings, self.named
         )
         if self.run.writes and has_changed and held is not None:
@@ -130,8 +130,10 @@ class _OneTenant:
         if self.run.writes and (held is None or held.named_by_file != self.named):
             changes.set_named_by_file(self.work, self.named)
         if self.declared.accounts is not None:
-            people = People(self.run, self.declared, self.path, self._checked(self.settings), is_new=held is None)
-            self.run.plan.changes += people.changes()
+            account_pass = AccountPass(
+                self.run, self.declared, self.path, self._checked(self.settings), is_new=held is None
+            )
+            self.run.plan.changes += account_pass.changes()
 
     def _add(self) -> None:
         declared = self.declared
@@ -169,7 +171,7 @@ class _OneTenant:
 
     def _change(self, held: TenantRow) -> TenantRow:
         self.work.switch_tenant(held.tenant_id)
-        held = (changes.lock(self.work) if self.run.writes else None) or held  # an operation may be at work beside us
+        held = (changes.lock(self.work) if self.run.writes else None) or held  # an operation may change it concurrently
         self.named = held.named_by_file or of_files(held.settings, held.brand)
         before, brand_before = self.named.get("settings", {}), self.named.get("brand", {})
         settings = self.settings = self._settings(held.settings)
@@ -198,7 +200,7 @@ class _OneTenant:
         return held
 
     def _captcha_secret(self, held: bytes | None, settings: dict[str, Any]) -> bytes | None:
-        """Return the sealed secret to keep; the one that stands where the file states the same one, or none."""
+        """Return the encrypted secret to store: the stored bytes if the file has the same secret or none."""
         declared, associated_data = self.declared.captcha_secret, changes.captcha_associated_data(self.work.tenant_id)
         if declared is None:
             if held is None and TenantSettings.model_validate(settings).captcha.provider != "own":
@@ -211,7 +213,7 @@ class _OneTenant:
         return self.run.services.encryption.encrypt(declared.encode(), associated_data)
 
     def _service_secrets(self, held: bytes | None) -> bytes | None:
-        """Return the sealed secrets to keep; those that stand where the file states the same ones, or none."""
+        """Return the encrypted secrets to store: the stored bytes if the file has the same secrets or none."""
         declared = self.declared
         push = declared.push.secrets.model_dump(exclude_unset=True) if declared.push and declared.push.secrets else {}
         duo = {"client_secret": declared.duo.client_secret} if declared.duo and declared.duo.client_secret else {}
@@ -220,7 +222,7 @@ class _OneTenant:
         return tenant_secrets.encrypt_merged(encryption, tenant_id, held, push=push, duo=duo, connections=connections)
 
     def _connection_secrets(self, held: bytes | None) -> dict[str, str | None]:
-        """Return the stated secrets, and None for those of connections that the file states no longer or without one."""
+        """Return the secrets in the file, and None for those to remove: the connection is gone, or has no secret any longer."""
         declared = self.declared.connections
         if declared is None:
             return {}
@@ -231,7 +233,7 @@ class _OneTenant:
         return gone | {name: one.secret for name, one in declared.items() if "secret" in one.model_fields_set}
 
     def _kept(self, held: TenantRow) -> list[str]:
-        """Say which key or secret of the file differs from the one that stands and stays."""
+        """Return a note for each key or secret of the file that differs from the stored one, which stays."""
         notes = []
         if self.declared.api_key and self.declared.api_key.lower() != held.api_key:
             notes.append("api_key: the one that stands is kept")
@@ -244,7 +246,7 @@ class _OneTenant:
         return notes
 
     def _settings(self, held: dict[str, Any]) -> dict[str, Any]:
-        """Return the settings to keep, and note which the file names; keys of the tenant that it leaves out are left alone."""
+        """Return the settings to store, and remember the keys that the file names; parts of the tenant that it omits stay."""
         declared = self.declared
         secrets: Any = SECRETS_IN_FILE
         beside = declared.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True)
@@ -254,7 +256,7 @@ class _OneTenant:
         others = {key: mark for key, mark in before.items() if key not in self._managed(before)}
         self.named = {**self.named, "settings": {**others, **marks(named)}}
         empty = [key for key in BESIDE_SETTINGS if kept.get(key, ()) in (None, [])]
-        kept = {key: value for key, value in kept.items() if key not in empty}  # what stands by default
+        kept = {key: value for key, value in kept.items() if key not in empty}  # empty equals the default
         self._checked(kept)
         if second_factor_settings.is_unsafe_change(held, kept):
             self.run.refuse(
@@ -263,7 +265,7 @@ class _OneTenant:
         return kept
 
     def _managed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return of the settings those that the file manages: keys of the tenant that it has."""
+        """Return the settings that the file manages, by the keys that its tenant has."""
         declared = self.declared.model_fields_set
         return {
             key: value
@@ -280,12 +282,12 @@ class _OneTenant:
             self.run.refuse((*self.path, "settings"), f"expected what agrees with what stands: {where} {first['msg']}")
 
     def _brand(self) -> dict[str, Any] | None:
-        """Return the look that the file states, where it states one."""
+        """Return the brand in the file, if it has one."""
         brand = self.run.configuration.brands.get(self.declared.name)
         return None if brand is None else brand.model_dump(mode="json", exclude_unset=True)
 
     def _applications(self, *, is_new: bool) -> bool:
-        """Return whether an application of a tenant changed."""
+        """Apply the applications; return whether one changed."""
         if self.declared.applications is None:
             return False
         before = len(self.run.plan.changes)
@@ -325,7 +327,7 @@ class _OneTenant:
             changes.add_application(self.work, client_id, digest, wanted.settings(), self.run.now)
 
     def _secret(self, wanted: ApplicationFile) -> str:
-        """Return the digest of the file's secret, or of one that is made and shown once."""
+        """Return the digest of the secret in the file, or of a generated one that the plan shows once."""
         secret = wanted.client_secret or randomness.token()
         if wanted.client_secret is None:
             self.run.plan.made.append(Made(f"application {self.declared.name}/{wanted.name}", "client_secret", secret))

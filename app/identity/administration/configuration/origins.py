@@ -1,6 +1,6 @@
-"""Where the parts of a configuration come from: the last file, an operation, or neither (then they stand at their default).
+"""Origins of configuration values: the last file, an operation, or the default.
 
-A tenant keeps which keys the last file named, with a digest of each value. What stands and is not so was set by an operation
+A tenant stores the keys that the last file named, with a digest of each value. Any other stored value was set by an operation
 (decisions/0162).
 """
 
@@ -15,21 +15,21 @@ from app.identity.administration.configuration.plan import shown
 from app.kit import randomness
 
 Marks = dict[str, Any]
-"""The keys that a file named: digests of values, within the maps in which they stand."""
+"""The keys that a file named, nested as in the file, with a digest of each value."""
 BY_OPERATIONS = ("two_factor", "second_factors", "push", "duo")
 """The settings that management operations change."""
 _NOTHING: Any = object()
 
 
 def marks(value: Any) -> Any:
-    """Return what is kept of a value that a file names."""
+    """Return the digest of a value; of a map, the digest of each of its values."""
     if isinstance(value, Mapping):
         return {key: marks(inner) for key, inner in value.items()}
     return randomness.digest(to_json(value).decode())[:16]
 
 
 def of_files(settings: Mapping[str, Any], brand: Mapping[str, Any]) -> Marks:
-    """Return the marks of a tenant from before there were any: all but what operations change came from a file."""
+    """Return the marks of a tenant that has none stored yet: only `BY_OPERATIONS` did not come from a file."""
     return {
         "settings": marks({key: value for key, value in settings.items() if key not in BY_OPERATIONS}),
         "brand": marks(brand),
@@ -37,10 +37,10 @@ def of_files(settings: Mapping[str, Any], brand: Mapping[str, Any]) -> Marks:
 
 
 def merged(held: Mapping[str, Any], named: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is to stand: what the file names, and of what stands what did not come from the file before.
+    """Return the values to store: those that the file names, and the held ones that did not come from the last file.
 
     Args:
-        before: the marks of what the file named before.
+        before: the marks of the last file.
     """
     after: dict[str, Any] = {}
     for key, value in held.items():
@@ -55,7 +55,7 @@ def merged(held: Mapping[str, Any], named: Mapping[str, Any], before: Mapping[st
 
 
 def _without_file(value: Any, mark: Any) -> Any:
-    """Return what is left of a value without what the file brought."""
+    """Return the value without its parts that came from the last file; `_NOTHING` if none remain."""
     if mark is _NOTHING:
         return value
     if marks(value) == mark:
@@ -69,7 +69,7 @@ def _without_file(value: Any, mark: Any) -> Any:
 def differences(
     held: Mapping[str, Any], after: Mapping[str, Any], before: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[str]:
-    """Yield `key: from -> to` for all that differs, and whose value it is that goes where no file brought it."""
+    """Yield `key: from -> to` for each difference, with a note if an operation had set the old value."""
     for key in sorted({*held, *after}):
         old, new, mark = held.get(key), after.get(key), before.get(key)
         if old == new and (key in held) == (key in after):
@@ -82,7 +82,7 @@ def differences(
 
 
 def unnamed(after: Mapping[str, Any], named: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield what stands and is not named by the file: an operation set it."""
+    """Yield a note for each stored value that the file does not name: an operation set it."""
     for key in sorted(after):
         if key not in named:
             yield f"{prefix}{key}: {shown(after[key])} stays, set by an operation"

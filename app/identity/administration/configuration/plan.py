@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything stands already as the file says."""
+        """Whether the file changes nothing."""
         return all(change.action is Action.UNCHANGED for change in self.changes)
 
     def count(self, action: Action) -> int:

@@ -1,4 +1,4 @@
-"""A configuration file becomes checked models, or the whole list of what is wrong with it."""
+"""Reads a configuration file into validated models, or raises every problem in it."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _IDENTIFIERS = {
 
 @dataclass(frozen=True)
 class Configuration:
-    """A file that is right."""
+    """A valid file."""
 
     tenants: tuple[TenantFile, ...]
-    brands: dict[str, Brand] = field(default_factory=dict)  # by tenant, where the file says how it looks
+    brands: dict[str, Brand] = field(default_factory=dict)  # by tenant, for those with a brand or theme
     document: Document = field(default_factory=lambda: Document(""))
-    resources: tuple[Resource, ...] = ()  # that a file may state
+    resources: tuple[Resource, ...] = ()  # that a file may contain
 
 
 def read_file(path: FilePath) -> Configuration:
@@ -58,12 +58,12 @@ def read_file(path: FilePath) -> Configuration:
 
 
 def read(text: bytes, file: str, folder: FilePath, resources: tuple[Resource, ...] | None = None) -> Configuration:
-    """Return the configuration of a text; themes lie below `folder`. It may state `resources`; by default all of the contract's."""
+    """Return the configuration in a text; themes are below `folder`. It may contain `resources`, by default all of the contract's."""
     resources = file_resources() if resources is None else resources
     document = documents.read(text, file)
     value = _without_later(document)
     brands = _brands(document, folder)
-    _refuse_twice(document)
+    _refuse_duplicates(document)
     declared = None
     try:
         declared = configuration_file(resources).model_validate_json(json.dumps(value), strict=True)
@@ -83,7 +83,7 @@ def read(text: bytes, file: str, folder: FilePath, resources: tuple[Resource, ..
 
 
 def _without_later(document: Document) -> Any:
-    """Refuse keys that the format knows and this version does not serve, and say so in these words."""
+    """Refuse keys of the format that this version does not support yet, with their own message."""
     for path, tenant in _parts(document.value, "tenants", ()):
         _drop_later(document, tenant, LATER, path)
         if isinstance(settings := tenant.get("settings"), dict):
@@ -110,7 +110,7 @@ def _brands(document: Document, folder: FilePath) -> dict[str, Brand]:
     return brands
 
 
-def _refuse_twice(document: Document) -> None:
+def _refuse_duplicates(document: Document) -> None:
     seen: dict[tuple[str, ...], Path] = {}
     for path, *mark in _marks(document.value):
         first = seen.setdefault(tuple(mark), path)
@@ -119,7 +119,7 @@ def _refuse_twice(document: Document) -> None:
 
 
 def _marks(value: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield (path, kind, owner, value) for all that must be unique."""
+    """Yield (path, kind, owner, value) of each value that must be unique."""
     for path, tenant in _parts(value, "tenants", ()):
         owner = str(tenant.get("name"))
         yield from _named(path, tenant, "", "name", "api_key")
@@ -147,7 +147,7 @@ def _malformed(declared: ConfigurationFile) -> Iterator[tuple[Path, str]]:
 
 
 def _parts(value: Any, key: str, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the maps of a list, whatever else a file that may be wrong holds there."""
+    """Yield the maps in a list, with their paths; an invalid file may have anything there."""
     listed = value.get(key) if isinstance(value, dict) else None
     for number, part in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""Brings the items of resources to what a configuration file states, and writes them into one."""
+"""Applies the resource items of a configuration file, and exports items into one."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from app.kit.resource_models import content_of
 from app.kit.resource_values import secret_name
 
 
-def bring(run: Run, declared: BaseModel, tenant: str, path: Path, settings: Mapping[str, Any], named: Marks) -> bool:
-    """Bring the tenant's items to what the file says, as far as it says something; return whether one changed.
+def apply(run: Run, declared: BaseModel, tenant: str, path: Path, settings: Mapping[str, Any], named: Marks) -> bool:
+    """Apply the tenant's items; resources that the file omits stay. Return whether an item changed.
 
     Args:
-        settings: the tenant's, as they will stand.
-        named: what files named until now; what this one names is noted in it, where the store does not keep it itself.
+        settings: the tenant's settings after this run.
+        named: the keys that earlier files named; updated with this file's keys where the store does not keep origins.
     """
     before = len(run.plan.changes)
     for resource in run.configuration.resources:
@@ -37,12 +37,12 @@ def bring(run: Run, declared: BaseModel, tenant: str, path: Path, settings: Mapp
                 for where, sentence in wrong(resource, item, inner, whole):
                     run.refuse(where, sentence)
         if getattr(declared, resource.file_key) is not None:
-            _Pass(run, resource, tenant, named).bring(listed(resource, declared, path))
+            _Pass(run, resource, tenant, named).apply(listed(resource, declared, path))
     return any(change.action is not Action.UNCHANGED for change in run.plan.changes[before:])
 
 
 def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, list[dict[str, Any]]]:
-    """Return the items as a file states them, without their secrets; no key where there is none."""
+    """Return the items as in a file, without secrets, by key; resources without items have no key."""
     found = {one.file_key: [_exported(one, item) for item in store_of(one).items(access, one)] for one in resources}
     return {key: listed for key, listed in found.items() if listed}
 
@@ -59,7 +59,7 @@ def _exported(resource: Resource, item: Item) -> dict[str, Any]:
 
 @dataclass
 class _Pass:
-    """The pass over one resource of one tenant."""
+    """Applies one resource of one tenant."""
 
     run: Run
     resource: Resource
@@ -70,24 +70,24 @@ class _Pass:
     def access(self) -> StoreAccess:
         return StoreAccess(self.run.work, self.run.services.encryption, self.run.now)
 
-    def bring(self, wanted: Iterator[tuple[Path, BaseModel]]) -> None:
+    def apply(self, wanted: Iterator[tuple[Path, BaseModel]]) -> None:
         store, names = store_of(self.resource), dict[str, Any]()
         held = {item.id: item for item in store.items(self.access, self.resource)}
         before = {item.id: self._marks_of(item) for item in held.values()}
         for _, declared in wanted:
             content, secrets = _content(self.resource, declared), _secrets(self.resource, declared)
             item_id = id_of(self.resource, declared) or self._alike(held, content)
-            stands = held.pop(item_id, None) if item_id else None
+            current = held.pop(item_id, None) if item_id else None
             item_id = item_id or (randomness.guid(),)
             noted = marks(_without_key(self.resource, content)[0])
             names[" ".join(item_id)] = noted
             origin = {"by": FILE, "named": noted}
-            if stands is None:
+            if current is None:
                 self._add(Item(item_id, content, secrets, origin))
             else:
                 self._change(
-                    stands,
-                    replace(stands, secrets={**stands.secrets, **secrets}, origin=origin),
+                    current,
+                    replace(current, secrets={**current.secrets, **secrets}, origin=origin),
                     content,
                     before[item_id],
                 )
@@ -101,16 +101,16 @@ class _Pass:
         if self.run.writes:
             store_of(self.resource).add(self.access, self.resource, item, self._unique(item))
 
-    def _change(self, stands: Item, item: Item, content: dict[str, Any], before: Marks | None) -> None:
-        held, key = _without_key(self.resource, stands.content)
+    def _change(self, current: Item, item: Item, content: dict[str, Any], before: Marks | None) -> None:
+        held, key = _without_key(self.resource, current.content)
         content, _ = _without_key(self.resource, content)
         after = merged(held, content, before or {})
         details = list(differences(held, after, before or {}))
-        if item.secrets != stands.secrets:
+        if item.secrets != current.secrets:
             details.append("secrets: others")
         action = Action.CHANGE if details else Action.UNCHANGED
         self._note(action, item, *details, *unnamed(after, content))
-        is_noted = not store_of(self.resource).keeps_origin or item.origin == stands.origin
+        is_noted = not store_of(self.resource).keeps_origin or item.origin == current.origin
         if self.run.writes and (details or not is_noted):
             modified_at = self.run.now if details else item.modified_at
             item = replace(item, content={**key, **after}, modified_at=modified_at)
@@ -128,7 +128,7 @@ class _Pass:
             store_of(self.resource).remove(self.access, self.resource, item.id)
 
     def _marks_of(self, item: Item) -> Marks | None:
-        """Return what a file named of an item; None where an operation made it."""
+        """Return the keys of an item that a file named; None if an operation created the item."""
         if store_of(self.resource).keeps_origin:
             return dict(item.origin.get("named", {})) if item.origin.get("by", API) == FILE else None
         found: Marks | None = self.named.get(self.resource.file_key, {}).get(item.name)
@@ -166,7 +166,7 @@ def _secrets(resource: Resource, item: BaseModel) -> dict[str, str]:
 
 
 def _without_key(resource: Resource, content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the content without what is part of the id, and that part."""
+    """Return the content without the parts of the id, and those parts."""
     names = {member.path[-1] for member in resource.keys}
     rest = {name: value for name, value in content.items() if name not in names}
     return rest, {name: value for name, value in content.items() if name in names}

@@ -1,4 +1,4 @@
-"""A theme folder: theme.yaml with the tokens, and the logo beside it."""
+"""Reads a theme folder: the design tokens in theme.yaml, and the logo file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _KINDS = {
     ".jpg": "image/jpeg",
     ".jpeg": "image/jpeg",
 }
-MOST_LOGO_BYTES = 8_900  # as a data address it then stays below the bound of `brand.logo`, and a page below its budget
+MOST_LOGO_BYTES = 8_900  # as a data URL it fits `brand.logo` and the size budget of a page
 
 
 def read(outer: Document, path: Path, folder: FilePath, name: str) -> Brand | None:
-    """Return the brand of a theme folder; notes problems in the outer document and returns None."""
+    """Return the brand of a theme folder; adds problems to the outer document and returns None."""
     root = (folder / name).resolve()
     if not root.is_dir():
         outer.problem(path, f"expected a folder beside the file; there is no {name}")

@@ -1,4 +1,4 @@
-"""What the operations of every resource do: list, read, create, change, replace, delete, and actions."""
+"""Implements the operations of every resource: list, read, create, change, replace, delete, and actions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from app.kit.wire import Wire
 
 
 def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
-    """Answer one item, or all whose id begins with what the address names. Raises the address's `unknown` or `unset`."""
+    """Return an item, or the list of items below the path. Raises the address's `unknown` or `unset`."""
     resource, does = bound.draft.resource, bound.draft.does
     store, access = store_of(resource), access_of(context)
     given = resource_values.read_input(resource, req)
@@ -77,13 +77,13 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     content = given.content(_base(resource, before))
     after = replace(before, content=content, secrets=secrets, modified_at=context.now)
     _check(context, bound, after)
-    _refuse_alike(context, bound, after)
+    _refuse_duplicate(context, bound, after)
     _change(context, bound, before, after)
     return shown(context, bound, after)
 
 
 def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
-    """Replace the whole set by that of the body: what it does not name is removed."""
+    """Replace all items by those of the body; items that it omits are removed."""
     resource, store, access = bound.draft.resource, store_of(bound.draft.resource), access_of(context)
     parents = tuple(resource_values.read_input(resource, req).id.values())
     given = [_read_input(context, bound, one) for one in req.data]
@@ -126,7 +126,7 @@ def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
 
 
 def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
-    """Do an action: make secrets anew where it says so, then what its hook does. Raises `unknown`."""
+    """Run an action: renew the secrets that it declares, then call its hook. Raises `unknown`."""
     resource, action = bound.draft.resource, bound.draft.action
     if action is None:
         raise LookupError(bound.draft.name)
@@ -148,7 +148,7 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
 
 
 def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> Wire:
-    """Return an item as the operation answers it: secrets masked, but those to `reveal`."""
+    """Return an item as a response; secrets are masked, except those to `reveal`."""
     resource, address = bound.draft.resource, bound.draft.address
     content = resource_models.content_of(resource).model_validate(item.content)
     moments = {CREATED_AT: iso(item.created_at), MODIFIED_AT: iso(item.modified_at)}
@@ -165,7 +165,7 @@ def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> W
 
 
 def _page(req: Any, items: Sequence[Item]) -> Sequence[Item]:
-    """Return the page that is asked for; all of them if none is."""
+    """Return the requested page; all items if none is requested."""
     page, size = getattr(req, "page", None), getattr(req, "page_size", None)
     if page is None and size is None:
         return items
@@ -174,7 +174,7 @@ def _page(req: Any, items: Sequence[Item]) -> Sequence[Item]:
 
 
 def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
-    """Return what a request states. Refuses one that states nothing: it would replace what stands by defaults."""
+    """Return the input of a request. Refuses an empty one, which would replace all values by defaults."""
     if resource_values.is_empty_input(req):
         raise bound.bad("The body contains no setting.")
     given = resource_values.read_input(bound.draft.resource, req)
@@ -183,7 +183,7 @@ def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput
 
 
 def _lock(context: Context) -> None:
-    """Lock the tenant: of two writes at once the second sees the first one's."""
+    """Lock the tenant, so that concurrent writes see each other's changes."""
     context.work.begin()
     if changes.lock(context.work) is None:
         raise e.MachineRefused
@@ -206,7 +206,7 @@ def _new_id(bound: BoundOperation, given: ItemInput) -> tuple[str, ...]:
 
 
 def _refuse_unreachable(bound: BoundOperation, member: Member, part: str) -> None:
-    """Refuse an id that no address leads to: one with a slash, or a word that stands there for something else."""
+    """Refuse an id that cannot be a path segment, or that is a fixed segment of another path."""
     is_plain = part not in ("", ".", "..") and "/" not in part and len(part) <= 200
     if not is_plain or part.lower() in _fixed_segments(bound.draft.resource):
         raise bound.bad(f"{member.request_name}: another one; this cannot stand in an address.")
@@ -214,7 +214,7 @@ def _refuse_unreachable(bound: BoundOperation, member: Member, part: str) -> Non
 
 @lru_cache(maxsize=512)
 def _fixed_segments(resource: Resource) -> frozenset[str]:
-    """Return the words that stand below the collection where an id would, in lower case."""
+    """Return the fixed path segments at the position of an id, in lower case."""
     below = [f"{path}/" for address in resource.addresses for path in (address.path, *address.also)]
     paths = [path for operation in CATALOGUE for _, path in operation.addresses()]
     paths += [action.address.partition(" ")[2] for action in resource.actions]
@@ -232,7 +232,7 @@ def _is_set(resource: Resource, item: Item) -> bool:
 
 
 def _base(resource: Resource, before: Item) -> dict[str, Any]:
-    """Return what an update begins with: what it cannot change, or all of it where it changes what it names."""
+    """Return the content that an update starts from: read-only members, or all if updates are partial."""
     if resource.partial:
         return before.content
     kept: dict[str, Any] = {}
@@ -240,14 +240,14 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
     if resource.is_singleton and isinstance(backing, InSettings):
         kept = ItemInput(values={tuple(backing.key.split(".")): {}} if backing.key else {}).content(before.content)
     for member in resource.members:
-        stands = look(before.content, member.path)
-        if stands is not None and (member.roles & {FIXED, READ_ONLY} or member.key is not None):
-            put(kept, member.path, stands)
+        current = look(before.content, member.path)
+        if current is not None and (member.roles & {FIXED, READ_ONLY} or member.key is not None):
+            put(kept, member.path, current)
     return kept
 
 
 def _check(context: Context, bound: BoundOperation, item: Item) -> None:
-    """Refuse content that is malformed, naming the field as requests spell it."""
+    """Refuse malformed content; the error names the field as requests spell it."""
     resource = bound.draft.resource
     content = resource_values.checked(resource, item.content, bound.bad)
     for key, sentence in rules_of(resource).problems_of(content, context.tenant.settings):
@@ -258,13 +258,13 @@ def _refuse_taken(context: Context, bound: BoundOperation, item: Item, held: Seq
     resource, address = bound.draft.resource, bound.draft.address
     if any(one.id == item.id for one in held):
         raise address.exists or bound.bad
-    _refuse_alike(context, bound, item)
+    _refuse_duplicate(context, bound, item)
     if len(held) >= resource.most:
         raise address.full or bound.bad(f"At most {resource.most} {resource.many}.")
 
 
-def _refuse_alike(context: Context, bound: BoundOperation, item: Item) -> None:
-    """Refuse values that must be unique and are another item's."""
+def _refuse_duplicate(context: Context, bound: BoundOperation, item: Item) -> None:
+    """Refuse unique values that another item has."""
     resource = bound.draft.resource
     if not resource.unique:
         return
@@ -278,7 +278,7 @@ def _unique(resource: Resource, item: Item) -> str | None:
 
 
 def unique_key(resource: Resource, item_id: tuple[str, ...], content: Mapping[str, Any]) -> str | None:
-    """Return the digest of the values that no two items may share within their parents; letter case and blanks are folded."""
+    """Return the digest of the unique values within the parents; letter case and white space are folded."""
     if not resource.unique:
         return None
     values = [str(look(content, resource.named(name).path, "")) for name in resource.unique]
