@@ -68,9 +68,8 @@ class Dispatcher:
     def is_for_service(self, environ: Mapping[str, Any]) -> bool:
         """Return whether the request is for the identity service."""
         host = host_of(self._settings, environ.get("HTTP_HOST", ""))
-        if (
-            host is Host.INSIDE
-        ):  # only a separate hub may use this host; the hub of this process calls without a network
+        # only a separate hub may use this host; the hub of this process calls without a network
+        if host is Host.INSIDE:
             host = Host.TENANT
         return host is Host.API or self._server.owns(host, environ["PATH_INFO"])
 

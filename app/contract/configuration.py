@@ -114,9 +114,8 @@ class RequestLimits(ConfigurationModel):
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     availability_per_minute_per_address: int = Field(default=60, ge=0)
     email_codes_tried_per_day: int = Field(default=15, ge=0)  # to verify one address, by all callers together
-    passkeys_per_minute_per_address: int = Field(
-        default=60, ge=0
-    )  # ceremonies started, also by the sign-in page itself
+    # ceremonies started, also by the sign-in page itself
+    passkeys_per_minute_per_address: int = Field(default=60, ge=0)
     captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered questions, not proof of work
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
 
@@ -233,9 +232,8 @@ class TenantSettings(ConfigurationModel):
     access_token_minutes: int = Field(default=15, ge=1, le=129_600)
     refresh_token_minutes: int = Field(default=86_400, ge=1, le=525_600)
     refresh_tokens: bool = True
-    token_absolute_days: int = Field(
-        default=180, ge=1, le=3_650
-    )  # from sign-in; limits refreshing and sliding expiry, `offline_access` included
+    # from sign-in; limits refreshing and sliding expiry, `offline_access` included
+    token_absolute_days: int = Field(default=180, ge=1, le=3_650)
     session_idle_minutes: int = Field(default=120, ge=5, le=43_200)
     session_absolute_hours: int = Field(default=24, ge=1, le=8_760)
     remember_days: int = Field(default=30, ge=1, le=365)

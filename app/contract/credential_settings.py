@@ -45,9 +45,8 @@ class Passkeys(ConfigurationModel):
     progressive_enrollment_days: int = Field(default=30, ge=1, le=365)  # until a declined offer is repeated
     local_enrollment: bool = True  # offer a passkey of this device after a sign-in with another device
     name: str | None = Field(default=None, min_length=1, max_length=64)  # shown by browsers; default: the display name
-    related_origins: Annotated[tuple[RelatedOrigin, ...], Different] = Field(
-        default=(), max_length=20
-    )  # other addresses of the tenant where its passkeys work (WebAuthn level 3 section 5.11)
+    # other addresses of the tenant where its passkeys work (WebAuthn level 3 section 5.11)
+    related_origins: Annotated[tuple[RelatedOrigin, ...], Different] = Field(default=(), max_length=20)
 
 
 Action = Literal["none", "notify", "demand", "refuse", "block"]
@@ -71,9 +70,8 @@ class Risk(ConfigurationModel):
         default="mail",
         description="How the account is notified. An email is sent if there is no verified number or no SMS service.",
     )
-    remembered_days: int = Field(
-        default=365, ge=1, le=3_650
-    )  # a device or place that was not used for so long is new again
+    # a device or place that was not used for so long is new again
+    remembered_days: int = Field(default=365, ge=1, le=3_650)
 
     @property
     def watched(self) -> tuple[str, ...]:

@@ -161,9 +161,8 @@ class TenantView(Wire):
     brand: BrandView = Field(default_factory=BrandView)
     locales: list[str] = Field(default_factory=lambda: ["en", "de", "ar"])
     default_locale: str = "en"
-    identifiers: list[str] = Field(
-        default_factory=lambda: ["email"]
-    )  # email, username, phone: the identifiers for sign-in
+    # email, username, phone: the identifiers for sign-in
+    identifiers: list[str] = Field(default_factory=lambda: ["email"])
     remember_me: bool = True
     ways: list[str] = Field(default_factory=list)  # mail, sms, device: passwordless methods
     connections: list[ConnectionView] = Field(default_factory=list)  # in the tenant's order

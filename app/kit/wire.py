@@ -116,9 +116,8 @@ class Shape:
 
     places: Mapping[From, Mapping[str, str]]
     required_body: tuple[str, ...]
-    body_spellings: frozenset[
-        str
-    ]  # in lower case: names that are read from the body, even if another place has them too
+    # in lower case: names that are read from the body, even if another place has them too
+    body_spellings: frozenset[str]
     body_is_optional: bool = False
     address_spellings: frozenset[str] = frozenset()
     """In lower case: names that are read from path, query or header, and never from the body."""

@@ -68,9 +68,8 @@ def identity_from_claims(provider: str, names: Mapping[str, str], claims: Mappin
     """
     values = {member: _text(_find(claims, name)) for member, name in names.items()}
     subject, raw_subject = values["subject"], _find(claims, names["subject"])
-    if (
-        not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(raw_subject) != subject
-    ):  # stripping would name another subject
+    # stripping would name another subject
+    if not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(raw_subject) != subject:
         raise ProviderUnavailable("it names nobody")
     email = (values["email"] if len(values["email"]) <= _MAX_EMAIL_LENGTH else "") or None
     verified_claim = _find(claims, names["email_verified"])

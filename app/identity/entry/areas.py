@@ -50,8 +50,8 @@ import app.identity.hosted.security_alerts
 import app.identity.hosted.verification
 import app.identity.messaging.handlers
 import app.identity.messaging.template_rules
+import app.identity.programs.management.generated_tokens
 import app.identity.programs.management.handlers
-import app.identity.programs.management.presented_tokens
 import app.identity.programs.management.second_factors
 import app.identity.programs.self_service.handlers
 import app.identity.programs.self_service.identities

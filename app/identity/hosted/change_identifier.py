@@ -53,9 +53,8 @@ def _changed(context: Context, interaction: Interaction, state: PendingVerificat
     registration.spend_limit(context)
     context.spend("address_changed", _CHANGES, randomness.digest(interaction.interaction_id))
     store.change(context, str(state.held["uid"]), {})
-    one_time_tokens.close(
-        context, str(state.held["uid"])
-    )  # locks account, tokens, interaction in this order, as a concurrent verification does
+    # locks account, tokens, interaction in this order, as a concurrent verification does
+    one_time_tokens.close(context, str(state.held["uid"]))
     latest = interactions.lock(context, interaction)
     current = pending_verification.pending_for(latest)
     if current is None or latest.is_done or current.subject != state.subject:

@@ -170,9 +170,8 @@ def _return_with_problem(request: Mapping[str, Any], problem: str, interaction_i
 def _link(context: Context, interaction: Interaction, identity: ProviderIdentity) -> Next:
     """Link the identity to the account of the session that began it; another browser or an ended session is refused."""
     asking_session = sessions.current(context)
-    account = (
-        account_store.change(context, asking_session.uid, {}) if asking_session is not None else None
-    )  # locks the account
+    # locks the account
+    account = account_store.change(context, asking_session.uid, {}) if asking_session is not None else None
     session = sessions.current(context)
     is_same = session is not None and account is not None and session.session_id == interaction.request[LINKS]
     if account is None or not is_same or not context.tenant.settings.account_linking:

@@ -149,9 +149,8 @@ def redeem_sign_in(context: Context, token: ContinuationToken) -> tuple[Account,
     """Use up a finished GUID, and return the account, its methods and its provider. Raises WrongClientGuid."""
     if token.facts["links"]:
         raise e.WrongClientGuid
-    account = accounts.change(
-        context, token.uid, {}
-    )  # lock the account first, as every request does, against deadlocks
+    # lock the account first, as every request does, against deadlocks
+    account = accounts.change(context, token.uid, {})
     if account is None or not _can_sign_in(account):
         raise e.WrongClientGuid
     spend(context, token)

@@ -220,9 +220,8 @@ def _create_tokens(
         context, kind.mail, account=account, template=options.template, language=_language(context)
     )
     if content in ("link", "otp"):
-        one_time_tokens.close(
-            context, uid, kind.purpose, subject=subject
-        )  # revokes the link or code that is not renewed
+        # revokes the link or code that is not renewed
+        one_time_tokens.close(context, uid, kind.purpose, subject=subject)
     if content != "otp":
         minutes = link_minutes(context)
         token = one_time_tokens.new_link(context, kind.purpose, uid, subject=subject, minutes=minutes, facts=facts)

@@ -162,9 +162,8 @@ def spend_code(context: Context, lookup: AccountLookup, channel: str, code: str)
     Raises the errors of `one_time_tokens.spend_code`.
     """
     kind, uid, subject = Purpose.ONE_TOUCH, NOBODY, sending.unknown_subject(lookup.identifier.value)
-    account_uid = (
-        lookup.holder.uid if lookup.holder is not None else NOBODY
-    )  # queried for every account, for equal timing
+    # queried for every account, for equal timing
+    account_uid = lookup.holder.uid if lookup.holder is not None else NOBODY
     if token_store.newest_code(context, Purpose.SMART_LOGIN, account_uid, channel) is not None:
         kind, uid, subject = Purpose.SMART_LOGIN, account_uid, channel
     errors = MAIL_CODE if channel == sending.MAIL else SMS_CODE

@@ -107,9 +107,8 @@ def _claim_mailbox(context: Context, locked: Account, email: str | None, private
     if form is None:
         return {}
     one_time_tokens.close(context, locked.uid, Purpose.ADD_PHONE)
-    one_time_tokens.close(
-        context, locked.uid, Purpose.ADD_EMAIL
-    )  # an attacker with the old password may have requested them
+    # an attacker with the old password may have requested them
+    one_time_tokens.close(context, locked.uid, Purpose.ADD_EMAIL)
     if private.pop("security_answers", None):
         context.audit.record("security_answers.dropped", uid=locked.uid)
     entry = next((known for known in locked.emails if identifiers.normalize_email(known["Value"]) == form), None)

@@ -43,9 +43,8 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     if account is None:
         raise e.UnknownSessionToken
     service.check(context, account, pin, e.WrongPin)
-    store.change(
-        context, account.uid, {}
-    )  # lock the account before its tokens, as every request does, against deadlocks
+    # lock the account before its tokens, as every request does, against deadlocks
+    store.change(context, account.uid, {})
     pin_tokens.spend_session(context, session)
     authentication = Authentication(
         (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook

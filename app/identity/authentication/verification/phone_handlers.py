@@ -74,9 +74,8 @@ def verifiable_account(context: Context, phone: str) -> Account | None:
     if holder is not None and pending_accounts.has_unverified_phone(holder):
         return pending_accounts.only_pending(context, phone)
     is_hidden = context.tenant.settings.hide_unknown_accounts
-    is_contested = (is_unverified or is_hidden) and pending_accounts.is_contested(
-        context, phone
-    )  # queried for every number, for equal timing
+    # queried for every number, for equal timing
+    is_contested = (is_unverified or is_hidden) and pending_accounts.is_contested(context, phone)
     return None if is_unverified and is_contested else holder
 
 

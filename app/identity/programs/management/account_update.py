@@ -1,4 +1,4 @@
-"""Changes of an account by the tenant's servers (interface account.md row A05)."""
+"""Changes of an account by the tenant's servers (interface account.md operation A05)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": "Block", "locked_until
 
 
 def change(context: Context, account: Account, req: AccountChanges, names: AccountIdentifiers | None) -> Account:
-    """Change an account and return it as it is then.
+    """Change an account and return the changed account.
 
     An account that is closed, or gets another password, loses its sessions and tokens.
 
-    Raises UnknownPolicyVersion, and what `changing` refuses.
+    Raises UnknownPolicyVersion, and the refusals of `account_changes`.
     """
     refuse_policy_version(context.tenant.settings, req.privacy_policy)
     drops = bool(names and "user_name" in names.model_fields_set and names.user_name is None and req.null_support)
@@ -52,14 +52,14 @@ def change(context: Context, account: Account, req: AccountChanges, names: Accou
 
 
 def _switches(req: AccountChanges) -> Columns:
-    stated = {
+    switches = {
         "is_active": req.is_active,
         "is_deleted": req.is_deleted,
         "email_verified": req.email_verified,
         "phone_verified": req.phone_id_verified,
         "login_disabled": req.disable_login,
     }
-    values: Columns = {name: value for name, value in stated.items() if value is not None}
+    values: Columns = {name: value for name, value in switches.items() if value is not None}
     if req.is_deleted is False:
         values["leaves_at"] = None
     if req.session_limit is not None or ("session_limit" in req.model_fields_set and req.null_support):

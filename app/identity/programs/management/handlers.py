@@ -51,7 +51,7 @@ def delete_by_identifier(context: Context, req: contract.DeleteAccount) -> contr
 
 
 def _delete(context: Context, account: Account, suppress_webhook: bool) -> contract.AccountDeleted:
-    """Nothing of the account stays but the audit trail: a later account of the same id inherits nothing."""
+    """Delete all rows of the account but the audit log, so that a later account with the same id inherits nothing."""
     removal.delete_account_rows(context.work, account.uid)
     events.emit(context, "DeleteAccount", account, suppress_webhook)
     return contract.AccountDeleted()
@@ -67,7 +67,7 @@ def _answer(account: Account, fields: str | None) -> Profile:
 
 
 def _create(context: Context, req: contract.CreateAccount) -> Account:
-    """Create an account from the request, without sending an email (interface account.md row A01).
+    """Create an account from the request, without sending an email (interface account.md operation A01).
 
     Raises:
         UnknownPolicyVersion, NoConsentForm, ConsentRefused, and the refusals of `drafts`.

@@ -1,6 +1,6 @@
-"""A change of an account: the request is read and checked, secrets are hashed, then the locked row is written.
+"""Changes an account: reads and checks the request, hashes secrets, then locks and writes the row.
 
-Shared by the tenant's servers (account.md row A05) and the account's owner (user.md row U16), who may set different fields.
+Shared by the tenant's servers (account.md operation A05) and the account's owner (user.md operation U16), who may set different fields.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read(
     """Return the checked change of a request. Costs one hash for a password and one for each security answer.
 
     Raises:
-        BadParameter and the refusals of `naming`, `editing`, `passwords.setting`: malformed members.
+        BadParameter and the refusals of `input_checks`, `profile_edits`, `new_password`: malformed members.
         UnknownSecurityQuestion: the tenant did not configure it.
     """
     settings, today = context.tenant.settings, context.now.date()

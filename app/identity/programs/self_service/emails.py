@@ -147,7 +147,7 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
 
 
 def _free(context: Context, account: Account, new: NewAddress) -> tuple[str, Account | None]:
-    """Return the address's form and who else has it; raises what `ask` does."""
+    """Return the normalized address and another account that has it; raises as `ask` does."""
     form = identifiers.normalize_email(new.email)
     if form is None or confusables.has_invisible_character(form):
         raise e.MalformedEmail
@@ -162,8 +162,8 @@ def _add_pending(context: Context, account: Account, new: NewAddress, form: str)
     """Add the address to the profile as pending."""
     fresh = _locked(context, account)
     others = [entry for entry in fresh.emails if identifiers.normalize_email(entry["Value"]) != form]
-    waiting = {"Type": new.type.strip(), "Value": identifiers.display_email(new.email), "pending": True}
-    store.change(context, account.uid, {"emails": [*others, waiting]})
+    pending = {"Type": new.type.strip(), "Value": identifiers.display_email(new.email), "pending": True}
+    store.change(context, account.uid, {"emails": [*others, pending]})
 
 
 def _link(context: Context, account: Account, new: NewAddress, form: str) -> str:
@@ -236,13 +236,13 @@ def _locked(context: Context, account: Account) -> Account:
 
 def _store_order(context: Context, fresh: Account, entries: list[dict[str, Any]]) -> Account:
     """Store the addresses in this order: the primary one first, else the first verified one; pending ones last."""
-    waiting = [entry for entry in entries if entry.get("pending")]
-    proved = {entry["Value"]: verification.is_verified(fresh, entry["Value"]) for entry in entries}
-    held = [{**entry, "verified": proved[entry["Value"]]} for entry in entries if not entry.get("pending")]
+    pending = [entry for entry in entries if entry.get("pending")]
+    is_verified = {entry["Value"]: verification.is_verified(fresh, entry["Value"]) for entry in entries}
+    held = [{**entry, "verified": is_verified[entry["Value"]]} for entry in entries if not entry.get("pending")]
     if held and held[0]["Value"] != fresh.email:
         held.sort(key=lambda entry: not entry["verified"])
     if not held:
-        return store.change(context, fresh.uid, {"emails": waiting}) or fresh
+        return store.change(context, fresh.uid, {"emails": pending}) or fresh
     types = [entry["Type"] for entry in fresh.emails]
     first, *others = held
     former = first["Type"] if str(first["Type"]).lower() != PRIMARY else "Secondary"
@@ -252,6 +252,6 @@ def _store_order(context: Context, fresh: Account, entries: list[dict[str, Any]]
     store.add_identifiers(
         context, fresh.uid, [(EMAIL, identifiers.normalize(EMAIL, one["Value"]), one["verified"]) for one in ordered]
     )
-    values = {"emails": [*ordered, *waiting], "email": first["Value"], "email_verified": first["verified"]}
+    values = {"emails": [*ordered, *pending], "email": first["Value"], "email_verified": first["verified"]}
     after = store.change(context, fresh.uid, values)
     return after or fresh

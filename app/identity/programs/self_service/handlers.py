@@ -29,7 +29,7 @@ from app.identity.programs.self_service.emails import NewAddress
 
 @read_own_account.implements
 def read_own(context: Context, req: ReadOwnAccount) -> Profile:
-    """The welcome mail that may be asked for goes once in an account's life, and not to an address that is yet to be proved."""
+    """Return the account; send the welcome email, if requested, once per account and only to a verified address."""
     account = accounts.current(context)
     is_theirs = account.email_verified or context.tenant.settings.email_verification == "disabled"
     if req.welcome_email_template and is_theirs and context.raw.method != "HEAD":
@@ -83,12 +83,14 @@ def send_welcome(context: Context, req: contract.SendWelcomeEmail) -> Posted:
 
 @contract.accept_policy.implements
 def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
-    """The token that a refused sign-in gave for this is a session from here on, unless something else stands before it."""
+    """Accept the policy; the token of a refused sign-in then becomes a session, unless another requirement is unmet."""
     account = privacy_policy.accept(context, accounts.current(context))
-    way = context.account.facts.get(tenant_requirements.AUTHENTICATION_FACT)
-    if isinstance(way, dict) and not tenant_requirements.are_met(context, account, tenant_requirements.POLICY):
+    authentication = context.account.facts.get(tenant_requirements.AUTHENTICATION_FACT)
+    if isinstance(authentication, dict) and not tenant_requirements.are_met(
+        context, account, tenant_requirements.POLICY
+    ):
         tokens.revoke_both(context, context.account.token_hash)
-        tenant_requirements.refuse_unmet(context, account, from_facts(way), tenant_requirements.POLICY)
+        tenant_requirements.refuse_unmet(context, account, from_facts(authentication), tenant_requirements.POLICY)
     return _profile(account, req.fields_)
 
 
@@ -110,7 +112,7 @@ def ask_deletion(context: Context, req: contract.RequestDeletion) -> contract.De
 
 @contract.confirm_deletion.implements
 def confirm_deletion(context: Context, req: contract.ConfirmDeletion) -> Posted:
-    """A HEAD request, which scanners of mail send, uses nothing up."""
+    """A HEAD request, as email scanners send it, does not spend the link."""
     if context.raw.method == "HEAD":
         deletion.peek(context, req.delete_token)
     else:

@@ -86,7 +86,7 @@ def remove(
 ) -> Account:
     """Unlink an identity; return the changed account.
 
-    Raises IdentityElsewhere, and LastWayIn where no other sign-in method remains, also under concurrent removals.
+    Raises IdentityElsewhere, and LastSignInMethod where no other sign-in method remains, also under concurrent removals.
     """
     fresh = account_store.change(context, account.uid, {}) or account
     held = next((one for one in linked_identities.of(fresh) if one.key == (provider, subject)), None)

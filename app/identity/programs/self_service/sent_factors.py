@@ -51,8 +51,8 @@ def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
 
 @email.mail_own_code.implements
 def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
-    """Without an access token anybody may ask, for any address: it is counted for itself, and where it is hidden who has an
-    account the answer is the same.
+    """Email a code. Callers without an access token have a limit of their own, and get the same answer for unknown addresses
+    if the tenant hides accounts.
     """
     second_factors.refuse_unavailable(context, FactorKind.EMAIL)
     typed = (req.email_id or "").strip()
@@ -118,7 +118,7 @@ def remove_questions(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as
 
 
 def _removed(context: Context, kind: FactorKind) -> Deleted:
-    """Remove a factor; where there is none and the tenant does not have it, that is what is said."""
+    """Remove a factor; without one, a factor that the tenant does not offer is refused as unavailable."""
     account = accounts.current(context)
     if not second_factors.account_factors(context, account).enrolled(kind) and kind is not FactorKind.SMS:
         second_factors.refuse_unavailable(context, kind)

@@ -29,7 +29,7 @@ from app.kit.clock import iso
 
 @contract.begin.implements
 def begin(context: Context, req: OwnFactorsRead) -> Challenge:
-    """The token of this challenge opens nothing: who proves is known by the access token."""
+    """Return a challenge; its token authorizes nothing, because the access token identifies the account."""
     _refuse_off(context)
     known = second_factors.account_factors(context, accounts.current(context))
     kinds = second_factors.enrolled_kinds(context.tenant.settings, known)
@@ -39,9 +39,9 @@ def begin(context: Context, req: OwnFactorsRead) -> Challenge:
         RequiredFactor(known, kinds),
         ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
     )
-    told = views.challenge_members(context, required, options) | completion.send_code(context, required, options)
+    members = views.challenge_members(context, required, options) | completion.send_code(context, required, options)
     ends = iso(context.now + second_factor.LIFETIME) or ""
-    return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **told)
+    return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **members)
 
 
 @contract.with_app.implements
@@ -97,7 +97,7 @@ def with_password(context: Context, req: contract.StepUpByPassword) -> Validatio
 
 
 def check_password(context: Context, account: Account, shown: str, *, is_lock_solved: bool = False) -> None:
-    """Compare the account's password, counted before it is weighed; call it before anything is written.
+    """Verify the account's password; the attempt is counted before hashing. Call this before any write.
 
     Raises WrongStepUpPassword, and the refusals of a lock.
     """
@@ -152,7 +152,7 @@ def _by_factor(
     answer: FactorResponse,
     req: contract.StepUpByApp | contract.StepUpBySms | contract.StepUpByBackupCode | contract.StepUpByEmail | None,
 ) -> ValidationToken:
-    """Verify an enrolled factor; this enrols none."""
+    """Verify an enrolled factor; never enrols one."""
     _refuse_off(context)
     account = accounts.current(context)
     known = second_factors.account_factors(context, account)

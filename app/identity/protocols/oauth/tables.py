@@ -10,9 +10,8 @@ codes = tenant_table(
     Column("client_id", String(128), nullable=False),
     Column("uid", Id, nullable=False),
     Column("session_id", Id),
-    Column(
-        "family_id", Id, nullable=False
-    ),  # tokens of this code: revoked when the code is used twice (RFC 6749 section 4.1.2)
+    # of tokens; revoked when the code is used twice (RFC 6749 section 4.1.2)
+    Column("family_id", Id, nullable=False),
     Column("request", Json, nullable=False),  # redirect_uri, scope, nonce, code_challenge, issuer, auth_time, amr ...
     Column("issued_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),

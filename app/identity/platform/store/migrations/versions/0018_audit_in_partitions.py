@@ -137,9 +137,8 @@ def _checked() -> str:
     is_beyond = False
     with op.get_context().autocommit_block():
         try:
-            op.execute(
-                f"ALTER TABLE audit VALIDATE CONSTRAINT {_CHECK}"
-            )  # reads all, and keeps neither readers nor writers out
+            # reads all, and keeps neither readers nor writers out
+            op.execute(f"ALTER TABLE audit VALIDATE CONSTRAINT {_CHECK}")
         except IntegrityError as problem:
             if getattr(problem.orig, "sqlstate", None) != _CHECK_VIOLATION:
                 raise

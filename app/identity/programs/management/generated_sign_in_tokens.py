@@ -1,4 +1,4 @@
-"""Tokens and codes that sign in, or approve a sign-in, brought by the tenant's servers (interface account.md rows A20, A21)."""
+"""Sign-in tokens and codes that the tenant's servers deliver themselves (interface account.md operations A20 and A21)."""
 
 from __future__ import annotations
 
@@ -27,26 +27,29 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
-Made = tuple[str, int]
+TokenAndMinutes = tuple[str, int]
 
 
-def mailed(context: Context, kind: str, req: contract.EmailTokenRequest) -> contract.EmailToken:
-    """Return what a mail of this kind would bring. Raises PasswordlessOff, SmartLoginOff, OneTouchOff."""
-    account, (token, minutes) = MAILED[kind](context, req)
+def create_email_token(context: Context, kind: str, req: contract.EmailTokenRequest) -> contract.EmailToken:
+    """Return the token or code that an email of this kind would contain. Raises PasswordlessOff, SmartLoginOff, OneTouchOff."""
+    account, (token, minutes) = EMAIL_TOKENS[kind](context, req)
     context.audit.record("token.made", uid=account.uid if account else None, kind=kind)
     providers = ["Email"] if account is not None and account.password_hash else []
-    return contract.EmailToken(token=token, expires_in=end(context, minutes * 60), identity_providers=providers)
+    return contract.EmailToken(token=token, expires_in=expiry(context, minutes * 60), identity_providers=providers)
 
 
-def texted(context: Context, kind: str, req: contract.SmsCodeRequest) -> contract.SmsCode:
-    """Return the code that a message of this kind would bring. Raises PasswordlessOff, SmartLoginOff, OneTouchOff, PhoneLoginOff."""
-    account, code = TEXTED[kind](context, req)
+def create_sms_code(context: Context, kind: str, req: contract.SmsCodeRequest) -> contract.SmsCode:
+    """Return the code that a text message of this kind would contain.
+
+    Raises PasswordlessOff, SmartLoginOff, OneTouchOff, PhoneLoginOff.
+    """
+    account, code = SMS_CODES[kind](context, req)
     context.audit.record("code.made", uid=account.uid if account else None, kind=kind)
-    return contract.SmsCode(token=code, expires_in=end(context, one_time_tokens.CODE_MINUTES * 60))
+    return contract.SmsCode(token=code, expires_in=expiry(context, one_time_tokens.CODE_MINUTES * 60))
 
 
-def addressed(context: Context, req: contract.EmailTokenRequest) -> Account:
-    """Return the account that the first of uid, email and username names."""
+def require_account(context: Context, req: contract.EmailTokenRequest) -> Account:
+    """Return the account by the first given of uid, email and username."""
     if req.uid:
         return accounts.require(context, req.uid)
     if req.email:
@@ -57,7 +60,7 @@ def addressed(context: Context, req: contract.EmailTokenRequest) -> Account:
     return account
 
 
-def with_phone(context: Context, phone: str | None) -> Account:
+def require_by_phone(context: Context, phone: str | None) -> Account:
     if not phone:
         raise e.PhoneMissing
     account = accounts.by_phone(context, phone)
@@ -66,30 +69,32 @@ def with_phone(context: Context, phone: str | None) -> Account:
     return account
 
 
-def end(context: Context, seconds: int) -> str:
-    """Return when something ends that is good for so long."""
+def expiry(context: Context, seconds: int) -> str:
+    """Return the time when a lifetime of so many seconds ends."""
     return iso(context.now + timedelta(seconds=seconds)) or ""
 
 
-def _sign_in_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, Made]:
+def _passwordless_email(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, TokenAndMinutes]:
     if not context.tenant.settings.passwordless_email:
         raise e.PasswordlessOff
-    account = addressed(context, req)
+    account = require_account(context, req)
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
-    return account, _made(context, SIGN_IN, account, req.email or account.email or "", SendOptions())
+    return account, _link_or_code(context, SIGN_IN, account, req.email or account.email or "", SendOptions())
 
 
-def _smart_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, Made]:
+def _smart_login_email(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, TokenAndMinutes]:
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
-    account = addressed(context, req)
+    account = require_account(context, req)
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     device_hash = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
-    return account, _made(context, SMART_LOGIN, account, req.email or account.email or "", SendOptions(), device_hash)
+    return account, _link_or_code(
+        context, SMART_LOGIN, account, req.email or account.email or "", SendOptions(), device_hash
+    )
 
 
-def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, Made]:
-    """Whoever is new is registered by the token, so there need not be an account."""
+def _one_touch_email(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, TokenAndMinutes]:
+    """The token registers an unknown address, so no account is required."""
     if not context.tenant.settings.one_touch:
         raise e.OneTouchOff
     if not req.email:
@@ -104,31 +109,31 @@ def _touch_mail(context: Context, req: contract.EmailTokenRequest) -> tuple[Acco
     )
     options = SendOptions(registers=True, name=req.name or "")
     device_hash = smart_login.begin(context, _guid(req.client_guid), None, **options.facts).ticket_hash
-    return account, _made(context, ONE_TOUCH, None, req.email, options, device_hash)
+    return account, _link_or_code(context, ONE_TOUCH, None, req.email, options, device_hash)
 
 
-def _made(
+def _link_or_code(
     context: Context,
     kind: SignInMessage,
     account: Account | None,
     name: str,
     options: SendOptions,
     device_hash: str | None = None,
-) -> Made:
-    """A code in place of the token where the tenant's mails of that type hold codes alone."""
+) -> TokenAndMinutes:
+    """Return a code instead of a link's token if the tenant's emails of that kind contain only a code."""
     if sending.carries_code(context, kind):
         return sending.create_code(context, kind.purpose, account, name, MAIL, options, device_hash)
     return sending.create_link(context, kind, account, name, options, device_hash), sending.link_minutes(context)
 
 
-def _sign_in_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
+def _passwordless_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
     if not context.tenant.settings.passwordless_sms:
         raise e.PasswordlessOff
     account = _account_with_verified_phone(context, req)
     return account, sending.create_code(context, Purpose.SIGN_IN, account, "", SMS, SendOptions())[0]
 
 
-def _smart_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
+def _smart_login_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
     """Approve the device named by `clientguid`; without it the code could approve an attacker's device."""
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
@@ -137,7 +142,7 @@ def _smart_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account
     return account, sending.create_code(context, Purpose.SMART_LOGIN, account, "", SMS, SendOptions(), device_hash)[0]
 
 
-def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
+def _one_touch_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
     if not context.tenant.settings.one_touch:
         raise e.OneTouchOff
     _refuse_numbers_off(context)
@@ -157,9 +162,9 @@ def _touch_text(context: Context, req: contract.SmsCodeRequest) -> tuple[Account
 
 
 def _account_with_verified_phone(context: Context, req: contract.SmsCodeRequest) -> Account:
-    """Return the account that has the number, proved."""
+    """Return the account with this verified number."""
     _refuse_numbers_off(context)
-    account = with_phone(context, req.phone)
+    account = require_by_phone(context, req.phone)
     if not account.phone_verified:
         raise e.PhoneUnverified
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=True)
@@ -177,13 +182,13 @@ def _guid(given: str | None) -> str:
     return given
 
 
-MAILED: dict[str, Callable[[Context, contract.EmailTokenRequest], tuple[Account | None, Made]]] = {
-    "passwordlesslogin": _sign_in_mail,
-    "autologin": _smart_mail,
-    "onetouchlogin": _touch_mail,
+EMAIL_TOKENS: dict[str, Callable[[Context, contract.EmailTokenRequest], tuple[Account | None, TokenAndMinutes]]] = {
+    "passwordlesslogin": _passwordless_email,
+    "autologin": _smart_login_email,
+    "onetouchlogin": _one_touch_email,
 }
-TEXTED: dict[str, Callable[[Context, contract.SmsCodeRequest], tuple[Account | None, str]]] = {
-    "passwordlesslogin": _sign_in_text,
-    "smartlogin": _smart_text,
-    "onetouchlogin": _touch_text,
+SMS_CODES: dict[str, Callable[[Context, contract.SmsCodeRequest], tuple[Account | None, str]]] = {
+    "passwordlesslogin": _passwordless_sms,
+    "smartlogin": _smart_login_sms,
+    "onetouchlogin": _one_touch_sms,
 }

@@ -1,4 +1,4 @@
-"""One-time tokens and codes that the tenant's servers deliver themselves (interface account.md rows A18 to A21)."""
+"""One-time tokens and codes that the tenant's servers deliver themselves (interface account.md operations A18 to A21)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.identity.programs.management import presented_sign_ins
+from app.identity.programs.management import generated_sign_in_tokens
 from app.identity.programs.self_service import deletion, emails
 from app.identity.programs.self_service.emails import NewAddress
 
@@ -43,27 +43,31 @@ def read_verify_token(context: Context, req: contract.VerificationTokenQuery) ->
 @contract.mail_token.implements
 def mail_token(context: Context, req: contract.EmailTokenRequest) -> contract.EmailToken:
     kind = req.token_type.lower().removesuffix("token")
-    if kind in presented_sign_ins.MAILED:
-        return presented_sign_ins.mailed(context, kind, req)
+    if kind in generated_sign_in_tokens.EMAIL_TOKENS:
+        return generated_sign_in_tokens.create_email_token(context, kind, req)
     if kind not in _MAIL_TOKENS:
         raise e.WrongTokenType
     if kind == FORGOT_PIN:
         pins.refuse_disabled(context.tenant.settings)
-    account = accounts.require(context, _uid(req)) if kind == "addemail" else presented_sign_ins.addressed(context, req)
+    account = (
+        accounts.require(context, _uid(req))
+        if kind == "addemail"
+        else generated_sign_in_tokens.require_account(context, req)
+    )
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     token, minutes = _MAIL_TOKENS[kind](context, account, req)
     context.audit.record("token.made", uid=account.uid, kind=kind)
     providers = ["Email"] if account.password_hash else []
     return contract.EmailToken(
-        token=token, expires_in=presented_sign_ins.end(context, minutes * 60), identity_providers=providers
+        token=token, expires_in=generated_sign_in_tokens.expiry(context, minutes * 60), identity_providers=providers
     )
 
 
 @contract.sms_code.implements
 def sms_code(context: Context, req: contract.SmsCodeRequest) -> contract.SmsCode:
     kind = req.sms_otp_type.lower()
-    if kind in presented_sign_ins.TEXTED:
-        return presented_sign_ins.texted(context, kind, req)
+    if kind in generated_sign_in_tokens.SMS_CODES:
+        return generated_sign_in_tokens.create_sms_code(context, kind, req)
     if kind not in _SMS_CODES:
         raise e.WrongCodeType
     if kind == FORGOT_PIN:
@@ -73,13 +77,13 @@ def sms_code(context: Context, req: contract.SmsCodeRequest) -> contract.SmsCode
     account = (
         accounts.require(context, _uid(req))
         if kind == "addphone"
-        else presented_sign_ins.with_phone(context, req.phone)
+        else generated_sign_in_tokens.require_by_phone(context, req.phone)
     )
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=True)
     code = _SMS_CODES[kind](context, account, req)
     context.audit.record("code.made", uid=account.uid, kind=kind)
     minutes = context.tenant.settings.reset_code_minutes if kind in _RESETS else one_time_tokens.CODE_MINUTES
-    return contract.SmsCode(token=code, expires_in=presented_sign_ins.end(context, minutes * 60))
+    return contract.SmsCode(token=code, expires_in=generated_sign_in_tokens.expiry(context, minutes * 60))
 
 
 def _verify_token(context: Context, email: str | None, seconds: int) -> contract.VerificationToken:
@@ -88,7 +92,9 @@ def _verify_token(context: Context, email: str | None, seconds: int) -> contract
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     token = verification.create_token(context, account, email or "", max(1, seconds // 60))
     context.audit.record("token.made", uid=account.uid, kind="emailverification")
-    return contract.VerificationToken(verification_token=token, expires_in=presented_sign_ins.end(context, seconds))
+    return contract.VerificationToken(
+        verification_token=token, expires_in=generated_sign_in_tokens.expiry(context, seconds)
+    )
 
 
 def _refuse_verified(context: Context, account: Account, email: str) -> None:
@@ -98,7 +104,7 @@ def _refuse_verified(context: Context, account: Account, email: str) -> None:
         raise e.EmailVerifiedBefore
 
 
-def _of_verification(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
+def _verification_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     email = req.email or account.email or ""
     _refuse_verified(context, account, email)
     if context.tenant.settings.email_verification_codes:
@@ -106,13 +112,13 @@ def _of_verification(context: Context, account: Account, req: contract.EmailToke
     return verification.create_token(context, account, email), one_time_tokens.LINK_MINUTES
 
 
-def _of_another_address(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
+def _added_email_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     return emails.token_only(
         context, account, NewAddress(req.email or "", req.type or "")
     ), one_time_tokens.LINK_MINUTES
 
 
-def _of_a_reset(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
+def _password_reset_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     if context.tenant.settings.reset_password_codes:
         return sending.create_code(context, account, sending.MAIL, email=req.email)
     return sending.create_token(
@@ -120,14 +126,14 @@ def _of_a_reset(context: Context, account: Account, req: contract.EmailTokenRequ
     ), one_time_tokens.RESET_MINUTES
 
 
-def _of_a_pin(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
+def _pin_reset_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     _refuse_without_pin(account)
     return sending.create_token(
         context, account, sending.ResetOptions(), email=req.email, reset_kind=sending.PIN
     ), one_time_tokens.RESET_MINUTES
 
 
-def _of_a_pin_by_sms(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
+def _pin_reset_code(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
     _refuse_without_pin(account)
     return sending.create_code(context, account, sending.SMS, reset_kind=sending.PIN)[0]
 
@@ -137,11 +143,11 @@ def _refuse_without_pin(account: Account) -> None:
         raise e.NoPin
 
 
-def _of_the_end(context: Context, account: Account, _: contract.EmailTokenRequest) -> tuple[str, int]:
+def _deletion_token(context: Context, account: Account, _: contract.EmailTokenRequest) -> tuple[str, int]:
     return deletion.token_only(context, account), one_time_tokens.LINK_MINUTES
 
 
-def _of_a_new_number(context: Context, account: Account, req: contract.SmsCodeRequest) -> str:
+def _added_phone_code(context: Context, account: Account, req: contract.SmsCodeRequest) -> str:
     if not req.phone:
         raise e.PhoneMissing
     form = identifiers.normalize_phone(req.phone)
@@ -153,24 +159,24 @@ def _of_a_new_number(context: Context, account: Account, req: contract.SmsCodeRe
     return one_time_tokens.new_code(context, Purpose.PHONE, account.uid, subject=form)
 
 
-def _of_the_number(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
+def _phone_verification_code(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
     if account.phone_verified:
         raise e.PhoneVerifiedBefore
     return one_time_tokens.new_code(context, Purpose.PHONE, account.uid, subject=account.phone or "")
 
 
 _MAIL_TOKENS: dict[str, Callable[[Context, Account, contract.EmailTokenRequest], tuple[str, int]]] = {
-    "emailverification": _of_verification,
-    "addemail": _of_another_address,
-    "forgotpassword": _of_a_reset,
-    FORGOT_PIN: _of_a_pin,
-    "deleteuser": _of_the_end,
+    "emailverification": _verification_token,
+    "addemail": _added_email_token,
+    "forgotpassword": _password_reset_token,
+    FORGOT_PIN: _pin_reset_token,
+    "deleteuser": _deletion_token,
 }
 _RESETS = ("forgotpassword", FORGOT_PIN)
 _SMS_CODES: dict[str, Callable[[Context, Account, contract.SmsCodeRequest], str]] = {
-    "addphone": _of_a_new_number,
-    "phoneidverification": _of_the_number,
+    "addphone": _added_phone_code,
+    "phoneidverification": _phone_verification_code,
     "forgotpassword": lambda context, account, _: sending.create_code(context, account, sending.SMS)[0],
-    FORGOT_PIN: _of_a_pin_by_sms,
+    FORGOT_PIN: _pin_reset_code,
     "deleteuser": lambda context, account, _: deletion.code_only(context, account),
 }
