@@ -1,4 +1,4 @@
-"""Answers to the tenant's consent forms (interface user.md section 12, rows U83-U87; account.md row A36)."""
+"""Answers to the tenant's consent forms (interface user.md section 12, operations U83-U87; account.md operation A36)."""
 
 from typing import Annotated, Literal
 

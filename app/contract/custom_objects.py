@@ -1,5 +1,5 @@
-"""Custom objects: records that a tenant's programs keep with an account (interface user.md section 11, rows U78-U82;
-account.md section 4, rows A31-A35)."""
+"""Custom objects: records that a tenant's programs keep with an account (interface user.md section 11, operations U78-U82;
+account.md section 4, operations A31-A35)."""
 
 from typing import Annotated, Any, Literal
 

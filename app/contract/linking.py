@@ -1,6 +1,6 @@
-"""Linked identities (interface user.md sections 2 and 3, rows U13, U29 to U31).
+"""Linked identities (interface user.md sections 2 and 3, operations U13, U29 to U31).
 
-Programs present what a browser brought back from a provider (rows U14, U29, U30).
+Programs present the tokens that a browser got at a provider (operations U14, U29, U30).
 """
 
 from typing import Annotated

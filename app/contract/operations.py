@@ -16,7 +16,7 @@ from app.kit.wire import Document, Wire
 CATALOGUE = Catalogue()
 ACCOUNTS = "/identity/v2/manage/account"
 RESERVED_PATHS = (f"{ACCOUNTS}/uid", f"{ACCOUNTS}/rolecontext")
-"""Addresses of operations that are not there yet, where a parameter would take their segment (interface account.md rows A13, A45)."""
+"""Addresses of operations that are not there yet, where a parameter would take their segment (interface account.md operations A13, A45)."""
 
 SECRETS: Final = ("password", "pin", "answer")
 """Parameters that may be hashed: PINs and security answers are hashed as passwords are."""

@@ -1,4 +1,4 @@
-"""Self-registration, and the choices of registration fields (interface user.md section 1; account.md rows A51-A56)."""
+"""Self-registration, and the choices of registration fields (interface user.md section 1; account.md operations A51-A56)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What pages and programs may read of a tenant's configuration (interface user.md rows U47 and U48, tenant-config.md section 2)."""
+"""What pages and programs may read of a tenant's configuration (interface user.md operations U47 and U48, tenant-config.md section 2)."""
 
 from typing import Annotated, Any
 

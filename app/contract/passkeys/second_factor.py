@@ -1,4 +1,4 @@
-"""The passkey as second factor (interface mfa.md, rows M15-M18, M29, M30, M37, M38)."""
+"""The passkey as second factor (interface mfa.md, operations M15-M18, M29, M30, M37, M38)."""
 
 from typing import Annotated
 

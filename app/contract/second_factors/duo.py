@@ -1,4 +1,4 @@
-"""Duo (rows M12, M26, M35, M39)."""
+"""Duo (operations M12, M26, M35, M39)."""
 
 from typing import Annotated
 

@@ -38,7 +38,7 @@ def listed(resource: Resource, tenant: BaseModel, path: Path) -> Iterator[tuple[
 def wrong(
     resource: Resource, item: BaseModel, path: Path, settings: TenantSettings | None
 ) -> Iterator[tuple[Path, str]]:
-    """Yield what is wrong with one item."""
+    """Yield the problems of one item."""
     for key, sentence in rules_of(resource).problems_of(item, settings):
         yield (*path, *key.split(".")), f"expected {sentence}"
 

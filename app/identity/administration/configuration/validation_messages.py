@@ -46,7 +46,7 @@ _BOUNDS = {
 
 
 def sentence_of(error: dict[str, Any]) -> tuple[Path, str]:
-    """Return where an error of pydantic stands and its sentence."""
+    """Return the path and the sentence of a pydantic error."""
     path: Path = tuple(error["loc"])
     kind, context = str(error["type"]), error.get("ctx", {})
     key = str(next((part for part in reversed(path) if isinstance(part, str)), ""))
@@ -74,7 +74,7 @@ def _expected(kind: str, context: dict[str, Any], key: str, error: dict[str, Any
 
 
 def _own(path: Path, sentence: str, error: dict[str, Any]) -> tuple[Path, str]:
-    """A rule of ours: either about the value at this place, or `key: what is expected there`."""
+    """Return the path and sentence of our own rule: about this value, or about a key in `key: expectation`."""
     if isinstance(error["input"], dict):
         keys, _, sentence = sentence.partition(": ")
         return (*path, *keys.split(".")), f"expected {sentence}"

@@ -45,7 +45,7 @@ class SettingsStore:
     keeps_origin: bool = False
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
-        """Return the items, those of a map by their ids; of a singleton the one that stands."""
+        """Return the items: those of a map with their ids, or the stored singleton."""
         held = changes.own(access.work) or _GONE
         if not resource.is_singleton:
             return [*self._read(resource, held.settings).values()]

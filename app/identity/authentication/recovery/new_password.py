@@ -106,8 +106,8 @@ def _claim_mailbox(context: Context, locked: Account, email: str | None, private
     form = identifiers.normalize_email(email or "")
     if form is None:
         return {}
-    one_time_tokens.close(context, locked.uid, Purpose.ADD_PHONE)
     # an attacker with the old password may have requested them
+    one_time_tokens.close(context, locked.uid, Purpose.ADD_PHONE)
     one_time_tokens.close(context, locked.uid, Purpose.ADD_EMAIL)
     if private.pop("security_answers", None):
         context.audit.record("security_answers.dropped", uid=locked.uid)

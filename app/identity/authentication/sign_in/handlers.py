@@ -97,7 +97,7 @@ def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[Pas
 
 @submit_consents.implements
 def with_consents(context: Context, req: SubmitConsentsByToken) -> contract.Login:
-    """Continue a sign-in that requires consents (interface user.md row U83).
+    """Continue a sign-in that requires consents (interface user.md operation U83).
 
     A refused submission leaves the token unused; of concurrent valid ones, one begins the session.
     """

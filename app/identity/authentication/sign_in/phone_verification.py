@@ -1,4 +1,4 @@
-"""Phone verification by code, and the session that it may begin (user.md rows U63, U64)."""
+"""Phone verification by code, and the session that it may begin (user.md operations U63, U64)."""
 
 from __future__ import annotations
 

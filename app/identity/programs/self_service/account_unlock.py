@@ -1,4 +1,4 @@
-"""A signed-in owner unlocks the account (interface user.md row U25)."""
+"""A signed-in owner unlocks the account (interface user.md operation U25)."""
 
 from __future__ import annotations
 

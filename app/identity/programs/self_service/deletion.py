@@ -1,4 +1,4 @@
-"""Account deletion by its owner: confirmed by link or code, kept for a grace period, then removed (user.md rows U18 to U21)."""
+"""Account deletion by its owner: confirmed by link or code, kept for a grace period, then removed (user.md operations U18 to U21)."""
 
 from __future__ import annotations
 

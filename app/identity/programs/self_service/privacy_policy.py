@@ -1,4 +1,4 @@
-"""Acceptance of the tenant's privacy policy, by version (interface user.md rows U27, U28)."""
+"""Acceptance of the tenant's privacy policy, by version (interface user.md operations U27, U28)."""
 
 from __future__ import annotations
 

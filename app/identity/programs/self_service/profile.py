@@ -1,4 +1,4 @@
-"""An account's owner changes its profile and its username (interface user.md rows U16, U17, U22)."""
+"""An account's owner changes its profile and its username (interface user.md operations U16, U17, U22)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recovery from a lost passkey (interface mfa.md rows M54-M56): a mailed link creates a new one, and never replaces a second factor."""
+"""Recovery from a lost passkey (interface mfa.md operations M54-M56): a mailed link adds a new one, but never a second factor."""
 
 from __future__ import annotations
 

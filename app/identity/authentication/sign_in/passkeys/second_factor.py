@@ -1,4 +1,4 @@
-"""Passkeys as the second factor of a challenge (interface mfa.md rows M15-M18)."""
+"""Passkeys as the second factor of a challenge (interface mfa.md operations M15-M18)."""
 
 from __future__ import annotations
 
