@@ -15,7 +15,7 @@ from app.kit.resource import Resource
 def problems(
     resources: Sequence[Resource], tenants: Sequence[BaseModel], document: Document
 ) -> Iterator[tuple[Path, str]]:
-    """Yield what is wrong with the items of a file; rules that need settings which it does not state are asked when it is applied."""
+    """Yield the problems of a file's items; rules that need settings which it omits are checked when it is applied."""
     for resource in resources:
         for at, tenant in enumerate(tenants):
             seen: dict[tuple[str, ...], Path] = {}
