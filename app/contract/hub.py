@@ -1,6 +1,6 @@
 """Operations for the hub: one per use case, callers H only, outside the public OpenAPI.
 
-A response that moves the visitor is a `Next`. The identity service decides the step; the hub renders it (design section 1).
+A response that moves the visitor is a `Next`. The identity service decides the step; the hub renders it.
 The visit (tenant host, session cookie, browser binding, address, agent, languages) is sent and signed with each call.
 """
 
@@ -23,7 +23,7 @@ from app.kit.wire import From, Wire
 
 
 class Step(StrEnum):
-    """The visitor's step; each but REDIRECT and REFUSED has a page."""
+    """The visitor's step. `app/hub/journey.py` has a page or a response for each; only the sign-out page handles CONFIRM_SIGN_OUT."""
 
     LOGIN = "login"
     REGISTER = "register"

@@ -10,7 +10,7 @@ import pytest
 
 from tests.load.clients import Served, eventually, get, post, read_all, read_answer, status
 
-SLOW_CLIENTS = 60  # design.md section 6 says 200; `make bench` opens as many
+SLOW_CLIENTS = 60  # `make bench` opens 200
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: acme.localhost\r\nX-Slow: a"
 HALF_BODY = b"POST /length HTTP/1.1\r\nHost: acme.localhost\r\nContent-Length: 1000\r\n\r\nhalf"
 

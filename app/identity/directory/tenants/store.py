@@ -1,4 +1,7 @@
-"""Reads tenants and applications; lookups by host, key and secret are the only queries without a tenant (design section 5)."""
+"""Reads tenants and applications.
+
+Lookups by host, key and secret name no tenant, nor does the list of all tenants for the worker and the commands.
+"""
 
 from __future__ import annotations
 

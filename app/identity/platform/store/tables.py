@@ -65,5 +65,5 @@ def _in_utc(value: datetime | None) -> datetime | None:
 
 
 def tenant_table(name: str, *columns: Any) -> Table:
-    """Return a table whose primary key starts with the tenant id (design section 5)."""
+    """Return a table whose primary key starts with the tenant id."""
     return Table(name, metadata, Column("tenant_id", Id, primary_key=True), *columns)

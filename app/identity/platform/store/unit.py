@@ -2,7 +2,7 @@
 
 The first write begins the transaction; the server commits it on a response and rolls it back on an error.
 `release_connection` returns the connection to the pool before hashing or HTTP calls. `separate_transaction` commits on its
-own what must survive an error.
+own what must survive an error. Only the worker and the commands call `switch_tenant`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
 
 @dataclass
 class Cost:
-    """The cost of a request, for the budgets of design section 6."""
+    """The cost of a request, for the budgets that `make bench` prints."""
 
     statements: int = 0
     commits: int = 0

@@ -63,7 +63,11 @@ def issue(context: Context, code: Code) -> str:
 
 
 def spend(context: Context, text: str, client_id: str) -> Code:
-    """Mark the code used within this unit of work and return it; of concurrent requests one succeeds.
+    """Mark the code used within this unit of work and return it.
+
+    One of several concurrent requests succeeds. The others raise, and the token endpoint then revokes the tokens that the
+    code gave (RFC 6749 section 4.1.2), also those of the winner. The mark ends with a rollback: a request that is refused
+    after this, for a wrong verifier or redirect URI, leaves the code unused.
 
     Raises:
         CodeRefused: the code is unknown, expired, used, or another client's.

@@ -1,4 +1,4 @@
-"""Issuers: the tenant-wide one, and one per application (design section 3)."""
+"""Issuers: the tenant-wide one, and one per application."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Schema changes that several revisions use: row-level security, and index changes that do not block the users of a table.
 
-Row-level security on PostgreSQL is the second isolation of tenants (design section 5); SQLite has none. A transaction sets
+Row-level security on PostgreSQL is the second isolation of tenants; SQLite has none. A transaction sets
 its tenant in `gatehouse.tenant` (store/unit.py); without it no row is visible or writable. FORCE applies this to the table
 owner too. Two reserved names, which no tenant has, may see the rows of all tenants in one table:
 
-    lookup   reads `tenants`, to find a tenant by host name or API key
+    lookup   reads `tenants`, to find one by host name, API key or secret, and to list them for clean-up
     outbox   reads and updates `outbox`, to claim due messages of every tenant
 """
 

@@ -1,4 +1,5 @@
-"""Grant password (RFC 6749 section 4.3), for older clients that are registered for it: RFC 9700 section 2.4 advises against it.
+"""Grant password (RFC 6749 section 4.3), only for clients that an older version registered for it: RFC 9700 section 2.4
+forbids it, so `GrantType` of the configuration file does not name it.
 
 The rules of the sign-in page apply: the same counter and locks, and unknown accounts are refused like known ones.
 """
