@@ -153,7 +153,7 @@ class Settings:
 
     @property
     def has_inbox(self) -> bool:
-        """Whether mail or SMS stays in the development inbox, which anybody can read."""
+        """Whether mail or SMS stays in the development inbox, which anyone can read."""
         return self.mail_url.startswith("inbox:") or self.sms_target.startswith("inbox:")
 
     def hub_url(self, tenant: str) -> str:

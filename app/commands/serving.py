@@ -131,7 +131,7 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
     """Raise CommandError for options and settings that contradict each other."""
     if settings.has_inbox and not bind.startswith(LOOPBACK) and role != "hub":
         raise CommandError(
-            "GATEHOUSE_MAIL_URL and GATEHOUSE_SMS_URL are inbox:, which anybody can read, and --bind is not a loopback address: "
+            "GATEHOUSE_MAIL_URL and GATEHOUSE_SMS_URL are inbox:, which anyone can read, and --bind is not a loopback address: "
             "set a mail server or bind 127.0.0.1."
         )
     if settings.telemetry_url:

@@ -112,8 +112,8 @@ def test_usual_redirect_uri_is_accepted(uri: str) -> None:
 def test_duplicate_is_reported_with_the_first_line() -> None:
     text = f"{ACME}    accounts:\n      - {{email: Ada@b.example}}\n      - {{email: ada@b.example}}\n  - name: acme\n"
     assert problems(text) == [
-        "f.yaml:5: tenants[0].accounts[1].email: stands twice; expected it once (see line 4)",
-        "f.yaml:6: tenants[1].name: stands twice; expected it once (see line 2)",
+        "f.yaml:5: tenants[0].accounts[1].email: is given twice; expected it once (see line 4)",
+        "f.yaml:6: tenants[1].name: is given twice; expected it once (see line 2)",
     ]
 
 

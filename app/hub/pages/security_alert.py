@@ -41,7 +41,7 @@ class AlertState(StrEnum):
 
 @dataclass(frozen=True)
 class SecurityAlertPage(mailed_link.LinkPage):
-    """Asks whether the account was changed by somebody else."""
+    """Ask whether someone else changed the account."""
 
     template = "pages/security_alert.html"
     path = ADDRESS

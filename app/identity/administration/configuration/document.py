@@ -148,7 +148,7 @@ def _map(document: Document, stream: Iterator[Any], path: Path) -> dict[str, Any
         key = str(event.value)
         if key in found:
             document.problems.append(
-                Problem(document.file, line, key_of((*path, key)), "stands twice; expected it once")
+                Problem(document.file, line, key_of((*path, key)), "is given twice; expected it once")
             )
         document.lines[(*path, key)] = line
         found[key] = _value(document, stream, next(stream), (*path, key))

@@ -115,7 +115,7 @@ def _refuse_duplicates(document: Document) -> None:
     for path, *mark in _marks(document.value):
         first = seen.setdefault(tuple(mark), path)
         if first != path:
-            document.problem(path, f"stands twice; expected it once (see line {document.line_of(first)})")
+            document.problem(path, f"is given twice; expected it once (see line {document.line_of(first)})")
 
 
 def _marks(value: Any) -> Iterator[tuple[Any, ...]]:

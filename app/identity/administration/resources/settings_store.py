@@ -131,7 +131,7 @@ def store_of(resource: Resource) -> Store:
         return SHARED_TABLE
     store = rules_of(resource).store
     if store is None:
-        raise LookupError(f"no store was hung on {resource.kind}")
+        raise LookupError(f"no store is registered for {resource.kind}")
     return store
 
 

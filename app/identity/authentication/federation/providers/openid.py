@@ -150,7 +150,7 @@ class OpenIdProvider:
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:
         userinfo = outbound.get_json_object(self.metadata_cache.resolver, address, access_token)
         if userinfo.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
-            raise ProviderUnavailable("userinfo speaks of somebody else")
+            raise ProviderUnavailable("userinfo is about another subject")
         return {**userinfo, **claims}
 
 

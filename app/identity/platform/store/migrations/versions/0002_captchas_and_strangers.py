@@ -1,4 +1,4 @@
-"""Captchas that were used, and names that no account has but somebody tries."""
+"""Captchas that were used, and identifiers without an account that were tried."""
 
 from alembic import op
 from sqlalchemy import Column, Index, Integer, LargeBinary

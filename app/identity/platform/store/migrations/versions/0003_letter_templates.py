@@ -1,4 +1,4 @@
-"""The tenants' own templates of mails and text messages."""
+"""Templates of tenants for emails and text messages."""
 
 from alembic import op
 from sqlalchemy import Column, String

@@ -1,4 +1,4 @@
-"""Links and codes that prove an address."""
+"""One-time tokens: links and codes that verify an address."""
 
 from alembic import op
 from sqlalchemy import Boolean, Column, Index, Integer, String

@@ -1,4 +1,4 @@
-"""People who register: accounts that wait until an address is proved, and the lists that a form offers."""
+"""Registration: pending accounts, and the choices that a form offers."""
 
 from alembic import op
 from sqlalchemy import Boolean, Column, LargeBinary, String

@@ -1,4 +1,4 @@
-"""A digest of a tenant's API secret, by which the tenant is found where the secret alone is shown."""
+"""A digest of a tenant's API secret, to find the tenant when a caller sends the secret alone."""
 
 from alembic import op
 from sqlalchemy import Column, String

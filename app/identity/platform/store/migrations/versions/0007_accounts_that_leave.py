@@ -1,4 +1,4 @@
-"""Accounts that their owners deleted are kept for a while."""
+"""Deleted accounts are kept until their grace period ends."""
 
 from alembic import op
 from sqlalchemy import Column

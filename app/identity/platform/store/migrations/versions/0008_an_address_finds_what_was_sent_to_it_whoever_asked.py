@@ -1,4 +1,4 @@
-"""an address finds what was sent to it, whoever asked."""
+"""Index one-time tokens by the address that they were sent to."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""what the outbox says lies sealed.
+"""Outbox payloads are encrypted.
 
 What waits in the clear is delivered all the same, and sealed at the next start of `serve` or `worker`. Before going back let the
 outbox run empty: the version before cannot open what was sealed.

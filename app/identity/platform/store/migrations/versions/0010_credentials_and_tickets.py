@@ -1,4 +1,4 @@
-"""Credentials that accounts enrol, and tickets that stand for a moment of a journey."""
+"""Credentials that accounts enrol, and continuation tokens."""
 
 from alembic import op
 from sqlalchemy import BigInteger, Boolean, Column, Index, LargeBinary, String

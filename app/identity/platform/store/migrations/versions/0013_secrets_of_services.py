@@ -1,4 +1,4 @@
-"""What services outside gave a tenant, sealed: of its push service, of Duo."""
+"""Encrypted secrets of outside services, per tenant: push service, Duo."""
 
 from alembic import op
 from sqlalchemy import Column, LargeBinary

@@ -1,4 +1,4 @@
-"""Sessions that an application's grant begins without a browser: whose they are."""
+"""Sessions that an application's grant begins without a browser name their client."""
 
 from alembic import op
 from sqlalchemy import Column, String

@@ -1,4 +1,4 @@
-"""The tenants take turns in the outbox: an index that finds the next one's oldest message."""
+"""An index that finds the oldest message of each tenant in the outbox, so that tenants take turns."""
 
 from app.identity.platform.store.migrations.ddl import add_index, drop_index
 

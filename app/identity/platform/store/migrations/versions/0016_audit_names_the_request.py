@@ -1,4 +1,4 @@
-"""Audit rows name the request that wrote them, as logs and answers do."""
+"""Audit rows name the request that wrote them, as logs and responses do."""
 
 from alembic import op
 from sqlalchemy import Column, String

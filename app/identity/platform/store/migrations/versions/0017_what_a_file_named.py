@@ -1,4 +1,4 @@
-"""Which keys of a tenant's configuration the last file named: what it did not name stays as operations set it."""
+"""Which keys of a tenant's configuration the last file named; the others stay as operations set them."""
 
 from alembic import op
 from sqlalchemy import Column
