@@ -16,7 +16,7 @@ from app.contract.errors import BadParameter, BadPostBody, Dangerous, HubRefused
 from app.hub import flask_app, lifecycle, oidc_client
 from app.hub import pages as page_modules
 from app.hub.encryption import CookieCipher, derive_key
-from app.hub.endpoints import federation, legacy_addresses, protocol
+from app.hub.endpoints import crawlers, federation, legacy_addresses, protocol
 from app.hub.gallery import gallery
 from app.hub.identity_client import IdentityClient
 from app.hub.journey import InteractionGone, start_again
@@ -57,7 +57,14 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
     lifecycle.install(app)
     for module in pkgutil.iter_modules(page_modules.__path__):
         importlib.import_module(f"{page_modules.__name__}.{module.name}")
-    for views in (page_modules.pages, protocol.views, legacy_addresses.views, oidc_client.views, federation.views):
+    for views in (
+        page_modules.pages,
+        crawlers.views,
+        protocol.views,
+        legacy_addresses.views,
+        oidc_client.views,
+        federation.views,
+    ):
         app.register_blueprint(views)
     if settings.development:
         app.register_blueprint(gallery)

@@ -38,11 +38,15 @@ class Brand:
         return _tokens(self.colour, self.radius_pixels)
 
     @property
+    def favicon(self) -> str:
+        """The favicon as an SVG document, in the tenant's colour."""
+        fill = palette(self.colour)["--brand"][0]
+        return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="{fill}" d="{DEFAULT_LOGO_PATH}"/></svg>'
+
+    @property
     def icon(self) -> str:
         """The favicon as a data: address, which saves a request."""
-        fill = palette(self.colour)["--brand"][0]
-        drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="{fill}" d="{DEFAULT_LOGO_PATH}"/></svg>'
-        return "data:image/svg+xml," + quote(drawing, safe=" ='/:")
+        return "data:image/svg+xml," + quote(self.favicon, safe="='/:")
 
     @property
     def initials(self) -> str:

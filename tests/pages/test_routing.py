@@ -2,7 +2,7 @@
 
 import logging
 import re
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from flask import Flask
@@ -153,6 +153,21 @@ def test_well_known_change_password_redirects(visitor: Visitor) -> None:
     assert (answer.status_code, answer.headers["Location"]) == (302, "/change-password")
     known = "/.well-known/resource-that-should-not-exist-whose-status-code-should-not-be-200"
     assert visitor.open(known).status == 404
+
+
+def test_robots_txt_lets_crawlers_read_the_robots_header(visitor: Visitor) -> None:
+    answer = visitor.client.get("/robots.txt", base_url=visitor.home)
+    assert (answer.status_code, answer.content_type) == (200, "text/plain; charset=utf-8")
+    assert "Disallow" not in answer.text, "a disallowed page is listed without its header being read"
+    assert visitor.client.get("/login", base_url=visitor.home).headers["X-Robots-Tag"] == "none"
+
+
+def test_favicon_is_the_icon_of_the_pages(visitor: Visitor) -> None:
+    answer = visitor.client.get("/favicon.ico", base_url=visitor.home)
+    assert (answer.status_code, answer.content_type) == (200, "image/svg+xml")
+    (address,) = re.findall(r'<link rel="icon" href="([^"]*)"', visitor.open("/login").html)
+    assert " " not in address
+    assert unquote(address.replace("&#39;", "'")) == f"data:image/svg+xml,{answer.text}"
 
 
 def test_unknown_host_gets_404_page_without_tenant_names(world: World, hub_app: Flask) -> None:

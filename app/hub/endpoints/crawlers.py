@@ -1,0 +1,28 @@
+"""Addresses that browsers and crawlers request by themselves, without a page that names them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Blueprint, Response
+
+from app.hub.visit import current_visit
+
+views = Blueprint("crawlers", __name__)
+
+_ROBOTS: Final = "User-agent: *\nAllow: /\n"
+"""Allows all, so that crawlers read `X-Robots-Tag: none` on each page: a page that is disallowed here can still be listed."""
+_CACHE: Final = "public, max-age=86400"
+
+
+@views.get("/robots.txt")
+def robots() -> Response:
+    """Rules for crawlers (RFC 9309)."""
+    return Response(_ROBOTS, content_type="text/plain; charset=utf-8", headers={"Cache-Control": _CACHE})
+
+
+@views.get("/favicon.ico")
+def favicon() -> Response:
+    """The tenant's icon, for responses that are no pages; pages carry it as a data: address."""
+    icon = current_visit().tenant.brand.favicon
+    return Response(icon, content_type="image/svg+xml", headers={"Cache-Control": _CACHE})
