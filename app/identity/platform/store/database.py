@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -74,16 +74,21 @@ class Database:
             self._circuit.record_timeout()
 
     @contextmanager
-    def write_lock(self) -> Iterator[int]:
+    def write_lock(self, before_wait: Callable[[], None]) -> Iterator[int]:
         """Acquire the process's SQLite write lock and yield the `busy_timeout` in milliseconds for other processes' locks.
 
-        The caller must call `release_write_lock` after the transaction; if the block raises, the lock is released.
+        If another thread holds the lock, `before_wait` is called first. It must return the caller's connection to the
+        pool: else the waiting threads could hold every connection while the lock's next holder waits for one.
+        The caller must release `writing` after the transaction; if the block raises, the lock is released.
 
         Raises:
             StoreUnavailable: another thread or another process holds the lock for too long.
         """
-        with time_budget.measured():
-            if not self.writing.acquire(timeout=time_budget.remaining_seconds(6 * LOCK_SECONDS)):
+        if not self.writing.acquire(blocking=False):
+            before_wait()
+            with time_budget.measured():
+                is_acquired = self.writing.acquire(timeout=time_budget.remaining_seconds(6 * LOCK_SECONDS))
+            if not is_acquired:
                 raise StoreUnavailable("Another transaction holds the write lock for longer than the request may wait.")
         started, is_trial = monotonic(), False
         wait_seconds = min(LOCK_SECONDS, time_budget.remaining_seconds(LOCK_SECONDS / _LOCK_SHARE) * _LOCK_SHARE)
@@ -99,9 +104,6 @@ class Database:
             if is_trial or monotonic() - started >= 1.0:  # only another process's lock can take that long
                 self._circuit.record_timeout()
             raise
-
-    def release_write_lock(self) -> None:
-        self.writing.release()
 
     def _probe(self) -> Connection:
         """Test the server over a new connection and discard the old ones."""
@@ -184,6 +186,7 @@ def _sqlite(url: str, pool_size: int) -> Engine:
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,
+        pool_timeout=_POOL_SECONDS,
         connect_args={"check_same_thread": False, "timeout": LOCK_SECONDS, "cached_statements": 512},
     )
 

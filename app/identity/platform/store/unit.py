@@ -164,7 +164,7 @@ class UnitOfWork:
         if self._is_writing:
             return
         if self._database.is_sqlite:
-            with self._database.write_lock() as wait_ms:
+            with self._database.write_lock(before_wait=self._release) as wait_ms:
                 connection = self._begin()
                 if connection.info.get("busy_ms") != wait_ms:
                     connection.info["busy_ms"] = wait_ms
