@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from app.identity.platform.services import Services
     from app.identity.platform.store.unit import UnitOfWork
 
+_IDS_MAY_BEGIN_WITH_HYPHEN = {"ignore_unknown_options": True}
+"""Older versions issued ids in base64url, whose alphabet contains the hyphen."""
+
 
 @click.group
 def tenant() -> None:
@@ -74,7 +77,7 @@ def key_rotate(tenant_name: str) -> None:
         click.echo(f"{tenant_name}: key {kid} is published and starts signing in 20 minutes.")
 
 
-@key.command("revoke")
+@key.command("revoke", context_settings=_IDS_MAY_BEGIN_WITH_HYPHEN)
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("kid", required=False)
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -142,7 +145,7 @@ def outbox_list(state: str | None, most: int) -> None:
             click.echo(about + (f"  {row.last_problem}" if row.last_problem else ""))
 
 
-@outbox.command("replay")
+@outbox.command("replay", context_settings=_IDS_MAY_BEGIN_WITH_HYPHEN)
 @click.argument("message_id", required=False)
 @click.option("--all", "every", is_flag=True, help="All dead letters.")
 def outbox_replay(message_id: str | None, every: bool) -> None:

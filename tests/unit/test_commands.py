@@ -239,6 +239,13 @@ def test_dead_message_is_listed_without_text_and_replayed(run: Run, tmp_path: Pa
     assert run("outbox", "list", "--state", "dead").output == ""
 
 
+def test_ids_may_begin_with_a_hyphen(run: Run, file: str) -> None:
+    run("migrate")
+    run("apply", file)
+    assert "There is no dead letter '-Lvov'" in refused(run("outbox", "replay", "-Lvov"))
+    assert "acme publishes no key -Lvov." in refused(run("key", "revoke", "acme", "-Lvov", "--yes"))
+
+
 def test_routes_command_prints_every_address(run: Run) -> None:
     shown = run("routes").output
     assert re.search(r"^tenant +POST +/api/oidc/token +C +oauth_tokens\.token$", shown, re.MULTILINE)

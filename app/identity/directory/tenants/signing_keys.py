@@ -166,7 +166,7 @@ class StoredSigningKeys:
     def _add(self, work: UnitOfWork, active_at: datetime) -> tuple[str, RSAKey]:
         private = self._new_key()
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        kid = randomness.token(12)
+        kid = randomness.hexadecimal(24)
         created = RSAKey.import_key(private)
         public = created.as_dict(private=False)
         public.update({"kid": kid, "use": "sig", "alg": ALGORITHM})

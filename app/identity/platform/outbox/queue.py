@@ -49,7 +49,7 @@ class Outbox:
 
     def post(self, kind: str, payload: dict[str, Any], *, due_at: datetime | None = None) -> str:
         """Put a message into the outbox and return its id. `kind`: mail, sms, webhook, backchannel_logout, push."""
-        message_id = randomness.token(18)
+        message_id = randomness.uid()
         sealed = encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
         return self._write(message_id, kind, sealed=sealed, state="waiting", due_at=due_at or self._clock.now())
 
@@ -64,7 +64,7 @@ class NullOutbox(Outbox):
 
     def post(self, kind: str, payload: dict[str, Any], *, due_at: datetime | None = None) -> str:
         """Write an empty row in the state `sent`."""
-        now, message_id = self._clock.now(), randomness.token(18)
+        now, message_id = self._clock.now(), randomness.uid()
         encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
         return self._write(message_id, DISCARDED, sealed=None, state="sent", due_at=due_at or now, finished_at=now)
 
