@@ -1,7 +1,7 @@
 """A tenant's branding: its colour becomes the design tokens of the style sheet, with sufficient contrast.
 
-The neutral tokens are in `static/css/tokens.css`; those that follow from the tenant's colour are computed here, for light
-and dark, and rendered into the page as declarations.
+The tokens of state (danger, ok, warn) and of type are in `static/css/tokens.css`; those that follow from the tenant's colour
+are computed here, for light and dark, and rendered into the page as declarations.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
-from app.kit.palette import palette
+from app.kit.palette import palette, scene
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
 DEFAULT_LOGO_PATH: Final = "M12 1 2 6.6V23h6.4v-7.2a3.6 3.6 0 0 1 7.2 0V23H22V6.6z"
@@ -26,7 +26,9 @@ class Brand:
     colour: str = DEFAULT_COLOUR
     logo: str = ""
     """Address of the tenant's logo; empty for the default logo."""
-    radius_pixels: int = 12
+    radius_pixels: int = 10
+    scene: str = "dusk"
+    """The picture beside the form: dusk or daylight. Bright colours are always in daylight."""
     sentence: tuple[tuple[str, str], ...] = ()
     signature: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = field(default=())
@@ -35,7 +37,7 @@ class Brand:
     @property
     def tokens(self) -> str:
         """The tokens of the tenant's colour as CSS declarations."""
-        return _tokens(self.colour, self.radius_pixels)
+        return _tokens(self.colour, self.radius_pixels, self.scene)
 
     @property
     def favicon(self) -> str:
@@ -68,10 +70,11 @@ def in_language(texts: tuple[tuple[str, str], ...], language: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _tokens(colour: str, radius_pixels: int) -> str:
-    """Plain values come first: a browser without `light-dark()` keeps the light colours."""
-    shades = palette(colour)
-    plain = "".join(f"{name}:{light};" for name, (light, _) in shades.items())
-    paired = "".join(f"{n}:light-dark({light},{dark});" for n, (light, dark) in shades.items() if light != dark)
-    radius = f"--radius:{min(max(radius_pixels, 0), 24)}px;"
-    return f":root{{{plain}{radius}}}@supports(color:light-dark(#000,#fff)){{:root{{{paired}}}}}"
+def _tokens(colour: str, radius_pixels: int, scene_name: str) -> str:
+    """Dark mode repeats only what differs; a media query, since older browsers do not know `light-dark()`."""
+    shades = {name: (light.short, dark.short) for name, (light, dark) in palette(colour).items()}
+    shades |= scene(colour, is_daylight=scene_name == "daylight")
+    light = "".join(f"{name}:{value};" for name, (value, _) in shades.items())
+    dark = "".join(f"{name}:{value};" for name, (other, value) in shades.items() if other != value)
+    radius = f"--radius:{min(max(radius_pixels, 0), 24)}px"
+    return f":root{{{light}{radius}}}@media(prefers-color-scheme:dark){{:root{{{dark.removesuffix(';')}}}}}"

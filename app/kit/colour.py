@@ -36,6 +36,20 @@ class Colour:
         red, green, blue = (int(pair, 16) for pair in pairs)
         return cls(red, green, blue)
 
+    @classmethod
+    def from_oklch(cls, lightness: float, chroma: float, hue: float) -> Colour:
+        """Return the nearest sRGB colour: lightness and hue are kept, chroma is reduced until it fits."""
+        lightness = min(max(lightness, 0.0), 1.0)
+        channels = _oklch_to_linear(lightness, chroma, hue)
+        if not _fits(channels):
+            least, most = 0.0, chroma
+            for _ in range(9):  # halves the interval: a chroma of 0.25 is exact to 0.0005
+                middle = (least + most) / 2
+                least, most = (middle, most) if _fits(_oklch_to_linear(lightness, middle, hue)) else (least, middle)
+            channels = _oklch_to_linear(lightness, least, hue)
+        red, green, blue = (round(_from_linear(min(max(c, 0.0), 1.0)) * 255) for c in channels)
+        return cls(red, green, blue)
+
     def __str__(self) -> str:
         return f"#{self.red:02x}{self.green:02x}{self.blue:02x}"
 
@@ -46,25 +60,31 @@ class Colour:
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     @property
-    def lightness(self) -> float:
-        """OKLCH lightness, 0 to 1."""
-        return _to_oklch(self)[0]
+    def oklch(self) -> tuple[float, float, float]:
+        """OKLCH lightness (0 to 1), chroma and hue in degrees."""
+        return _to_oklch(self)
+
+    @property
+    def short(self) -> str:
+        """The shortest CSS notation: `#rgb` where it is the same colour."""
+        text = str(self)
+        return f"#{text[1::2]}" if text[1::2] == text[2::2] else text
 
     def contrast(self, other: Colour) -> float:
         """Contrast ratio with another colour, 1 to 21 (WCAG 2.2)."""
         low, high = sorted((self.luminance, other.luminance))
         return (high + 0.05) / (low + 0.05)
 
-    def with_lightness(self, lightness: float, *, turn: float = 0.0, chroma: float = 1.0) -> Colour:
-        """Return the same hue at another OKLCH lightness (0 to 1).
+    def with_lightness(self, lightness: float) -> Colour:
+        """Return the same hue at another OKLCH lightness (0 to 1); chroma is reduced if sRGB cannot show both."""
+        _, chroma, hue = _to_oklch(self)
+        return Colour.from_oklch(lightness, chroma, hue)
 
-        Args:
-            lightness: the lightness wanted; chroma is reduced if sRGB cannot show both.
-            turn: rotation of the hue in degrees.
-            chroma: factor on the colourfulness.
-        """
-        _, strength, hue = _to_oklch(self)
-        return _from_oklch(lightness, strength * chroma, hue + turn)
+    def mixed(self, other: Colour, share: float) -> Colour:
+        """Return the mix with another colour in OKLab; `share` (0 to 1) is the other's part."""
+        mine, theirs = _to_oklab(self), _to_oklab(other)
+        lightness, a, b = (one * (1 - share) + two * share for one, two in zip(mine, theirs, strict=True))
+        return Colour.from_oklch(lightness, math.hypot(a, b), math.degrees(math.atan2(b, a)))
 
     def reaching(self, ratio: float, *against: Colour) -> Colour:
         """Return this colour with the smallest change of lightness that reaches the contrast ratio against every background."""
@@ -90,7 +110,12 @@ def _from_linear(value: float) -> float:
 
 
 def _to_oklch(colour: Colour) -> tuple[float, float, float]:
-    """Lightness, chroma and hue in degrees (Björn Ottosson's OKLab)."""
+    lightness, a, b = _to_oklab(colour)
+    return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a))
+
+
+def _to_oklab(colour: Colour) -> tuple[float, float, float]:
+    """Lightness, a and b (Björn Ottosson's OKLab)."""
     r, g, b = (_to_linear(c) for c in (colour.red, colour.green, colour.blue))
     long = math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
     medium = math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
@@ -98,7 +123,7 @@ def _to_oklch(colour: Colour) -> tuple[float, float, float]:
     lightness = 0.2104542553 * long + 0.7936177850 * medium - 0.0040720468 * short
     a = 1.9779984951 * long - 2.4285922050 * medium + 0.4505937099 * short
     b = 0.0259040371 * long + 0.7827717662 * medium - 0.8086757660 * short
-    return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a))
+    return lightness, a, b
 
 
 def _oklch_to_linear(lightness: float, chroma: float, hue: float) -> tuple[float, float, float]:
@@ -113,15 +138,8 @@ def _oklch_to_linear(lightness: float, chroma: float, hue: float) -> tuple[float
     )
 
 
-def _from_oklch(lightness: float, chroma: float, hue: float) -> Colour:
-    """Return the nearest sRGB colour: lightness and hue are kept, chroma is reduced until it fits."""
-    lightness = min(max(lightness, 0.0), 1.0)
-    channels = _oklch_to_linear(lightness, chroma, hue)
-    while chroma > 0.001 and not all(-0.0005 <= c <= 1.0005 for c in channels):
-        chroma *= 0.96
-        channels = _oklch_to_linear(lightness, chroma, hue)
-    red, green, blue = (round(_from_linear(min(max(c, 0.0), 1.0)) * 255) for c in channels)
-    return Colour(red, green, blue)
+def _fits(channels: tuple[float, float, float]) -> bool:
+    return all(-0.0005 <= c <= 1.0005 for c in channels)
 
 
 WHITE: Final = Colour(255, 255, 255)

@@ -1,57 +1,139 @@
-"""Derives the shades of a brand colour, with measured contrast, for pages and emails."""
+"""Derives the design tokens of a brand colour, with measured contrast, for pages and emails.
+
+All shades are computed in OKLCH. Up to the lightness `BRIGHT` a brand's button is dark with white text; above, it is the
+brand itself with dark text. A bright brand is never darkened and never text on a light ground: yellow would turn brown.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Final
 
-from app.kit.colour import WHITE, Colour
+from app.kit.colour import BLACK, WHITE, Colour
 
 TEXT: Final = 4.5
 """Minimum contrast of text (WCAG 2.2, 1.4.3)."""
 SHAPE: Final = 3.0
 """Minimum contrast of the edge of a control (WCAG 2.2, 1.4.11)."""
+BRIGHT: Final = 0.68
+"""OKLCH lightness above which a brand is bright."""
+_FILL: Final = 0.53
+"""Lightness of a filled button: white text on it has the contrast `TEXT` in every hue."""
 
-INK: Final = Colour.parse("#15171c")
-LIGHT_GROUNDS: Final = (Colour.parse("#ffffff"), Colour.parse("#f5f6f8"))
-"""Canvas and surface in light mode, as in `static/css/tokens.css`; a page test keeps the two together."""
-DARK_GROUNDS: Final = (Colour.parse("#171920"), Colour.parse("#20232c"))
-"""Canvas and surface in dark mode."""
+Pair = tuple[Colour, Colour]
+"""A colour in light and in dark mode."""
 
 
 @lru_cache(maxsize=1024)
-def palette(colour: str) -> dict[str, tuple[Colour, Colour]]:
+def palette(colour: str) -> dict[str, Pair]:
     """Return the computed CSS tokens with their values in light and in dark mode."""
-    brand = Colour.parse(colour)
-    on_brand = WHITE if brand.contrast(WHITE) >= TEXT else INK
-    if brand.contrast(on_brand) < TEXT:  # a middle grey: neither black nor white text is readable on it
-        brand = brand.reaching(TEXT, WHITE)
-        on_brand = WHITE
-    edge = (brand.reaching(SHAPE, *LIGHT_GROUNDS), brand.reaching(SHAPE, *DARK_GROUNDS))
-    link = (brand.reaching(TEXT, *LIGHT_GROUNDS), brand.reaching(TEXT, *DARK_GROUNDS))
-    hover = _hover(brand, on_brand)
+    shades = _neutrals(colour)
+    grounds = tuple(zip(shades["--canvas"], shades["--raised"], shades["--surface"], strict=True))
+    return {**shades, **_brand(Colour.parse(colour), shades["--surface"][1], *grounds)}
+
+
+def is_bright(colour: str) -> bool:
+    """Return whether a brand is bright: its scene is always daylight."""
+    return Colour.parse(colour).oklch[0] > BRIGHT
+
+
+def _neutrals(colour: str) -> dict[str, Pair]:
+    """Return grounds, lines and text: the brand's hue at almost no chroma."""
+    _, chroma, hue = Colour.parse(colour).oklch
+
+    def grey(lightness: float, most: float) -> Colour:
+        return Colour.from_oklch(lightness, min(chroma, most), hue)
+
     return {
-        "--brand": (brand, brand),
-        "--brand-hover": (hover, hover),
+        "--canvas": (WHITE, grey(0.185, 0.012)),
+        "--raised": (WHITE, grey(0.215, 0.012)),
+        "--surface": (grey(0.975, 0.005), grey(0.25, 0.014)),
+        "--hairline": (grey(0.915, 0.008), grey(0.31, 0.014)),
+        "--line": (grey(0.65, 0.014), grey(0.56, 0.016)),
+        "--muted": (grey(0.49, 0.018), grey(0.75, 0.014)),
+        "--ink": (grey(0.21, 0.016), grey(0.965, 0.004)),
+    }
+
+
+def _brand(
+    brand: Colour, dark_surface: Colour, light_grounds: tuple[Colour, ...], dark_grounds: tuple[Colour, ...]
+) -> dict[str, Pair]:
+    """Return the tokens of buttons, links and tinted grounds."""
+    lightness, chroma, hue = brand.oklch
+    fresh = lightness > BRIGHT
+    on_brand = Colour.from_oklch(0.2, 0, 0) if fresh else WHITE
+    fill = brand if fresh else Colour.from_oklch(min(lightness, _FILL), chroma, hue)
+    dark_fill = brand if fresh else Colour.from_oklch(_FILL, chroma, hue)
+    link = (
+        Colour.from_oklch(0.22, chroma * 0.1, hue)
+        if fresh
+        else Colour.from_oklch(max(0.22, min(lightness, 0.5)), chroma, hue)
+    )
+    edge = (link if fresh else fill, dark_fill)
+    return {
+        "--brand": (fill, dark_fill),
         "--on-brand": (on_brand, on_brand),
-        "--edge": edge,
-        "--link": link,
-        **{name: (shade, shade) for name, shade in scene(brand).items()},
+        "--brand-hover": (_hover(fill, on_brand), _hover(dark_fill, on_brand)),
+        "--edge": (edge[0].reaching(SHAPE, *light_grounds), edge[1].reaching(SHAPE, *dark_grounds)),
+        "--link": (link, Colour.from_oklch(max(lightness, 0.78), min(chroma, 0.13), hue)),
+        "--tint": (WHITE.mixed(brand, 0.07), dark_surface),
+        "--face": (WHITE.mixed(brand, 0.16), Colour.from_oklch(0.38, min(chroma, 0.014 if fresh else 0.09), hue)),
     }
 
 
-def _hover(brand: Colour, on_brand: Colour) -> Colour:
-    """Return the hover shade: away from the text's lightness, or towards it if there is no room."""
-    step = -0.055 if on_brand == WHITE else 0.055
-    room = 0.1 < brand.lightness + step < 0.97
-    return brand.with_lightness(brand.lightness + (step if room else -step)).reaching(TEXT, on_brand)
+def _hover(fill: Colour, text: Colour) -> Colour:
+    """Return the fill moved away from its text."""
+    return fill.mixed(Colour.from_oklch(1.1 - text.oklch[0], 0, 0), 0.11)
 
 
-def scene(brand: Colour) -> dict[str, Colour]:
-    """Return the four shades of the illustration beside the form; white text is readable on all but the glow."""
+@lru_cache(maxsize=1024)
+def scene(colour: str, *, is_daylight: bool = False) -> dict[str, tuple[str, str]]:
+    """Return the tokens of the picture beside the form as CSS colours: the rings of a gate, from the ground inwards.
+
+    Args:
+        colour: the brand.
+        is_daylight: a pale ground with the brand in the gate, instead of a dark room. Bright brands have no other.
+    """
+    return _daylight(Colour.parse(colour)) if is_daylight or is_bright(colour) else _dusk(Colour.parse(colour))
+
+
+def _dusk(brand: Colour) -> dict[str, tuple[str, str]]:
+    """A dark room with light behind the last gate; the same in both modes."""
+    lightnesses = (0.27, 0.33, 0.41, 0.52, 0.7, 0.93)
+    chromas, turns = (0.62, 0.74, 0.88, 1, 0.74, 0.2), (4, 2, 0, -4, -12, -24)
+    _, chroma, hue = brand.oklch
+    rings = [
+        Colour.from_oklch(lightness, chroma * share, hue + turn)
+        for lightness, share, turn in zip(lightnesses, chromas, turns, strict=True)
+    ]
+    rings.append(rings[5].mixed(rings[4], 0.34))
+    shades = {f"--g{number}": ring.short for number, ring in enumerate(rings)}
     return {
-        "--sky": brand.with_lightness(0.39, chroma=0.95).reaching(7.0, WHITE),
-        "--floor": brand.with_lightness(0.12, chroma=0.4),
-        "--glow": brand.with_lightness(0.72, turn=-10, chroma=1.1),
-        "--ember": brand.with_lightness(0.43, turn=32, chroma=0.62).reaching(6.0, WHITE),
+        name: (shade, shade) for name, shade in {**shades, "--g-edge": _faded(BLACK, 0.26), "--s-ink": "#fff"}.items()
     }
+
+
+def _daylight(brand: Colour) -> dict[str, tuple[str, str]]:
+    """A pale ground with the brand in the gate; in dark mode neutral rings. The brand is never mixed with black."""
+    lightness, chroma, hue = brand.oklch
+    fresh = lightness > BRIGHT
+    least, away, share = (0.97, 0.948, 0.92, 0.88, 0.79), (0.1, 0.2, 0.34, 0.52, 0.74), (0.17, 0.3, 0.46, 0.64, 0.88)
+    light = [
+        Colour.from_oklch(max(floor, 1 - (1 - lightness) * part), chroma * strength, hue)
+        for floor, part, strength in zip(least, away, share, strict=True)
+    ]
+    dark = [Colour.from_oklch(each, min(chroma, 0.012), hue) for each in (0.215, 0.25, 0.29, 0.34, 0.41)]
+    light += [brand, Colour.from_oklch(lightness + (0 if fresh else 0.05), chroma, hue - (14 if fresh else 0))]
+    dark += [Colour.from_oklch(max(lightness, floor), chroma, hue) for floor in (0.72, 0.78)]
+    edge = Colour.from_oklch(lightness - 0.14, chroma, hue - (18 if fresh else 0))
+    ink = _neutrals(str(brand))["--ink"]
+    return {
+        **{f"--g{number}": (one.short, two.short) for number, (one, two) in enumerate(zip(light, dark, strict=True))},
+        "--g-edge": (_faded(edge, 0.24), _faded(BLACK, 0.3)),
+        "--s-ink": (ink[0].short, ink[1].short),
+    }
+
+
+def _faded(colour: Colour, opacity: float) -> str:
+    """Return the colour as `#rrggbbaa`."""
+    return f"{colour}{round(opacity * 255):02x}"
