@@ -14,8 +14,8 @@ from urllib.parse import quote
 from app.kit.palette import palette, scene
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
-DEFAULT_LOGO_PATH: Final = "M12 1 2 6.6V23h6.4v-7.2a3.6 3.6 0 0 1 7.2 0V23H22V6.6z"
-"""SVG path of the logo of a tenant without one, in a view box of 24."""
+DEFAULT_LOGO_PATH: Final = "M8 22v-8a6 6 0 0 1 12 0v8h-3.5v-8a2.5 2.5 0 0 0-5 0v8z"
+"""SVG path of the logo of a tenant without one, a gate, on a tile of 28 by 28."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,11 @@ class Brand:
     @property
     def favicon(self) -> str:
         """The favicon as an SVG document, in the tenant's colour."""
-        fill = palette(self.colour)["--brand"][0]
-        return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="{fill}" d="{DEFAULT_LOGO_PATH}"/></svg>'
+        tile, gate = (palette(self.colour)[name][0] for name in ("--brand", "--on-brand"))
+        return (
+            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 28 28">'
+            f'<rect width="28" height="28" rx="8" fill="{tile}"/><path fill="{gate}" d="{DEFAULT_LOGO_PATH}"/></svg>'
+        )
 
     @property
     def icon(self) -> str:

@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 from tests.support.checkers import axe_source
 
 DESK = (1280, 820)
-NARROWEST = (820, 521, 380, 320)
+NARROWEST = (860, 521, 380, 320)
 """The narrowest width of each layout; 320 px is also 1280 px at 400 % zoom."""
 TELEPHONE = 380
 LARGER_IN = 640
