@@ -10,19 +10,19 @@ import click
 
 _COMMANDS = {
     "serve": ("serving", "Serve the hub, the identity service, or both."),
-    "worker": ("serving", "Deliver mails and messages, and clean up, in a separate process."),
-    "demo": ("demo", "Serve a demo with two tenants, a relying app and an inbox."),
-    "migrate": ("database", "Migrate the database to the schema of this version."),
-    "backup": ("database", "Back up the database while it serves; check a restored one."),
-    "apply": ("configuration", "Apply a configuration file to tenants."),
-    "export": ("configuration", "Write a tenant as a configuration file, without secrets."),
+    "worker": ("serving", "Deliver emails and text messages in a separate process."),
+    "demo": ("demo", "Try Gatehouse: two tenants, a sample shop and an inbox."),
+    "migrate": ("database", "Migrate the database to this version's schema."),
+    "backup": ("database", "Back up the database, and check restored backups."),
+    "apply": ("configuration", "Create and update tenants from a configuration file."),
+    "export": ("configuration", "Print a tenant as a configuration file, without secrets."),
     "schema": ("configuration", "Print the JSON Schema of configuration files."),
     "tenant": ("tenants", "List or remove tenants."),
     "key": ("tenants", "Rotate or revoke signing keys."),
-    "secrets": ("tenants", "Re-encrypt secrets at rest."),
-    "outbox": ("tenants", "List and replay messages of the outbox."),
-    "routes": ("catalogue", "Print the addresses that are served."),
-    "openapi": ("catalogue", "Print the OpenAPI document."),
+    "secrets": ("tenants", "Re-encrypt stored secrets with the newest secret key."),
+    "outbox": ("tenants", "List outgoing messages, and send failed ones again."),
+    "routes": ("catalogue", "List every endpoint, or print rules for a reverse proxy."),
+    "openapi": ("catalogue", "Print the OpenAPI document of the API."),
 }
 
 
@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(package_name="gatehouse", prog_name="gatehouse")
 def cli() -> None:
-    """Hosted sign-in pages for your applications, and the identity service behind them."""
+    """Sign-in pages for your applications, and the identity service behind them."""
 
 
 def main() -> None:

@@ -226,20 +226,22 @@ def _with_secrets(settings: Settings, keys: tuple[bytes, ...]) -> Settings:
 
 def _check(settings: Settings) -> None:
     if settings.scheme not in ("", "http", "https"):
-        raise SettingsError(f"GATEHOUSE_SCHEME is {settings.scheme!r}; it must be http or https.")
+        raise SettingsError(f"GATEHOUSE_SCHEME must be http or https, not {settings.scheme!r}.")
     if not settings.is_local and settings.scheme == "http":
-        raise SettingsError("GATEHOUSE_SCHEME=http works on localhost only; anywhere else browsers need https.")
+        raise SettingsError("GATEHOUSE_SCHEME=http only works on localhost. Use https.")
     if settings.migrate_url and settings.is_sqlite:
-        raise SettingsError("GATEHOUSE_MIGRATE_URL is for PostgreSQL; GATEHOUSE_DATABASE_URL names SQLite.")
+        raise SettingsError(
+            "GATEHOUSE_MIGRATE_URL is for PostgreSQL, but GATEHOUSE_DATABASE_URL is SQLite. Remove one of them."
+        )
     for name, text in (("GATEHOUSE_HUB_DOMAIN", settings.hub_domain), ("GATEHOUSE_API_HOST", settings.api_hostname)):
         if not _HOST.match(text) or not _has_port(f"//{text}"):
-            raise SettingsError(f"{name} is a host name such as id.example.com, without scheme or path.")
+            raise SettingsError(f"{name} must be a host name such as id.example.com, without a scheme or path.")
     if settings.api_hostname == settings.hub_domain:
         raise SettingsError("GATEHOUSE_API_HOST must differ from GATEHOUSE_HUB_DOMAIN.")
     if settings.metrics_bind and not re.match(r"[^/]*:[0-9]+\Z", settings.metrics_bind):
-        raise SettingsError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.")
+        raise SettingsError(f"GATEHOUSE_METRICS_BIND must be host:port, not {settings.metrics_bind!r}.")
     if settings.metrics_bind and int(settings.metrics_bind.rpartition(":")[2]) not in _PORTS:
-        raise SettingsError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; a port is at most 65535.")
+        raise SettingsError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}, but ports end at 65535.")
     for address in _addresses(settings):
         address.check()
     _check_inside(settings)
@@ -251,7 +253,7 @@ def _check_inside(settings: Settings) -> None:
     domain = settings.hub_domain.partition(":")[0]
     if inside and (inside == settings.api_hostname.partition(":")[0] or inside.endswith(f".{domain}")):
         raise SettingsError(
-            "GATEHOUSE_API_URL names a public host; set it to an internal address of the identity service, such as http://identity:8000."
+            "GATEHOUSE_API_URL names a public host. Set it to an internal address of the identity service, such as http://identity:8000."
         )
 
 
@@ -339,7 +341,7 @@ def _networks(name: str, text: str, but_for: str = "") -> tuple[str, ...]:
             if part != but_for:
                 ip_network(part, strict=False)
         except ValueError:
-            raise SettingsError(f"{name}: {part!r} is not an address or a network.") from None
+            raise SettingsError(f"{name}: {part!r} isn't an IP address or network.") from None
     return listed
 
 
@@ -352,16 +354,16 @@ def _secrets(env: Mapping[str, str], settings: Settings) -> tuple[bytes, ...]:
         try:
             text = Path(named).read_text()
         except OSError as problem:
-            raise SettingsError(f"GATEHOUSE_SECRET_KEY_FILE cannot be read: {problem.strerror}.") from None
+            raise SettingsError(f"Couldn't read GATEHOUSE_SECRET_KEY_FILE: {problem.strerror}.") from None
         except UnicodeDecodeError:
-            raise SettingsError("GATEHOUSE_SECRET_KEY_FILE is no text file; it holds one key a line.") from None
+            raise SettingsError("GATEHOUSE_SECRET_KEY_FILE must be a text file with one key per line.") from None
     if not text and settings.is_sqlite and settings.is_local:
         text = _generated(settings.data_dir / "secret")
     keys = tuple(line.strip().encode() for line in text.splitlines() if line.strip())
     if not keys:
-        raise SettingsError("GATEHOUSE_SECRET_KEY is required: at least 32 random characters.")
+        raise SettingsError("Set GATEHOUSE_SECRET_KEY to at least 32 random characters.")
     if any(len(key) < 32 for key in keys):
-        raise SettingsError("GATEHOUSE_SECRET_KEY is too short: at least 32 random characters.")
+        raise SettingsError("GATEHOUSE_SECRET_KEY is too short. Use at least 32 random characters.")
     return keys
 
 
@@ -374,4 +376,4 @@ def _generated(path: Path) -> str:
                 file.write(secrets.token_urlsafe(48) + "\n")
         return path.read_text()
     except OSError as problem:
-        raise SettingsError(f"The secret in {path} cannot be read or made: {problem.strerror}.") from None
+        raise SettingsError(f"Couldn't read or create the secret key in {path}: {problem.strerror}.") from None

@@ -21,14 +21,23 @@ if TYPE_CHECKING:
     type=click.Choice(["caddy", "nginx"]),
     is_flag=False,
     flag_value="caddy",
-    help="Print rules for a reverse proxy.",
+    help="Print a reverse proxy configuration instead; Caddy by default.",
 )
-@click.option("--hub", default="hub:8000", show_default=True, help="Where the hub is, for --proxy.")
 @click.option(
-    "--identity", default="identity:8000", show_default=True, help="Where the identity service is, for --proxy."
+    "--hub", metavar="HOST:PORT", default="hub:8000", show_default=True, help="Address of the hub, for --proxy."
+)
+@click.option(
+    "--identity",
+    metavar="HOST:PORT",
+    default="identity:8000",
+    show_default=True,
+    help="Address of the identity service, for --proxy.",
 )
 def routes(proxy: str | None, hub: str, identity: str) -> None:
-    """Print every address with its callers. With --proxy: a proxy configuration that routes a tenant's host to hub and identity service."""
+    """List every endpoint with its host, method, path, required authentication and operation.
+
+    With --proxy, print a proxy configuration that routes each request to the hub or the identity service.
+    """
     catalogue = _catalogue()
     if proxy is None:
         for line in table(catalogue):
@@ -86,7 +95,7 @@ def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -
 
 @click.command
 def openapi() -> None:
-    """Print the OpenAPI 3.1 document of the JSON interface."""
+    """Print the OpenAPI 3.1 document of the API, as JSON."""
     from app.contract.operations import openapi_document  # noqa: PLC0415 - only this command needs it
 
     settings = read_settings()

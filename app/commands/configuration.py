@@ -12,15 +12,17 @@ from app.commands.errors import CommandError, open_services
 
 @click.command
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Print the plan and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option(
-    "--prune", is_flag=True, help="Remove applications that the file does not list, and accounts that a file made."
+    "--prune",
+    is_flag=True,
+    help="Also remove applications and templates that FILE doesn't list, and accounts that an earlier file created.",
 )
 def apply(file: Path, dry_run: bool, prune: bool) -> None:
-    """Apply FILE to tenants, in one transaction.
+    """Create and update tenants to match FILE, in one transaction: all of it applies, or none.
 
-    Existing passwords, keys and secrets are never overwritten. Keys and secrets that the file leaves out are made and
-    printed once. A server that runs meanwhile sees the change within 5 seconds.
+    Existing passwords, keys and secrets are never overwritten. Keys and secrets that FILE leaves out are generated and
+    printed once. Running servers pick up the change within 5 seconds.
     """
     from app.identity.administration.configuration import apply as configuration  # noqa: PLC0415 - only this command needs it
     from app.identity.administration.configuration.document import ConfigurationError  # noqa: PLC0415 - as above
@@ -32,10 +34,10 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
             done = (configuration.plan if dry_run else configuration.apply)(services, configuration_file, prune=prune)
     except ConfigurationError as problem:
         count = len(problem.problems)
-        raise CommandError(f"{count} problem{'s' if count > 1 else ''}; nothing was changed.\n{problem}") from None
+        raise CommandError(f"Found {count} problem{'s' if count > 1 else ''} and changed nothing:\n{problem}") from None
     click.echo(str(done) if dry_run else str(done).replace("Plan:", "Done:"))
     if done.made and not dry_run:
-        click.echo("\nGenerated, and shown only once:")
+        click.echo("\nSave these now. They won't be shown again:")
         for made in done.made:
             click.echo(f"  {made}")
 
@@ -43,7 +45,7 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
 @click.command
 @click.argument("tenant")
 def export(tenant: str) -> None:
-    """Write TENANT as a configuration file, without secrets and passwords."""
+    """Print TENANT as a configuration file, without secrets and passwords."""
     from app.identity.administration.configuration.export import UnknownName  # noqa: PLC0415 - only this command needs it
     from app.identity.administration.configuration.export import export as export_tenant  # noqa: PLC0415 - as above
 
@@ -51,7 +53,7 @@ def export(tenant: str) -> None:
         try:
             click.echo(export_tenant(services, tenant), nl=False)
         except UnknownName:
-            raise CommandError(f"There is no tenant {tenant!r}; 'gatehouse tenant list' shows them.") from None
+            raise CommandError(f"There's no tenant {tenant!r}. List tenants with 'gatehouse tenant list'.") from None
 
 
 @click.command

@@ -16,15 +16,19 @@ from app.settings import Settings
 
 @click.command
 @click.option(
-    "--down", metavar="REVISION", help="Go back to this revision ('base': to nothing). What newer ones added is lost."
+    "--down",
+    metavar="REVISION",
+    help="Downgrade to REVISION ('base' for an empty database). Data that newer revisions added is lost.",
 )
 def migrate(down: str | None) -> None:
     """Migrate the database to this version's schema, while the previous version keeps serving.
 
-    A change that waits for a lock lets other queries through and retries. Restart `serve` and `worker` afterwards, one after the other.
+    Restart `serve` and `worker` afterwards, one after the other.
 
-    On PostgreSQL GATEHOUSE_MIGRATE_URL names the owner of the tables; the role of GATEHOUSE_DATABASE_URL is granted what it
-    needs to serve.
+    A migration that can't lock a table at once steps back, lets other queries through and retries.
+
+    On PostgreSQL, set GATEHOUSE_MIGRATE_URL to the role that owns the tables. The role in GATEHOUSE_DATABASE_URL gets the
+    privileges it needs to serve.
     """
     loaded = settings()
     url = loaded.migrate_url or loaded.database
@@ -32,53 +36,63 @@ def migrate(down: str | None) -> None:
         if down is None:
             revision = migrations.migrate(loaded).revision or ""
             newer = (
-                f" (newer than this version's {migrations.HEAD}, which may serve beside it)"
+                f" (newer than this version's {migrations.HEAD}, which can still serve it)"
                 if revision > migrations.HEAD
                 else ""
             )
             click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {revision}{newer}")
             return
         if not migrations.is_known(down):
-            raise CommandError(f"There is no revision {down!r}; the newest is {migrations.HEAD}.")
+            raise CommandError(f"There's no revision {down!r}. The newest is {migrations.HEAD}.")
         migrations.downgrade(url, revision=down)
         click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {down}")
 
 
 @click.group
 def backup() -> None:
-    """Back up the database while it serves, and check a restored one.
+    """Back up the database, and check restored backups. No need to stop serving.
 
-    A backup does not contain the secret key: store it separately. Without it encrypted values cannot be decrypted.
+    A backup doesn't contain the secret key. Store the key separately: without it, encrypted values can't be decrypted.
     """
 
 
 @backup.command
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--pg-dump", default="pg_dump", show_default=True, help="The program, of the server's version or newer.")
+@click.option(
+    "--pg-dump",
+    metavar="PROGRAM",
+    default="pg_dump",
+    show_default=True,
+    help="pg_dump to run; the server's version or newer.",
+)
 def create(file: Path, pg_dump: str) -> None:
-    """Write a consistent copy of the database to FILE, and a manifest with the row count of each table to FILE.json.
+    """Back up the database to FILE.
 
-    On PostgreSQL GATEHOUSE_BACKUP_URL names the backup role of deploy/postgres-roles.sql.
+    The copy is consistent. FILE.json lists each table's row count.
+
+    On PostgreSQL, set GATEHOUSE_BACKUP_URL to the backup role from deploy/postgres-roles.sql.
     """
     from app.identity.platform.store import backup as backups  # noqa: PLC0415 - only this command needs it
 
     with _refusals_as_command_errors():
         manifest = backups.create(_source(settings()), file, pg_dump)
-    click.echo(f"{file}: schema {manifest.revision}, {manifest.total} rows in {len(manifest.rows)} tables")
+    click.echo(f"Backed up to {file}: schema {manifest.revision}, {manifest.total} rows in {len(manifest.rows)} tables")
 
 
 @backup.command
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def check(file: Path) -> None:
-    """Compare the restored database with FILE.json, table by table; on SQLite check the copy itself.
+    """Check a database restored from FILE.
 
-    On PostgreSQL GATEHOUSE_BACKUP_URL names the database that FILE was restored into.
+    Compares each table with FILE.json. On SQLite, checks FILE itself.
+
+    On PostgreSQL, set GATEHOUSE_BACKUP_URL to the database that FILE was restored into.
     """
     from app.identity.platform.store import backup as backups  # noqa: PLC0415 - only this command needs it
 
     with _refusals_as_command_errors():
         manifest = backups.verify(_source(settings()), file)
-    click.echo(f"{file}: whole, schema {manifest.revision}, {manifest.total} rows in {len(manifest.rows)} tables")
+    click.echo(f"{file} is complete: schema {manifest.revision}, {manifest.total} rows in {len(manifest.rows)} tables")
 
 
 def _source(loaded: Settings) -> str:
@@ -86,7 +100,7 @@ def _source(loaded: Settings) -> str:
         return loaded.database
     if not loaded.backup_url:
         raise CommandError(
-            "GATEHOUSE_BACKUP_URL is required: the roles that serve and migrate see no row of any tenant (deploy/postgres-roles.sql)."
+            "Set GATEHOUSE_BACKUP_URL to the backup role from deploy/postgres-roles.sql: other roles can't read tenants' rows."
         )
     return loaded.backup_url
 

@@ -23,18 +23,24 @@ if TYPE_CHECKING:
 
 @click.command
 @click.option(
-    "--bind", default="127.0.0.1:8000", show_default=True, help="A loopback HOST:PORT; port 0 takes a free one."
+    "--bind",
+    metavar="ADDRESS",
+    default="127.0.0.1:8000",
+    show_default=True,
+    help="Loopback HOST:PORT to listen on. Port 0 picks a free one.",
 )
 @click.option(
-    "--data", type=click.Path(path_type=Path, file_okay=False), help="Where its store lies.  [default: var/demo]"
+    "--data", type=click.Path(path_type=Path, file_okay=False), help="Folder for the demo's data.  [default: var/demo]"
 )
 def demo(bind: str, data: Path | None) -> None:
-    """Serve a demo: two tenants, a shop that signs in through them, an inbox with every mail, the API reference."""
+    """Serve a demo: two tenants, a sample shop that signs in through them, an inbox with every email, and the API reference."""
     from app.demo import supervisor  # noqa: PLC0415 - only this command needs it
 
     host, _, port = bind.rpartition(":")
     if not bind.startswith(LOOPBACK[:3]) or not port.isdigit():
-        raise CommandError(f"--bind {bind}: the demo shows everybody's mail, so it serves a loopback HOST:PORT only.")
+        raise CommandError(
+            f"--bind {bind}: the demo's inbox is open to anyone, so it only listens on a loopback address such as 127.0.0.1:8000."
+        )
     port = port if int(port) else str(supervisor.free_port())
     logs.configure(level=logging.WARNING)
     try:
@@ -43,7 +49,7 @@ def demo(bind: str, data: Path | None) -> None:
     except SettingsError as problem:
         raise CommandError(str(problem)) from None
     with as_command_errors():
-        click.echo("Preparing the demo ...")
+        click.echo("Preparing the demo…")
         _, people = supervisor.prepare(settings)
         shop_port = supervisor.free_port()
         with supervisor.shop(settings, shop_port):
@@ -91,13 +97,13 @@ def welcome(settings: Settings, people: list[Person]) -> str:
 
     lines = [
         "",
-        "Gatehouse is ready. Open in a browser:",
+        "The demo is ready. Open in your browser:",
         "",
         *(f"  {address:<36} {words}" for address, words in addresses(settings)),
         "",
         *(f"Sign in at {person.tenant.title()}: {person.email}  password: {person.password}" for person in people),
         "",
-        "Browsers know *.localhost; other programs may not: let them use 127.0.0.1 with a Host header.",
-        "Ctrl-C stops it.",
+        "Browsers resolve *.localhost. If another program doesn't, use 127.0.0.1 with a Host header.",
+        "Press Ctrl-C to stop.",
     ]
     return "\n".join(lines)

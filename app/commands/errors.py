@@ -40,7 +40,7 @@ def as_command_errors() -> Iterator[None]:
         raise CommandError(str(problem)) from None
     except DecryptionError:
         raise CommandError(
-            "GATEHOUSE_SECRET_KEY is not what the store was sealed under, so no key opens this value: is an older line missing?"
+            "GATEHOUSE_SECRET_KEY can't decrypt this database. Set the key it was encrypted with, as another line after a rotation."
         ) from None
     except OSError as problem:
         raise CommandError(f"{problem.filename or ''}: {problem.strerror or problem}".removeprefix(": ")) from None

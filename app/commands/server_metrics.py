@@ -55,7 +55,7 @@ def start(settings: Settings, role: str, workers: int) -> ServerMetrics:
     try:
         exposition = metrics.Exposition(settings.metrics_bind, shared.path if shared else None, collectors)
     except ValueError:
-        raise CommandError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}; it must be host:port.") from None
+        raise CommandError(f"GATEHOUSE_METRICS_BIND must be host:port, not {settings.metrics_bind!r}.") from None
     observers, on_refusal = (metrics.request_metrics(partial(surface_of, settings)),), metrics.count_refusals()
     if shared is None:
         return ServerMetrics((exposition,), observers, on_refusal)

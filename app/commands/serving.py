@@ -34,14 +34,29 @@ if TYPE_CHECKING:
 LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
 ROLES = ("both", "hub", "identity")
 """What a process serves."""
+_SERVED = {"both": "Gatehouse", "hub": "the hub", "identity": "the identity service"}
 
 
 @click.command
-@click.option("--bind", default="127.0.0.1:8000", show_default=True, help="HOST:PORT, [IPV6]:PORT or unix:/PATH.")
-@click.option("--only", type=click.Choice(ROLES[1:]), help="Serve one wing; a hub apart needs GATEHOUSE_API_URL.")
-@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 256), help="Processes.")
+@click.option(
+    "--bind",
+    metavar="ADDRESS",
+    default="127.0.0.1:8000",
+    show_default=True,
+    help="Address to listen on: HOST:PORT, [IPV6]:PORT or unix:/PATH.",
+)
+@click.option(
+    "--only", type=click.Choice(ROLES[1:]), help="Serve one service only. A separate hub needs GATEHOUSE_API_URL."
+)
+@click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="Number of processes. More than one needs GATEHOUSE_REDIS_URL.",
+)
 def serve(bind: str, only: str | None, workers: int) -> None:
-    """Serve the hub, the identity service, or both, until SIGTERM or Ctrl-C."""
+    """Serve the hub, the identity service, or both, until Ctrl-C or SIGTERM."""
     settings = read_settings()
     role = only or "both"
     check_options(settings, bind, role, workers)
@@ -63,7 +78,7 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
     """Serve until the server ends; return its exit status."""
 
     def announce(address: str) -> None:
-        click.echo(f"Gatehouse serves {role} on {address}; tenants at {settings.hub_url('NAME')}", err=True)
+        click.echo(f"Serving {_SERVED[role]} on {address}; tenants at {settings.hub_url('NAME')}", err=True)
 
     try:
         return serve_http(
@@ -131,8 +146,8 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
     """Raise CommandError for options and settings that contradict each other."""
     if settings.has_inbox and not bind.startswith(LOOPBACK) and role != "hub":
         raise CommandError(
-            "GATEHOUSE_MAIL_URL and GATEHOUSE_SMS_URL are inbox:, which anyone can read, and --bind is not a loopback address: "
-            "set a mail server or bind 127.0.0.1."
+            f"--bind {bind} is not a loopback address, but GATEHOUSE_MAIL_URL or GATEHOUSE_SMS_URL is inbox:, which anyone can read. "
+            "Set real senders, or bind 127.0.0.1."
         )
     if settings.telemetry_url:
         from app.kit.tracing import TelemetryMissing, refuse_missing  # noqa: PLC0415 - an optional extra
@@ -142,11 +157,11 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
         except TelemetryMissing as problem:
             raise CommandError(str(problem)) from None
     if role == "hub" and not settings.api_url:
-        raise CommandError("--only hub needs GATEHOUSE_API_URL: where the identity service is.")
+        raise CommandError("--only hub needs GATEHOUSE_API_URL, the address of the identity service.")
     if role == "identity" and not settings.api_url:
-        click.echo("GATEHOUSE_API_URL is not set: a hub that runs apart is not answered.", err=True)
+        click.echo("Warning: GATEHOUSE_API_URL isn't set, so requests from a separate hub are refused.", err=True)
     if workers > 1 and role != "hub" and not settings.redis_url:
-        raise CommandError("--workers above 1 needs GATEHOUSE_REDIS_URL: the processes share their limits there.")
+        raise CommandError("--workers above 1 needs GATEHOUSE_REDIS_URL, where the processes share their limits.")
 
 
 def prepare_database(settings: Settings) -> None:
@@ -179,7 +194,7 @@ def _refuse_api_host(settings: Settings, database: Database) -> None:
     work = UnitOfWork(database, LOOKUP_TENANT)
     try:
         if domain == settings.hub_domain and changes.by_name(work, name) is not None:
-            raise SettingsError(f"GATEHOUSE_API_HOST is the host of tenant {name!r}; give one of them another name.")
+            raise SettingsError(f"GATEHOUSE_API_HOST is also the host of tenant {name!r}. Change one of them.")
     finally:
         work.rollback()
 
@@ -202,7 +217,10 @@ def outbox_job(settings: Settings) -> Job:
 
 @click.command
 def worker() -> None:
-    """Deliver mails and messages, and clean up, until SIGTERM or Ctrl-C. Several may run; on SQLite `serve` does it."""
+    """Deliver emails and text messages, and clean up, until Ctrl-C or SIGTERM.
+
+    Run as many as you need. On SQLite you don't need one: `serve` does this work.
+    """
     settings = read_settings()
     logs.configure()
     with as_command_errors():

@@ -23,7 +23,7 @@ def tenant() -> None:
 
 @tenant.command("list")
 def tenant_list() -> None:
-    """Print every tenant with its address."""
+    """List every tenant with its address."""
     from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
     from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
     from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - only this command needs it
@@ -32,7 +32,7 @@ def tenant_list() -> None:
         work = UnitOfWork(services.database, LOOKUP_TENANT)
         try:
             for record in changes.all_tenants(work):
-                state = "" if record.is_active else "  (not active)"
+                state = "" if record.is_active else "  (inactive)"
                 click.echo(f"{record.name.ljust(32)} {services.settings.hub_url(record.name)}{state}")
         finally:
             work.rollback()
@@ -40,9 +40,12 @@ def tenant_list() -> None:
 
 @tenant.command("remove")
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
 def tenant_remove(name: str, yes: bool) -> None:
-    """Remove tenant NAME with its applications, accounts, tokens and audit trail. This cannot be undone."""
+    """Remove tenant NAME and everything in it.
+
+    Its applications, accounts, tokens and audit trail are deleted. This can't be undone.
+    """
     from app.identity.platform.store import removal  # noqa: PLC0415 - only this command needs it
 
     with open_services() as services:
@@ -50,23 +53,26 @@ def tenant_remove(name: str, yes: bool) -> None:
         try:
             if not yes:
                 work.release_connection()
-                click.confirm(f"Remove {name} and everything in it?", abort=True)
+                click.confirm(f"Remove tenant {name} and everything in it? This can't be undone.", abort=True)
             removal.delete_tenant_rows(work)
             work.commit()
         finally:
             work.rollback()
-        click.echo(f"Removed {name}.")
+        click.echo(f"Removed tenant {name}.")
 
 
 @click.group
 def key() -> None:
-    """Signing keys."""
+    """Rotate or revoke signing keys."""
 
 
 @key.command("rotate")
 @click.argument("tenant_name", metavar="TENANT")
 def key_rotate(tenant_name: str) -> None:
-    """Publish a new signing key of TENANT now, sign with it in 20 minutes, and keep the old one published meanwhile."""
+    """Publish a new signing key for TENANT.
+
+    It starts signing in 20 minutes. The old key stays published, so tokens it signed keep working.
+    """
     with open_services() as services:
         work = _tenant_work(services, tenant_name)
         try:
@@ -74,18 +80,18 @@ def key_rotate(tenant_name: str) -> None:
             work.commit()
         finally:
             work.rollback()
-        click.echo(f"{tenant_name}: key {kid} is published and starts signing in 20 minutes.")
+        click.echo(f"Published key {kid} for {tenant_name}. It starts signing in 20 minutes.")
 
 
 @key.command("revoke", context_settings=_IDS_MAY_BEGIN_WITH_HYPHEN)
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("kid", required=False)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
 def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
-    """Withdraw a leaked signing key of TENANT at once: KID, or the current signing key.
+    """Revoke a leaked signing key of TENANT: KID, or the current one.
 
-    Every process stops publishing it within 5 s, and another key signs. Machine tokens and JWT access tokens become invalid.
-    Applications accept the key until their cached copy of the key set expires.
+    Every process stops publishing it within 5 seconds, and another key signs. Machine tokens and JWT access tokens stop
+    working. Applications accept the key until their cached copy of the key set expires.
     """
     from app.identity.administration import key_revocation  # noqa: PLC0415 - only this command needs it
 
@@ -94,26 +100,32 @@ def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
         try:
             if not yes:
                 work.release_connection()
-                click.confirm(f"Withdraw {kid or 'the key that signs'}? Tokens that it signed are refused.", abort=True)
+                click.confirm(
+                    f"Revoke {f'key {kid}' if kid else 'the current signing key'} of {tenant_name}? Tokens it signed will stop working.",
+                    abort=True,
+                )
             revoked = key_revocation.revoke(services, work, kid)
             work.commit()
         except LookupError:
-            raise CommandError(f"{tenant_name} publishes no key {kid or ''}".rstrip() + ".") from None
+            raise CommandError(f"{tenant_name} has no published key{f' {kid}' if kid else ''}.") from None
         finally:
             work.rollback()
         click.echo(
-            f"{tenant_name}: key {revoked.kid} is withdrawn with {revoked.tokens} tokens; {revoked.signs} signs now."
+            f"Revoked key {revoked.kid} of {tenant_name} and {_counted(revoked.tokens, 'token')}. Key {revoked.signs} signs now."
         )
 
 
 @click.group
 def secrets() -> None:
-    """Secrets at rest."""
+    """Re-encrypt stored secrets with the newest secret key."""
 
 
 @secrets.command("rotate")
 def secrets_rotate() -> None:
-    """Re-encrypt all secrets with the first line of GATEHOUSE_SECRET_KEY; older lines can then be removed."""
+    """Re-encrypt stored secrets with the newest secret key.
+
+    That's the first line of GATEHOUSE_SECRET_KEY. You can remove the older lines afterwards.
+    """
     from app.identity.administration.reencryption import reencrypt  # noqa: PLC0415 - only this command needs it
     from app.identity.platform.encryption import DecryptionError  # noqa: PLC0415 - as above
 
@@ -121,46 +133,55 @@ def secrets_rotate() -> None:
         try:
             count = reencrypt(services)
         except DecryptionError as problem:
-            raise CommandError(str(problem)) from None
-        click.echo(f"Re-encrypted {count} values; the others already used the first secret.")
+            raise CommandError(f"Couldn't re-encrypt every secret: {problem}.") from None
+        click.echo(
+            f"Re-encrypted {_counted(count, 'value')}. All secrets now use the first line of GATEHOUSE_SECRET_KEY."
+        )
 
 
 @click.group
 def outbox() -> None:
-    """List and replay messages of the outbox."""
+    """List outgoing messages, and send failed ones again."""
 
 
 @outbox.command("list")
-@click.option("--state", type=click.Choice(["waiting", "sent", "dead"]), help="Only these.")
-@click.option("--most", default=100, show_default=True, type=click.IntRange(1, 10_000))
+@click.option("--state", type=click.Choice(["waiting", "sent", "dead"]), help="Show only messages in this state.")
+@click.option(
+    "--most", default=100, show_default=True, type=click.IntRange(1, 10_000), help="Maximum number of messages to show."
+)
 def outbox_list(state: str | None, most: int) -> None:
-    """Print messages, the newest first, without their content."""
+    """List messages, newest first, without their content."""
     from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command needs it
 
     with open_services() as services:
         for row in claims.list_messages(services.database, state, most):
-            about = (
-                f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  tried {row.attempts}"
-            )
+            about = f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  {_counted(row.attempts, 'attempt')}"
             click.echo(about + (f"  {row.last_problem}" if row.last_problem else ""))
 
 
 @outbox.command("replay", context_settings=_IDS_MAY_BEGIN_WITH_HYPHEN)
 @click.argument("message_id", required=False)
-@click.option("--all", "every", is_flag=True, help="All dead letters.")
+@click.option("--all", "every", is_flag=True, help="Send all dead messages again.")
 def outbox_replay(message_id: str | None, every: bool) -> None:
-    """Send a dead message again, or all with --all."""
+    """Send a dead message again, or all of them with --all.
+
+    A message is dead once its last attempt has failed. The worker sends it within seconds.
+    """
     from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command needs it
 
     if every == (message_id is not None):
-        raise CommandError("Name one MESSAGE_ID, or --all.")
+        raise CommandError("Name one MESSAGE_ID, or use --all.")
     with open_services() as services:
         count = claims.replay(services.database, services.clock.now(), message_id)
         if not count and message_id:
             raise CommandError(
-                f"There is no dead letter {message_id!r}; 'gatehouse outbox list --state dead' shows them."
+                f"There's no dead message {message_id!r}. List them with 'gatehouse outbox list --state dead'."
             )
-        click.echo(f"{count} due again.")
+        click.echo(f"Queued {_counted(count, 'message')} to send again.")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _tenant_work(services: Services, name: str) -> UnitOfWork:
@@ -173,6 +194,6 @@ def _tenant_work(services: Services, name: str) -> UnitOfWork:
     record = changes.by_name(work, name)
     work.release_connection()
     if record is None:
-        raise CommandError(f"There is no tenant {name!r}; 'gatehouse tenant list' shows them.")
+        raise CommandError(f"There's no tenant {name!r}. List tenants with 'gatehouse tenant list'.")
     work.switch_tenant(record.tenant_id)
     return work

@@ -33,7 +33,7 @@ def plain(address: str) -> str:
     except ValueError:
         is_readable = False
     if not is_readable:
-        raise ValueError("an address whose host and port can be read")
+        raise ValueError("an address with a valid host and port")
     return address
 
 
@@ -48,7 +48,7 @@ def web_origin(origin: str) -> str:
         or parts.query
         or "@" in origin
     ):
-        raise ValueError("an origin such as https://app.example.com, without path and without *")
+        raise ValueError("an origin such as https://app.example.com, without a path or *")
     return origin
 
 
@@ -61,7 +61,7 @@ def _web_address(address: str) -> str:
 def _picture(address: str) -> str:
     is_https = address.startswith("https://") and is_web_address(address)
     if not (is_https or _PICTURE.match(address)):
-        raise ValueError("an https address, or a picture as a data: address")
+        raise ValueError("an https address, or an image as a data: URL")
     return address
 
 
@@ -83,7 +83,7 @@ def instant(text: str) -> datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError("a date or a moment such as 2027-01-31 or 2027-01-31T18:00:00Z") from None
+        raise ValueError("a date or time such as 2027-01-31 or 2027-01-31T18:00:00Z") from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
@@ -100,7 +100,7 @@ def _language(tag: str) -> str:
 
 def _words(text: str) -> str:
     if not text.strip():
-        raise ValueError("words, not blanks alone")
+        raise ValueError("text, not only spaces")
     return text
 
 

@@ -190,10 +190,10 @@ def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, Conn
         if whole.issuer and any((*endpoints, whole.emails_endpoint)):
             raise ValueError(f"{name}: an issuer or endpoints, not both")
         if whole.issuer and not whole.pkce:
-            raise ValueError(f"{name}.pkce: true, where there is an issuer")
+            raise ValueError(f"{name}.pkce: true, because {name} has an issuer")
         if not whole.issuer and not all(endpoints):
             raise ValueError(
-                f"{name}: an issuer, or authorization_endpoint, token_endpoint and userinfo_endpoint; without any of them "
-                f"a name that is known: {', '.join(PRESETS)}"
+                f"{name}: an issuer, or authorization_endpoint, token_endpoint and userinfo_endpoint; or one of "
+                f"these names, which need neither: {', '.join(PRESETS)}"
             )
     return connections

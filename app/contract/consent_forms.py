@@ -46,7 +46,7 @@ class ConsentForm(ConfigurationModel):
         if len(set(ids)) < len(ids):
             raise ValueError("options: each id once")
         if any(self.event.lower() == known.lower() for known in EVENTS) and self.is_custom:
-            raise ValueError("event: Register, FirstLogin or Login in these letters, or a name of your own")
+            raise ValueError("event: Register, FirstLogin or Login, spelled exactly so, or a name of your own")
         return self
 
 
@@ -56,5 +56,5 @@ def agree(forms: tuple[ConsentForm, ...]) -> tuple[ConsentForm, ...]:
     if len(set(events)) < len(events):
         raise ValueError("one form for each event")
     if LOGIN in events and FIRST_LOGIN not in events:
-        raise ValueError("a form for FirstLogin beside that for Login")
+        raise ValueError("a form for FirstLogin as well, because there is one for Login")
     return forms

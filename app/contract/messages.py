@@ -74,7 +74,7 @@ NEW_PLACE_TEXTS = (SmsKind.NEW_DEVICE, SmsKind.NEW_BROWSER, SmsKind.NEW_CITY, Sm
 
 def _one_line(text: str) -> str:
     if any(ord(letter) < 32 or letter in "\x7f\u2028\u2029" for letter in text):
-        raise ValueError("one line, without control characters")
+        raise ValueError("one line without control characters")
     return text
 
 

@@ -49,14 +49,14 @@ class FormField(ConfigurationModel):
     def _agrees(self) -> "FormField":
         if not self.is_custom and self.name not in OWN and self.member is None:
             raise ValueError(
-                "name: email, username, phone, password, terms, a text of the profile, or cf_ and a custom field"
+                "name: email, username, phone, password, terms, a text field of the profile, or cf_ and the name of a custom field"
             )
         if _TYPES.get(self.name, self.type) != self.type:
-            raise ValueError(f"type: {_TYPES[self.name]}, because that is what {self.name} is")
+            raise ValueError(f"type: {_TYPES[self.name]}, which {self.name} always has")
         if (self.type == "password") != (self.name == "password"):
-            raise ValueError("type: password for the field password, and for no other")
+            raise ValueError("type: password for the field password, and only for it")
         if (self.type == "option") != bool(self.options):
-            raise ValueError("options: at least one where the type is option, and none elsewhere")
+            raise ValueError("options: at least one if the type is option, otherwise none")
         if self.min_length > self.max_length:
             raise ValueError("min_length: at most max_length")
         return self

@@ -10,7 +10,7 @@ from app.contract.configuration_model import ConfigurationModel, WebAddress
 
 def _service(name: str) -> str:
     if not any(word in name.lower() for word in ("aws", "amazon", "sns")):
-        raise ValueError("AWS, whose SNS sends the messages: this version knows no other service")
+        raise ValueError("AWS, the only service that this version supports")
     return name
 
 

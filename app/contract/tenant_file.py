@@ -48,7 +48,7 @@ def redirect_uri(uri: str) -> str:
     """Check a redirect URI (RFC 9700 section 2.1, RFC 8252 section 7)."""
     parts = urlsplit(plain(uri))
     if not parts.scheme or "#" in uri or "*" in uri:
-        raise ValueError("a whole address with its scheme, without * and without #")
+        raise ValueError("a complete address with its scheme, without * or #")
     if parts.scheme in ("http", "https") and (not parts.hostname or parts.username is not None):
         raise ValueError("an address with a host and without a password")
     if parts.scheme == "http" and not _LOCAL_HOST.match(parts.hostname or ""):
@@ -76,13 +76,13 @@ def allowed_address(entry: str) -> str:
 
 def _free_application(name: str) -> str:
     if name.lower() in RESERVED_APPLICATIONS:
-        raise ValueError("another name; this one is an address of the service")
+        raise ValueError("another name; the service uses this one in its own addresses")
     return name
 
 
 def _free_tenant(name: str) -> str:
     if name in RESERVED_TENANTS:
-        raise ValueError("another name; this host is the service's own")
+        raise ValueError("another name; this one is reserved")
     return name
 
 
@@ -122,9 +122,11 @@ class ApplicationFile(ApplicationSettings):
         if self.is_public and "client_credentials" in self.grant_types:
             raise ValueError("grant_types: without client_credentials, because the application has no secret")
         if not self.grant_types or self.grant_types == ("refresh_token",):
-            raise ValueError("grant_types: authorization_code or client_credentials, which begin with something")
+            raise ValueError(
+                "grant_types: authorization_code or client_credentials in the list; the others can't start a sign-in"
+            )
         if any(name in INTERFACE_SCOPES for name in self.scope.split()):
-            raise ValueError("scope: without account:read and account:write, which interface_access gives")
+            raise ValueError("scope: no account:read or account:write; interface_access grants them")
         if "authorization_code" not in self.grant_types:
             if self.interface_access != "none":
                 raise ValueError("interface_access: none, because grant_types has no authorization_code")
@@ -134,7 +136,7 @@ class ApplicationFile(ApplicationSettings):
         if not self.response_types:
             raise ValueError("response_types: code, because grant_types has authorization_code")
         if self.protocol == "openid" and "openid" not in self.scope.split():
-            raise ValueError("scope: openid among others, because protocol is openid")
+            raise ValueError("scope: a value that includes openid, because protocol is openid")
         return self
 
     def settings(self) -> ApplicationSettings:
@@ -171,7 +173,7 @@ class AccountFile(ConfigurationModel):
     @model_validator(mode="after")
     def _can_be_named(self) -> "AccountFile":
         if not (self.email or self.username or self.phone):
-            raise ValueError("email: an email, a username or a phone, so that the account can be named")
+            raise ValueError("email: at least one of email, username and phone")
         for kind in ("email", "phone"):
             if getattr(self, f"{kind}_verified") and not getattr(self, kind):
                 raise ValueError(f"{kind}_verified: false, because the account has no {kind}")
@@ -242,13 +244,15 @@ class TenantFile(ConfigurationModel):
             raise ValueError("theme: theme or brand, not both")
         for key in BESIDE_SETTINGS:
             if self.settings is not None and key in self.settings.model_fields_set:
-                raise ValueError(f"settings.{key}: {key} beside settings, not within")
+                raise ValueError(f"settings.{key}: {key} next to settings, not inside")
         known = self.settings.custom_fields if self.settings is not None else None
         if self.registration_form and (expected := contradiction(self.registration_form, known)):
             raise ValueError(f"registration_form: {expected}")
         settings = self.settings or TenantSettings()
         if settings.lockout.type == "security_question" and not settings.security_questions:
-            raise ValueError("settings.lockout.type: another one, because settings.security_questions has none")
+            raise ValueError(
+                "settings.lockout.type: another type, because settings.security_questions has no questions"
+            )
         return self
 
 

@@ -19,11 +19,11 @@ def addresses(settings: Settings) -> list[tuple[str, str]]:
     """Return the demo's addresses, each with a description."""
     template = f"{settings.public_scheme}://{{}}.{settings.hub_domain}{{}}"
     return [
-        (template.format("shop", ""), "a shop: sign in there"),
-        (template.format("acme", ""), 'the pages of tenant Acme; its "Continue with Globex" signs in by the other one'),
-        (template.format("globex", ""), "the pages of tenant Globex, in another theme"),
-        (template.format("inbox", ""), "every mail and SMS"),
-        (template.format("api", "/docs"), "the API reference"),
+        (template.format("shop", ""), "the shop: sign in here"),
+        (template.format("acme", ""), 'tenant Acme; "Continue with Globex" signs in through the other tenant'),
+        (template.format("globex", ""), "tenant Globex, in another theme"),
+        (template.format("inbox", ""), "every email and text message"),
+        (template.format("api", "/docs"), "API reference"),
     ]
 
 

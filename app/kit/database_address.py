@@ -35,7 +35,7 @@ def normalized(url: str) -> str:
         raise BadAddress("must start with sqlite:/// or postgresql://")
     for name, value in own_parameters(url)[1].items():
         if value not in _OWN[scheme][name]:
-            raise BadAddress(f"has {name}={value}; it must be {' or '.join(_OWN[scheme][name])}")
+            raise BadAddress(f"has {name}={value}, but {name} must be {' or '.join(_OWN[scheme][name])}")
     return _with_one_spelling_of_hosts(url) if scheme == DRIVER else url
 
 
@@ -58,12 +58,10 @@ def _with_one_spelling_of_hosts(url: str) -> str:
     named_in_query = {name: value for name, value in query if name in ("host", "port")}
     if "," in hosts_text:
         if "host" in named_in_query:
-            raise BadAddress("names its hosts twice: before the path and in ?host=")
+            raise BadAddress("names hosts twice: before the path and in ?host=. Keep one")
         named = [_HOST.match(place) for place in hosts_text.split(",")]
         if not all(found and found["host"] for found in named):
-            raise BadAddress(
-                "has a host that is none; several look like postgresql://user:password@one:5432,two:5432/name"
-            )
+            raise BadAddress("has a malformed host. Write several as postgresql://user:password@one:5432,two:5432/name")
         hosts = [found["host"].strip("[]") for found in named if found]
         ports = [found["port"] or _PORT for found in named if found]
         hosts_text = ""
@@ -75,10 +73,10 @@ def _with_one_spelling_of_hosts(url: str) -> str:
         return url
     if len(ports) != len(hosts):
         raise BadAddress(
-            f"names {len(hosts)} hosts and {len(ports)} ports; it must be one port for all, or one for each"
+            f"names {len(hosts)} hosts and {len(ports)} ports. Give one port for all, or one for each host"
         )
     if not all(port.isdigit() and 0 < int(port) < 65_536 for port in ports):
-        raise BadAddress("has a port that is none; a port is a number from 1 to 65535")
+        raise BadAddress("has a malformed port. Use a number from 1 to 65535")
     rest = [(name, value) for name, value in query if name not in ("host", "port")]
     parameters = urlencode([("host", ",".join(hosts)), ("port", ",".join(ports)), *rest], safe=",:/")
     return f"{parts.scheme}://{user}{at}{hosts_text}{parts.path}?{parameters}"

@@ -56,7 +56,7 @@ def _libraries() -> tuple[Any, ...]:
         return tuple(importlib.import_module(name) for name in names)
     except ImportError as problem:
         raise TelemetryMissing(
-            f"GATEHOUSE_TELEMETRY_URL is set, and {problem.name} is not installed: pip install gatehouse[telemetry]."
+            f"GATEHOUSE_TELEMETRY_URL is set, but {problem.name} isn't installed. Run 'pip install gatehouse[telemetry]'."
         ) from None
 
 

@@ -101,7 +101,7 @@ def test_templates_are_removed_only_with_prune(ours: Services) -> None:
     applied(ours, HEAD + MAILS)
     one = MAILS.partition("      - {type: forgotpassword")[0]
     plan = applied(ours, HEAD + one)
-    assert "is not in the file; --prune removes it" in str(plan)
+    assert "not in the file; remove it with --prune" in str(plan)
     assert len(stored(ours)[1]) == 4
     assert lines(applied(ours, HEAD, prune=True)) == []
     plan = applied(ours, HEAD + one, prune=True)
@@ -116,7 +116,7 @@ WRONG = [
     ('{type: welcome, subject: "a\\nBcc: b", html: "<p>x</p>"}', "subject: expected one line"),
     ('{type: welcome, subject: "#Url#", html: "<p>x</p>"}', "subject: expected no #Url#"),
     ('{type: wellcome, subject: "a", html: "<p>x</p>"}', "type: expected"),
-    ('{type: welcome, subject: "a", htm: "<p>x</p>"}', "htm: is not a known key; did you mean html?"),
+    ('{type: welcome, subject: "a", htm: "<p>x</p>"}', "htm: isn't a known key; did you mean html?"),
     ('{type: welcome, subject: "a"}', "html: is missing"),
     ('{type: welcome, name: "a b", subject: "a", html: "<p>x</p>"}', "name: expected"),
 ]

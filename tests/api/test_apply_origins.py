@@ -105,9 +105,9 @@ def test_values_set_by_operations_survive_repeated_apply(acme: Managed) -> None:
         assert acme.configuration() == before
     assert planned.is_empty
     plan_text = str(planned)
-    assert "settings.second_factors.push: true stays, set by an operation" in plan_text
-    assert "sender_name: Acme stays, set by an operation" in plan_text
-    assert "--prune removes it (an operation made it)" in plan_text
+    assert "settings.second_factors.push: true kept, set through the API" in plan_text
+    assert "sender_name: Acme kept, set through the API" in plan_text
+    assert "remove it with --prune (created through the API)" in plan_text
 
 
 def test_default_push_settings_are_kept(acme: Managed) -> None:
@@ -124,8 +124,8 @@ def test_file_overrides_operation_and_plan_shows_it(acme: Managed) -> None:
     acme.call("PUT", f"{MAILS}/welcome", welcome("Changed", "<p>Hello</p>"))
     planned = acme.plan()
     details = [detail for change in planned.changes for detail in change.details]
-    assert "settings.two_factor: required -> optional (was set by an operation)" in details
-    assert "subject: Changed -> Hello (was set by an operation)" in details
+    assert "settings.two_factor: required -> optional (set through the API)" in details
+    assert "subject: Changed -> Hello (set through the API)" in details
     assert str(acme.apply()) == str(planned)
     assert acme.configuration()["two_factor"] == "optional"
     assert acme.apply().is_empty
@@ -141,7 +141,7 @@ def test_value_removed_from_file_is_reset(acme: Managed) -> None:
     assert "custom_uid" not in stored
     assert stored["two_factor"] == "required"
     assert "settings.custom_uid: true -> default" in str(planned)
-    assert "settings.two_factor: required stays, set by an operation" in str(planned)
+    assert "settings.two_factor: required kept, set through the API" in str(planned)
     assert stored["second_factors"]["push"] is True
 
 
@@ -231,4 +231,4 @@ def test_marks_contain_no_values() -> None:
     named = {"settings": {"custom_fields": ["shoe-size"]}}
     assert "shoe" not in str(marks(named))
     assert list(differences(named, named, marks(named))) == []
-    assert list(unnamed(named, {}, "")) == ["settings: {'custom_fields': ['shoe-size']} stays, set by an operation"]
+    assert list(unnamed(named, {}, "")) == ["settings: {'custom_fields': ['shoe-size']} kept, set through the API"]

@@ -102,7 +102,7 @@ def test_connection_secrets_follow_their_connections(own_services: Services, tmp
     assert secrets_of_connections(own_services) == both
     changes = applied(own_services, CONNECTIONS.format(google="hidden-other", more=""), tmp_path)
     assert "settings.connections.company: {'key': 'acme', 'issuer': 'https://id.example.com'} -> default" in changes
-    assert "secrets of push, duo or connections: others" in changes
+    assert "secrets of push, duo or connections: changed" in changes
     assert "hidden" not in changes
     assert secrets_of_connections(own_services) == {"google": "hidden-other"}
     applied(own_services, CONNECTIONS.format(google="null", more=""), tmp_path)

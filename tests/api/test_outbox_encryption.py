@@ -20,7 +20,7 @@ from tests.support.smtp_server import Mailbox, mailbox
 OTHER_SECRET = b"1" * 32
 ROTATED = Encryption((OTHER_SECRET, SECRET))
 NO_KEY = claims.UNKNOWN_KEY
-MISPLACED = "it cannot be opened: the value was sealed for another place, or was changed"
+MISPLACED = "it cannot be opened: the value was encrypted for another row, or was changed"
 
 
 @pytest.fixture

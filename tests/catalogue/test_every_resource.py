@@ -218,8 +218,8 @@ def test_file_and_operations_keep_each_others_members(filed: Manager) -> None:
     assert filed.secrets() == ["secret-of-the-file"]
     answered(filed(UPDATE, {"DisplayName": "by hand", "Headers": {"x": "1"}}, of=made))
     planned = str(filed.plan(text))
-    assert "name: by hand -> one (was set by an operation)" in planned
-    assert "headers: {'x': '1'} stays, set by an operation" in planned
+    assert "name: by hand -> one (set through the API)" in planned
+    assert "headers: {'x': '1'} kept, set through the API" in planned
     filed.apply(text)
     (left,) = filed.listed()
     assert (left["HookId"], left["Name"], left["Headers"]) == (made["HookId"], "one", {"x": "1"})
@@ -238,10 +238,10 @@ def test_only_prune_removes_unlisted_items(filed: Manager) -> None:
     answered(filed.create(7))
     text = FILE.format(name=filed.tenant.name, shown="one")
     done = filed.apply(text)
-    assert "--prune removes it (an operation made it)" in str(done)
+    assert "remove it with --prune (created through the API)" in str(done)
     assert len(filed.listed()) == 2
     empty = f"tenants: [{{name: {filed.tenant.name}, sample_hooks: []}}]"
-    assert "(a file brought it)" in str(filed.plan(empty))
+    assert "(created by an earlier file)" in str(filed.plan(empty))
     assert filed.apply(empty).is_empty
     filed.apply(empty, prune=True)
     assert filed.listed() == []

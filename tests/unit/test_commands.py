@@ -70,6 +70,7 @@ def test_every_command_has_help(run: Run, name: str) -> None:
     shown = run(name, "--help")
     assert shown.exit_code == 0
     assert shown.output.startswith("Usage:")
+    assert "..." not in shown.output.partition("Commands:")[2], "a summary is cut off"
 
 
 def test_tenant_is_applied_exported_listed_and_removed(run: Run, file: str) -> None:
@@ -93,9 +94,9 @@ def test_tenant_is_removed_only_after_confirmation(run: Run, file: str) -> None:
 def test_invalid_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("tenants:\n  - name: api\n    colour: red\n")
     assert refused(run("apply", "bad.yaml")).splitlines() == [
-        "2 problems; nothing was changed.",
-        "bad.yaml:2: tenants[0].name: expected another name; this host is the service's own; found 'api'",
-        "bad.yaml:3: tenants[0].colour: is not a known key; did you mean color?",
+        "Found 2 problems and changed nothing:",
+        "bad.yaml:2: tenants[0].name: expected another name; this one is reserved; found 'api'",
+        "bad.yaml:3: tenants[0].colour: isn't a known key; did you mean color?",
     ]
 
 
@@ -127,15 +128,15 @@ def test_invalid_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path)
         (["serve"], {"sms_url": "twilio:"}, "GATEHOUSE_SMS_URL"),
         (["serve", "--only", "hub"], {"api_url": "identity:8000"}, "GATEHOUSE_API_URL"),
         (["serve"], {"development": "yes"}, "GATEHOUSE_DEVELOPMENT"),
-        (["serve"], {"database_url": "postgresql://a:b@127.0.0.1:9/x"}, "does not answer"),
+        (["serve"], {"database_url": "postgresql://a:b@127.0.0.1:9/x"}, "isn't responding"),
         (["demo", "--bind", "0.0.0.0:8000"], {}, "loopback"),
-        (["tenant", "remove", "nobody", "--yes"], {}, "There is no tenant 'nobody'"),
-        (["export", "nobody"], {}, "There is no tenant 'nobody'"),
-        (["key", "rotate", "nobody"], {}, "There is no tenant 'nobody'"),
-        (["key", "revoke", "nobody"], {}, "There is no tenant 'nobody'"),
-        (["migrate", "--down", "9999"], {}, "There is no revision '9999'"),
+        (["tenant", "remove", "nobody", "--yes"], {}, "There's no tenant 'nobody'"),
+        (["export", "nobody"], {}, "There's no tenant 'nobody'"),
+        (["key", "rotate", "nobody"], {}, "There's no tenant 'nobody'"),
+        (["key", "revoke", "nobody"], {}, "There's no tenant 'nobody'"),
+        (["migrate", "--down", "9999"], {}, "There's no revision '9999'"),
         (["outbox", "replay"], {}, "Name one MESSAGE_ID"),
-        (["outbox", "replay", "nothing"], {}, "There is no dead letter"),
+        (["outbox", "replay", "nothing"], {}, "There's no dead message"),
     ],
 )
 def test_impossible_command_fails_with_one_sentence(
@@ -169,7 +170,7 @@ def test_tracing_without_its_package_stops_the_start(run: Run, monkeypatch: pyte
 
 
 def test_database_with_another_schema_is_not_served(run: Run, fresh_postgres: PostgresUrls) -> None:
-    assert "run 'gatehouse migrate'" in refused(run("serve", database_url=fresh_postgres.runtime_url))
+    assert "Run 'gatehouse migrate'" in refused(run("serve", database_url=fresh_postgres.runtime_url))
 
 
 def test_role_that_bypasses_row_security_is_not_served(
@@ -206,19 +207,21 @@ def test_reencrypted_secrets_need_the_old_key_no_longer(run: Run, file: str) -> 
     run("apply", file)
     run("key", "rotate", "acme")
     both = "\n".join(reversed(SECRETS))
-    assert "no key opens this value" in refused(run("secrets", "rotate", secret_key=SECRETS[1]))
-    assert "Re-encrypted 2 values" in run("secrets", "rotate", secret_key=both).output
-    assert "Re-encrypted 0 values" in run("secrets", "rotate", secret_key=SECRETS[1]).output
+    assert "GATEHOUSE_SECRET_KEY can't decrypt this database" in refused(
+        run("secrets", "rotate", secret_key=SECRETS[1])
+    )
+    assert "Re-encrypted 2 values." in run("secrets", "rotate", secret_key=both).output
+    assert "Re-encrypted 0 values." in run("secrets", "rotate", secret_key=SECRETS[1]).output
 
 
 def test_leaked_key_is_revoked_after_confirmation(run: Run, file: str) -> None:
     run("apply", file)
     new = run("key", "rotate", "acme").output.split()[2]
     assert run("key", "revoke", "acme", new).exit_code == 1, "revoked without confirmation"
-    assert f"key {new} is withdrawn" in run("key", "revoke", "acme", new, "--yes").output
-    assert f"acme publishes no key {new}." in refused(run("key", "revoke", "acme", new, "--yes"))
+    assert f"Revoked key {new} of acme" in run("key", "revoke", "acme", new, "--yes").output
+    assert f"acme has no published key {new}." in refused(run("key", "revoke", "acme", new, "--yes"))
     signs = run("key", "revoke", "acme", "--yes").output.split()[-3]
-    assert f"key {signs} is withdrawn" in run("key", "revoke", "acme", "--yes").output
+    assert f"Revoked key {signs} of acme" in run("key", "revoke", "acme", "--yes").output
 
 
 def test_dead_message_is_listed_without_text_and_replayed(run: Run, tmp_path: Path) -> None:
@@ -235,15 +238,15 @@ def test_dead_message_is_listed_without_text_and_replayed(run: Run, tmp_path: Pa
     assert message_id in shown
     assert "550 nobody here" in shown
     assert "123456" not in shown
-    assert run("outbox", "replay", message_id).output == "1 due again.\n"
+    assert run("outbox", "replay", message_id).output == "Queued 1 message to send again.\n"
     assert run("outbox", "list", "--state", "dead").output == ""
 
 
 def test_ids_may_begin_with_a_hyphen(run: Run, file: str) -> None:
     run("migrate")
     run("apply", file)
-    assert "There is no dead letter '-Lvov'" in refused(run("outbox", "replay", "-Lvov"))
-    assert "acme publishes no key -Lvov." in refused(run("key", "revoke", "acme", "-Lvov", "--yes"))
+    assert "There's no dead message '-Lvov'" in refused(run("outbox", "replay", "-Lvov"))
+    assert "acme has no published key -Lvov." in refused(run("key", "revoke", "acme", "-Lvov", "--yes"))
 
 
 def test_routes_command_prints_every_address(run: Run) -> None:

@@ -37,13 +37,13 @@ def test_every_problem_is_listed_with_its_line_and_key() -> None:
 """
     assert problems(text) == [
         "f.yaml:3: tenants[0].settings.two_factor: expected one of required, optional, disabled; found 'maybe'",
-        "f.yaml:5: tenants[0].applications[0].redirect_uri: is not a known key; did you mean redirect_uris?",
-        "f.yaml:6: tenants[0].applications[1].name: expected another name; this one is an address of the service; found 'token'",
+        "f.yaml:5: tenants[0].applications[0].redirect_uri: isn't a known key; did you mean redirect_uris?",
+        "f.yaml:6: tenants[0].applications[1].name: expected another name; the service uses this one in its own addresses; found 'token'",
         (
             "f.yaml:6: tenants[0].applications[1].redirect_uris[0]:"
             " expected an https address (http works on localhost and 127.0.0.1 only); found 'http://evil.example/cb'"
         ),
-        "f.yaml:7: tenants[1].name: expected another name; this host is the service's own; found 'api'",
+        "f.yaml:7: tenants[1].name: expected another name; this one is reserved; found 'api'",
     ]
 
 
@@ -62,7 +62,7 @@ def test_paths_of_the_service_are_no_application_names(name: str) -> None:
 @pytest.mark.parametrize("key", ["roles", "organizations", "webhooks"])
 def test_key_of_a_later_version_is_refused_with_this_text(key: str) -> None:
     assert problems(f"{ACME}    {key}: []") == [
-        f"f.yaml:3: tenants[0].{key}: this version does not serve it yet; expected the file without this key"
+        f"f.yaml:3: tenants[0].{key}: isn't supported by this version yet; remove it"
     ]
 
 
@@ -72,7 +72,7 @@ def test_key_of_a_later_version_is_refused_with_this_text(key: str) -> None:
 )
 def test_unsupported_setting_is_refused_with_this_text(key: str, value: str) -> None:
     assert problems(f"{ACME}    settings: {{{key}: {value}}}") == [
-        f"f.yaml:3: tenants[0].settings.{key}: this version does not serve it yet; expected the file without this key"
+        f"f.yaml:3: tenants[0].settings.{key}: isn't supported by this version yet; remove it"
     ]
 
 
@@ -112,8 +112,8 @@ def test_usual_redirect_uri_is_accepted(uri: str) -> None:
 def test_duplicate_is_reported_with_the_first_line() -> None:
     text = f"{ACME}    accounts:\n      - {{email: Ada@b.example}}\n      - {{email: ada@b.example}}\n  - name: acme\n"
     assert problems(text) == [
-        "f.yaml:5: tenants[0].accounts[1].email: is given twice; expected it once (see line 4)",
-        "f.yaml:6: tenants[1].name: is given twice; expected it once (see line 2)",
+        "f.yaml:5: tenants[0].accounts[1].email: is listed twice; see line 4",
+        "f.yaml:6: tenants[1].name: is listed twice; see line 2",
     ]
 
 

@@ -29,7 +29,7 @@ def problems(part: str) -> list[str]:
         ("allowed_ips: [foo]", f"allowed_ips[0]: expected {NETWORK}; found 'foo'"),
         (
             "trial_ends_at: bla",
-            "trial_ends_at: expected a date or a moment such as 2027-01-31 or 2027-01-31T18:00:00Z; found 'bla'",
+            "trial_ends_at: expected a date or time such as 2027-01-31 or 2027-01-31T18:00:00Z; found 'bla'",
         ),
         ("locales: [xx]", f"locales[0]: expected {HOUSE_LANGUAGES}; found 'xx'"),
         ("locales: []", "locales: expected at least one language; found none"),
@@ -48,14 +48,14 @@ def problems(part: str) -> list[str]:
         ),
         (
             "consent_forms: [{event: Login, options: [{id: a, title: {en: A}}]}]",
-            "consent_forms: expected a form for FirstLogin beside that for Login; found a list",
+            "consent_forms: expected a form for FirstLogin as well, because there is one for Login; found a list",
         ),
         (
             "consent_forms: [{event: login, options: [{id: a, title: {en: A}}]}]",
-            "consent_forms[0].event: expected Register, FirstLogin or Login in these letters, or a name of your own",
+            "consent_forms[0].event: expected Register, FirstLogin or Login, spelled exactly so, or a name of your own",
         ),
-        ("custom_fields: [' ']", "custom_fields[0]: expected words, not blanks alone; found ' '"),
-        ("security_questions: {pet: ''}", "security_questions.pet: expected words, not blanks alone; found ''"),
+        ("custom_fields: [' ']", "custom_fields[0]: expected text, not only spaces; found ' '"),
+        ("security_questions: {pet: ''}", "security_questions.pet: expected text, not only spaces; found ''"),
     ],
 )
 def test_setting_without_effect_is_refused(entry: str, problem: str) -> None:
@@ -89,7 +89,7 @@ def test_setting_with_effect_is_accepted(entry: str) -> None:
         ("sentence: {fr: Bonjour}", f"sentence.fr: expected {HOUSE_LANGUAGES}; found 'fr'"),
         (
             "logo: 'http://a.example/x.png'",
-            "logo: expected an https address, or a picture as a data: address; found 'http://a.example/x.png'",
+            "logo: expected an https address, or an image as a data: URL; found 'http://a.example/x.png'",
         ),
     ],
 )
@@ -122,17 +122,17 @@ def test_web_link_of_an_application_is_accepted(key: str) -> None:
     [
         (
             "grant_types: []",
-            "grant_types: expected authorization_code or client_credentials, which begin with something",
+            "grant_types: expected authorization_code or client_credentials in the list; the others can't start a sign-in",
         ),
         (
             "grant_types: [refresh_token]",
-            "grant_types: expected authorization_code or client_credentials, which begin with something",
+            "grant_types: expected authorization_code or client_credentials in the list; the others can't start a sign-in",
         ),
         ("response_types: []", "response_types: expected code, because grant_types has authorization_code"),
-        ("scope: profile", "scope: expected openid among others, because protocol is openid"),
+        ("scope: profile", "scope: expected a value that includes openid, because protocol is openid"),
         (
             "scope: 'openid account:read'",
-            "scope: expected without account:read and account:write, which interface_access gives",
+            "scope: expected no account:read or account:write; interface_access grants them",
         ),
         (
             "grant_types: [client_credentials], interface_access: full",
@@ -149,11 +149,11 @@ def test_web_link_of_an_application_is_accepted(key: str) -> None:
         ),
         (
             "cors_origins: ['https://a.example:99999']",
-            "cors_origins[0]: expected an address whose host and port can be read; found 'https://a.example:99999'",
+            "cors_origins[0]: expected an address with a valid host and port; found 'https://a.example:99999'",
         ),
         (
             "cors_origins: ['https://[::1']",
-            "cors_origins[0]: expected an address whose host and port can be read; found 'https://[::1'",
+            "cors_origins[0]: expected an address with a valid host and port; found 'https://[::1'",
         ),
     ],
 )

@@ -69,10 +69,10 @@ def test_network_list_gives_places(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (database({"203.0.113.0/24": LINZ})[300:], "it is no whole database of the MaxMind DB format"),
-        (b"\xab\xcd\xefMaxMind.com", "it is no whole database of the MaxMind DB format"),
-        (b"\x80\x81\x82", "it is neither a database nor text"),
-        ("Austria;Linz\n", "no line of it names a network, as 203.0.113.0/24,Austria,Linz does"),
+        (database({"203.0.113.0/24": LINZ})[300:], "it isn't a complete MaxMind DB file"),
+        (b"\xab\xcd\xefMaxMind.com", "it isn't a complete MaxMind DB file"),
+        (b"\x80\x81\x82", "it's neither a MaxMind DB nor a text file"),
+        ("Austria;Linz\n", "none of its lines looks like 203.0.113.0/24,Austria,Linz"),
     ],
     ids=["cut off", "its mark alone", "no text", "another list"],
 )
@@ -82,7 +82,7 @@ def test_unreadable_location_file_stops_the_start(tmp_path: Path, content: str |
 
 
 def test_missing_location_file_stops_the_start(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="cannot be read: No such file"):
+    with pytest.raises(SettingsError, match="Couldn't read GATEHOUSE_LOCATIONS_FILE: No such file"):
         locations(str(tmp_path / "places"))
 
 

@@ -53,11 +53,11 @@ class Encryption:
         """Return the clear value; raises DecryptionError."""
         cipher = self._ciphers.get(ciphertext[1:9])
         if cipher is None or ciphertext[:1] != _VERSION:
-            raise UnknownEncryptionKey("no key opens this value; is a line of GATEHOUSE_SECRET_KEY missing here?")
+            raise UnknownEncryptionKey("no line of GATEHOUSE_SECRET_KEY decrypts this value")
         try:
             return cipher.decrypt(ciphertext[9:21], ciphertext[21:], associated_data.encode())
         except (InvalidTag, ValueError):  # ValueError: truncated within the nonce
-            raise WrongAssociatedData("the value was sealed for another place, or was changed") from None
+            raise WrongAssociatedData("the value was encrypted for another row, or was changed") from None
 
     @property
     def prefix(self) -> bytes:

@@ -100,12 +100,12 @@ class AccountPass:
             if account is not None:
                 found[account.uid] = account
         if len(found) > 1:
-            self.run.refuse(path, "expected one account; its email, username and phone belong to several")
+            self.run.refuse(path, "expected one account; this email, username and phone belong to different ones")
         held = next(iter(found.values()), None)
         for kind, value in _named(wanted) if held is not None else ():
             stands = getattr(held, kind)
             if stands is not None and identifiers.normalize(kind, stands) != identifiers.normalize(kind, value):
-                self.run.refuse((*path, kind), f"expected {stands}: what names an account is not overwritten")
+                self.run.refuse((*path, kind), f"expected {stands}; a file can't change an account's {kind}")
         return held
 
     def _add(self, context: Context, wanted: AccountFile, edits: Edits) -> Change:
@@ -144,7 +144,7 @@ class AccountPass:
         details = [*differences(before, after), *differences(held.profile, profile)]
         values: dict[str, Any] = {**after, "profile": profile}
         if held.password_hash is None and wanted.password:
-            details.append("password: given, because there is none")
+            details.append("password: set, because the account has none")
             values |= {
                 "password_hash": self._row(context, held.uid, wanted)["password_hash"],
                 "password_changed_at": context.now,

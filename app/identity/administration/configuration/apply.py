@@ -66,7 +66,7 @@ def apply(services: Services, configuration: Configuration, *, prune: bool = Fal
         return done
     except IntegrityError as problem:
         raise ConfigurationError(
-            [Problem(configuration.document.file, 1, "", f"is taken already: {problem.orig}")]
+            [Problem(configuration.document.file, 1, "", f"is already taken: {problem.orig}")]
         ) from problem
     finally:
         work.rollback()
@@ -116,7 +116,7 @@ class _TenantPass:
         held = changes.by_name(self.work, self.declared.name)
         owner = changes.tenant_with_key(self.work, self.declared.api_key) if self.declared.api_key else None
         if owner not in (None, self.declared.name):
-            self.run.refuse((*self.path, "api_key"), "expected a key of its own; another tenant has this one")
+            self.run.refuse((*self.path, "api_key"), "expected a key of its own; another tenant uses this one")
         if held is None:
             self._add()
         else:
@@ -139,7 +139,9 @@ class _TenantPass:
         declared = self.declared
         ours = self.run.services.settings
         if f"{declared.name}.{ours.hub_domain}" == ours.api_hostname:
-            self.run.refuse((*self.path, "name"), "expected another name; GATEHOUSE_API_HOST is this tenant's host")
+            self.run.refuse(
+                (*self.path, "name"), "expected another name; this tenant's host would be GATEHOUSE_API_HOST"
+            )
         key = declared.api_key or randomness.guid()
         secret = declared.api_secret or randomness.guid()
         for name, given, value in (("api_key", declared.api_key, key), ("api_secret", declared.api_secret, secret)):
@@ -187,10 +189,10 @@ class _TenantPass:
             details.append("active: false -> true")
         captcha = self._captcha_secret(held.captcha_secret, settings)
         if captcha != held.captcha_secret:
-            details.append("captcha_secret: another one")
+            details.append("captcha_secret: changed")
         kept_services = self._service_secrets(held.service_secrets)
         if kept_services != held.service_secrets:
-            details.append("secrets of push, duo or connections: others")
+            details.append("secrets of push, duo or connections: changed")
         action = Action.CHANGE if details else Action.UNCHANGED
         stays = unnamed(self._managed(settings), self.named["settings"], "settings.")
         self._note(action, "tenant", self.declared.name, *details, *self._kept(held), *stays)
@@ -236,13 +238,13 @@ class _TenantPass:
         """Return a note for each key or secret of the file that differs from the stored one, which stays."""
         notes = []
         if self.declared.api_key and self.declared.api_key.lower() != held.api_key:
-            notes.append("api_key: the one that stands is kept")
+            notes.append("api_key: unchanged; a file doesn't overwrite it")
         if self.declared.api_secret:
             known = self.run.services.encryption.decrypt(
                 held.api_secret, changes.api_secret_associated_data(held.tenant_id)
             ).decode()
             if not hmac.compare_digest(known.lower(), self.declared.api_secret.lower()):
-                notes.append("api_secret: the one that stands is kept")
+                notes.append("api_secret: unchanged; a file doesn't overwrite it")
         return notes
 
     def _settings(self, held: dict[str, Any]) -> dict[str, Any]:
@@ -279,7 +281,9 @@ class _TenantPass:
         except ValidationError as problem:
             first = problem.errors()[0]
             where = ".".join(map(str, first["loc"]))
-            self.run.refuse((*self.path, "settings"), f"expected what agrees with what stands: {where} {first['msg']}")
+            self.run.refuse(
+                (*self.path, "settings"), f"expected settings that fit the stored ones: {where} {first['msg']}"
+            )
 
     def _brand(self) -> dict[str, Any] | None:
         """Return the brand in the file, if it has one."""
@@ -310,10 +314,10 @@ class _TenantPass:
         by_name = next((one for one in held if one.name == wanted.name.lower()), None)
         if by_id is None and by_name is not None and wanted.client_id:
             self.run.refuse(
-                (*path, "client_id"), f"expected {by_name.client_id}: the id of an application cannot change"
+                (*path, "client_id"), f"expected {by_name.client_id}; an application's client_id can't change"
             )
         if by_id is not None and by_name is not None and by_id is not by_name:
-            self.run.refuse((*path, "name"), f"expected another name; {by_name.client_id} has this one")
+            self.run.refuse((*path, "name"), f"expected another name; application {by_name.client_id} has this one")
         return by_id or by_name
 
     def _new_application(self, wanted: ApplicationFile) -> None:
@@ -345,14 +349,14 @@ class _TenantPass:
         details = list(differences(held.settings, changes.stored_settings(settings), before))
         values: dict[str, Any] = {}
         if settings.is_public and held.secret_hash is not None:
-            details.append("client_secret: removed, because the application is public now")
+            details.append("client_secret: removed, because the application is now public")
             values["secret_hash"] = None
         elif not settings.is_public and held.secret_hash is None:
-            details.append("client_secret: given, because the application is confidential now")
+            details.append("client_secret: set, because the application is now confidential")
             values["secret_hash"] = self._secret(wanted)
         notes = []
         if wanted.client_secret and held.secret_hash not in (None, randomness.digest(wanted.client_secret)):
-            notes.append("client_secret: the one that stands is kept")
+            notes.append("client_secret: unchanged; a file doesn't overwrite it")
         action = Action.CHANGE if details else Action.UNCHANGED
         self._note(
             action, "application", wanted.name, *details, *notes, *unnamed(changes.stored_settings(settings), named)
@@ -363,7 +367,7 @@ class _TenantPass:
     def _leave(self, held: ApplicationRow) -> None:
         name = str(held.settings.get("name", held.name))
         if not self.run.prune:
-            self._note(Action.UNCHANGED, "application", name, "is not in the file; --prune removes it")
+            self._note(Action.UNCHANGED, "application", name, "not in the file; remove it with --prune")
             return
         self._note(Action.REMOVE, "application", name)
         if self.run.writes:

@@ -26,7 +26,7 @@ def problems(
                 if first != path:
                     of = f" for {item_id[0]}" if len(item_id) > 1 else ""
                     line = document.line_of(first)
-                    yield (*path, _last_key(resource)), f"is given twice{of}; expected it once (see line {line})"
+                    yield (*path, _last_key(resource)), f"is listed twice{of}; see line {line}"
 
 
 def listed(resource: Resource, tenant: BaseModel, path: Path) -> Iterator[tuple[Path, BaseModel]]:

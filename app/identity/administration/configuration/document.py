@@ -94,9 +94,9 @@ def read(text: bytes, file: str) -> Document:
         raise _broken(document, text[: problem.start].count(b"\n") + 1, "expected UTF-8 text") from None
     except yaml.MarkedYAMLError as problem:
         line = problem.problem_mark.line + 1 if problem.problem_mark else 1
-        raise _broken(document, line, f"expected YAML; {problem.problem}") from None
+        raise _broken(document, line, f"expected valid YAML; {problem.problem}") from None
     except yaml.YAMLError as problem:
-        raise _broken(document, 1, f"expected YAML; {problem}") from None
+        raise _broken(document, 1, f"expected valid YAML; {problem}") from None
     return document
 
 
@@ -120,12 +120,12 @@ def _value(document: Document, stream: Iterator[Any], event: Any, path: Path) ->
     if len(path) > MOST_DEPTH:
         raise _broken(document, line, f"expected at most {MOST_DEPTH} levels")
     if isinstance(event, events.AliasEvent) or getattr(event, "anchor", None):
-        raise _broken(document, line, "expected no anchors (&) and aliases (*): write the part out")
+        raise _broken(document, line, "expected no anchors (&) or aliases (*); repeat the values instead")
     if event.tag not in (None, "!", "tag:yaml.org,2002:str"):
         raise _broken(document, line, f"expected no tags; found {event.tag}")
     if isinstance(event, events.ScalarEvent):
         if not _is_storable(event.value):
-            raise _broken(document, line, "expected text without NUL and lone surrogates")
+            raise _broken(document, line, "expected text without NUL characters or lone surrogates")
         return _scalar(event)
     if isinstance(event, events.SequenceStartEvent):
         return _list(document, stream, path)
@@ -147,9 +147,7 @@ def _map(document: Document, stream: Iterator[Any], path: Path) -> dict[str, Any
             raise _broken(document, line, "expected a plain key")
         key = str(event.value)
         if key in found:
-            document.problems.append(
-                Problem(document.file, line, key_of((*path, key)), "is given twice; expected it once")
-            )
+            document.problems.append(Problem(document.file, line, key_of((*path, key)), "is listed twice"))
         document.lines[(*path, key)] = line
         found[key] = _value(document, stream, next(stream), (*path, key))
     return found

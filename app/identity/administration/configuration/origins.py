@@ -77,7 +77,7 @@ def differences(
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             yield from differences(old, new, _map(mark), f"{prefix}{key}.")
             continue
-        origin = " (was set by an operation)" if key in held and marks(old) != mark else ""
+        origin = " (set through the API)" if key in held and marks(old) != mark else ""
         yield f"{prefix}{key}: {shown(old)} -> {shown(new)}{origin}"
 
 
@@ -85,7 +85,7 @@ def unnamed(after: Mapping[str, Any], named: Mapping[str, Any], prefix: str = ""
     """Yield a note for each stored value that the file does not name: an operation set it."""
     for key in sorted(after):
         if key not in named:
-            yield f"{prefix}{key}: {shown(after[key])} stays, set by an operation"
+            yield f"{prefix}{key}: {shown(after[key])} kept, set through the API"
         elif isinstance(after[key], Mapping) and isinstance(named[key], Mapping):
             yield from unnamed(after[key], named[key], f"{prefix}{key}.")
 

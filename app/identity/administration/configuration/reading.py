@@ -53,7 +53,7 @@ def read_file(path: FilePath) -> Configuration:
             )
         text = path.read_bytes()
     except OSError as problem:
-        raise ConfigurationError([Problem(str(path), 1, "", f"cannot be read: {problem.strerror}")]) from None
+        raise ConfigurationError([Problem(str(path), 1, "", f"couldn't be read: {problem.strerror}")]) from None
     return read(text, str(path), path.parent)
 
 
@@ -96,7 +96,7 @@ def _without_later(document: Document) -> Any:
 
 def _drop_later(document: Document, part: dict[str, Any], later: Set[str], path: Path) -> None:
     for key in sorted(later & set(part)):
-        document.problem((*path, key), "this version does not serve it yet; expected the file without this key")
+        document.problem((*path, key), "isn't supported by this version yet; remove it")
         del part[key]
 
 
@@ -115,7 +115,7 @@ def _refuse_duplicates(document: Document) -> None:
     for path, *mark in _marks(document.value):
         first = seen.setdefault(tuple(mark), path)
         if first != path:
-            document.problem(path, f"is given twice; expected it once (see line {document.line_of(first)})")
+            document.problem(path, f"is listed twice; see line {document.line_of(first)}")
 
 
 def _marks(value: Any) -> Iterator[tuple[Any, ...]]:

@@ -107,7 +107,7 @@ class _Pass:
         after = merged(held, content, before or {})
         details = list(differences(held, after, before or {}))
         if item.secrets != current.secrets:
-            details.append("secrets: others")
+            details.append("secrets: changed")
         action = Action.CHANGE if details else Action.UNCHANGED
         self._note(action, item, *details, *unnamed(after, content))
         is_noted = not store_of(self.resource).keeps_origin or item.origin == current.origin
@@ -117,9 +117,9 @@ class _Pass:
             store_of(self.resource).change(self.access, self.resource, item, self._unique(item))
 
     def _leave(self, item: Item, before: Marks | None, names: dict[str, Any]) -> None:
-        origin = "an operation made it" if before is None else "a file brought it"
+        origin = "created through the API" if before is None else "created by an earlier file"
         if not self.run.prune:
-            self._note(Action.UNCHANGED, item, f"is not in the file; --prune removes it ({origin})")
+            self._note(Action.UNCHANGED, item, f"not in the file; remove it with --prune ({origin})")
             if before is not None:
                 names[item.name] = before
             return

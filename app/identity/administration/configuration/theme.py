@@ -28,7 +28,7 @@ def read(outer: Document, path: Path, folder: FilePath, name: str) -> Brand | No
     """Return the brand of a theme folder; adds problems to the outer document and returns None."""
     root = (folder / name).resolve()
     if not root.is_dir():
-        outer.problem(path, f"expected a folder beside the file; there is no {name}")
+        outer.problem(path, f"expected a folder next to this file; there's no {name}")
         return None
     file = root / "theme.yaml"
     if not file.is_file():
@@ -61,9 +61,9 @@ def _logo(inner: Document, root: FilePath, name: str) -> str | None:
     file = (root / name).resolve()
     kind = _KINDS.get(file.suffix.lower())
     if not file.is_relative_to(root) or not file.is_file() or kind is None:
-        inner.problem(("logo",), f"expected an svg, png, webp or jpg file of the theme folder; found {name!r}")
+        inner.problem(("logo",), f"expected an svg, png, webp or jpg file in the theme folder; found {name!r}")
         return None
     if file.stat().st_size > MOST_LOGO_BYTES:
-        inner.problem(("logo",), f"expected a picture of at most {MOST_LOGO_BYTES} bytes; found {file.stat().st_size}")
+        inner.problem(("logo",), f"expected an image of at most {MOST_LOGO_BYTES} bytes; found {file.stat().st_size}")
         return None
     return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"

@@ -17,12 +17,12 @@ _SECRET = frozenset(
     | {"service_json", "apns_certificate", "secrets"}
 )
 _PATTERNS = {
-    "name": "a name of letters, digits and hyphens (a tenant's in lower case; an application's begins with a letter)",
-    "color": "a colour such as #3b49d9",
+    "name": "letters, digits and hyphens (in lower case for a tenant; an application starts with a letter)",
+    "color": "a color such as #3b49d9",
     "api_key": "a GUID",
     "api_secret": "a GUID",
     "client_id": "1 to 128 printable ASCII characters without spaces",
-    "username": "2 to 64 characters without spaces and @",
+    "username": "2 to 64 characters without spaces or @",
     "phone": "an E.164 number such as +4930123456, in quotes",
 }
 _KINDS = {
@@ -84,7 +84,7 @@ def _own(path: Path, sentence: str, error: dict[str, Any]) -> tuple[Path, str]:
 
 def _unknown(key: str) -> str:
     near = difflib.get_close_matches(key, known_keys(), n=1)
-    return "is not a known key" + (f"; did you mean {near[0]}?" if near else "")
+    return "isn't a known key" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def _found(key: str, value: Any) -> str:

@@ -69,7 +69,7 @@ def create(url: str, file: Path, pg_dump: str = "pg_dump") -> Manifest:
     """
     for each in (file, manifest_of(file)):
         if each.exists():
-            raise BackupRefused(f"{each} exists; a backup is never written over another.")
+            raise BackupRefused(f"{each} already exists, and backups are never overwritten. Choose another file.")
     try:
         counted = _copy_sqlite(url, file) if url.startswith("sqlite") else _dump_postgres(url, file, pg_dump)
         manifest = Manifest(counted.revision, counted.rows, _digest(file))
@@ -90,12 +90,16 @@ def verify(url: str, file: Path) -> Manifest:
     try:
         expected = Manifest(**json.loads(manifest_of(file).read_text()))
     except (ValueError, TypeError):
-        raise BackupRefused(f"{manifest_of(file)} is no manifest of a backup.") from None
+        raise BackupRefused(f"{manifest_of(file)} isn't the manifest of a backup.") from None
     if _digest(file) != expected.sha256:
-        raise BackupRefused(f"{file} is not as it was written: its digest differs from the manifest's.")
+        raise BackupRefused(
+            f"{file} was changed or cut off after it was written: its digest doesn't match the manifest."
+        )
     actual = _check_sqlite(file) if url.startswith("sqlite") else _count_postgres(url)
     if actual.revision != expected.revision:
-        raise BackupRefused(f"The restored database is at schema {actual.revision}, the backup at {expected.revision}.")
+        raise BackupRefused(
+            f"The restored database is at schema {actual.revision}, but the backup is at {expected.revision}."
+        )
     names = sorted(expected.rows.keys() | actual.rows.keys())
     differences = [
         f"{name}: {actual.rows.get(name, 'none')} instead of {expected.rows.get(name, 'none')}"
@@ -103,14 +107,14 @@ def verify(url: str, file: Path) -> Manifest:
         if actual.rows.get(name) != expected.rows.get(name)
     ]
     if differences:
-        raise BackupRefused("The restored database does not hold what was backed up: " + "; ".join(differences) + ".")
+        raise BackupRefused("The restored database doesn't match the backup: " + "; ".join(differences) + ".")
     return expected
 
 
 def _copy_sqlite(url: str, file: Path) -> Manifest:
     source = Path(make_url(own_parameters(url)[0]).database or "")
     if not source.is_file():
-        raise BackupRefused(f"There is no database at {source}.")
+        raise BackupRefused(f"There's no database at {source}.")
     with _private(file):
         pass
     with closing(sqlite3.connect(source)) as read, closing(sqlite3.connect(file)) as copy:
@@ -145,7 +149,7 @@ def _dump_postgres(url: str, file: Path, pg_dump: str) -> Manifest:
             _dump([pg_dump, "--format=custom", f"--snapshot={snapshot}", f"--dbname={plain}"], file, address.password)
             return counted
     except DBAPIError as problem:
-        raise StoreUnavailable(f"The database cannot be backed up: {str(problem.orig).splitlines()[0]}") from problem
+        raise StoreUnavailable(f"Couldn't back up the database: {str(problem.orig).splitlines()[0]}") from problem
     finally:
         engine.dispose()
 
@@ -156,7 +160,7 @@ def _dump(command: list[str], file: Path, password: object) -> None:
         with _private(file) as out:
             completed = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, env=environ, check=False)  # noqa: S603 - no shell
     except FileNotFoundError:
-        raise BackupRefused(f"{command[0]} is not installed; --pg-dump names it.") from None
+        raise BackupRefused(f"{command[0]} isn't installed. Install it, or name another with --pg-dump.") from None
     if completed.returncode != 0:
         raise BackupRefused(f"{command[0]} failed: {completed.stderr.decode(errors='replace').strip()[-500:]}")
 
@@ -168,9 +172,7 @@ def _count_postgres(url: str) -> Manifest:
             _require_bypass_rls(connection)
             return _counts(connection)
     except DBAPIError as problem:
-        raise StoreUnavailable(
-            f"The restored database cannot be read: {str(problem.orig).splitlines()[0]}"
-        ) from problem
+        raise StoreUnavailable(f"Couldn't read the restored database: {str(problem.orig).splitlines()[0]}") from problem
     finally:
         engine.dispose()
 
@@ -179,15 +181,15 @@ def _require_bypass_rls(connection: Connection) -> None:
     """Refuse a role that row-level security applies to, even the owner: it would silently see no rows."""
     if not connection.execute(text(_BYPASSES_RLS)).scalar():
         raise BackupRefused(
-            f"The role {connection.engine.url.username!r} sees no row of any tenant (row-level security binds it, and the owner too): "
-            "give GATEHOUSE_BACKUP_URL the backup role of deploy/postgres-roles.sql."
+            f"Row-level security hides tenants' rows from the role {connection.engine.url.username!r}, even if it owns the tables. "
+            "Set GATEHOUSE_BACKUP_URL to the backup role from deploy/postgres-roles.sql."
         )
 
 
 def _counts(connection: Connection) -> Manifest:
     names = [str(row[0]) for row in connection.execute(text(_TABLES[connection.dialect.name]))]
     if "alembic_version" not in names:
-        raise BackupRefused("This is not a Gatehouse database.")
+        raise BackupRefused("This isn't a Gatehouse database.")
     rows = {
         name: int(connection.execute(text(f'SELECT count(*) FROM "{name}"')).scalar_one())  # noqa: S608 - names of tables
         for name in names

@@ -63,7 +63,7 @@ class Database:
         try:
             is_trial = self._circuit.admit()
         except time_budget.CircuitOpen:
-            raise StoreUnavailable("The database did not answer recently.") from None
+            raise StoreUnavailable("The database hasn't responded recently.") from None
         if time_budget.remaining_seconds(1.0) <= 0:
             raise StoreUnavailable("The request has used up its time for the database.")
         return self._probe() if is_trial else self._checkout()
@@ -163,7 +163,7 @@ def translate(problem: DBAPIError) -> Exception:
 
 
 def _sentence(problem: DBAPIError) -> str:
-    return f"The database does not answer as it should: {str(problem.orig).splitlines()[0] if str(problem.orig) else problem}"
+    return f"The database isn't responding: {str(problem.orig).splitlines()[0] if str(problem.orig) else problem}"
 
 
 def _json(value: Any) -> str:

@@ -107,7 +107,9 @@ def downgrade(database_url: str, *, revision: str = "base", retries: LockRetries
     with connected(database_url, retries) as connection:
         state = _read_state(connection)
         if (state.revision or "") > HEAD:
-            raise SettingsError(f"Schema {state.revision} is of a newer version: go back with that version's command.")
+            raise SettingsError(
+                f"Schema {state.revision} comes from a newer version. Downgrade with that version's 'gatehouse migrate'."
+            )
         _run_with_retries(connection, retries, lambda: command.downgrade(config_of(connection), revision))
 
 
@@ -135,7 +137,7 @@ def ready(settings: Settings, database: Database) -> None:
             raise SettingsError(refusal)
         if not database.is_sqlite and connection.execute(text(_BYPASSES_RLS)).scalar():
             raise SettingsError(
-                "The role of GATEHOUSE_DATABASE_URL is a superuser or bypasses row-level security; give it a plain one."
+                "The role in GATEHOUSE_DATABASE_URL is a superuser or bypasses row-level security. Use a plain role."
             )
     if database.is_sqlite and is_behind:
         migrate(settings)
@@ -163,7 +165,7 @@ def connected(url: str, retries: LockRetries = LOCK_RETRIES) -> Iterator[Connect
             _set_lock_timeout(connection, retries)
             yield connection
     except OperationalError as problem:
-        raise StoreUnavailable(f"The database cannot be migrated: {_first_line(problem)}") from problem
+        raise StoreUnavailable(f"Couldn't migrate the database: {_first_line(problem)}") from problem
     finally:
         engine.dispose()
 
@@ -212,9 +214,9 @@ def _run_with_retries(connection: Connection, retries: LockRetries, change: Call
 def _table_in_use(connection: Connection, retries: LockRetries, problem: OperationalError) -> str:
     state = _read_state(connection)
     return (
-        f"A long transaction uses a table that the migration after {state.revision or 'none'} changes ({_first_line(problem)}), "
-        f"in each of {retries.tries} tries: end it (pg_stat_activity shows it) and run 'gatehouse migrate' again. "
-        "Everything up to this revision stands, nothing is half done."
+        f"A long transaction holds a table that the next migration changes ({_first_line(problem)}); gave up after "
+        f"{retries.tries} tries. Find it in pg_stat_activity, end it and run 'gatehouse migrate' again. The database is at schema "
+        f"{state.revision or 'none'}; nothing is half done."
     )
 
 
@@ -256,12 +258,14 @@ def _use_transactional_ddl(engine: Engine) -> None:
 
 def _grant(connection: Connection, role: str) -> None:
     if not _ROLE.match(role):
-        raise SettingsError(f"GATEHOUSE_DATABASE_URL: {role!r} is not a plain role name.")
+        raise SettingsError(
+            f"GATEHOUSE_DATABASE_URL: {role!r} can't be used as a role name. Use letters, digits, _, $ and -."
+        )
     with connection.begin():
         known = connection.execute(text("SELECT 1 FROM pg_roles WHERE rolname = :role"), {"role": role})
         if known.one_or_none() is None:
             raise SettingsError(
-                f"The role {role!r} of GATEHOUSE_DATABASE_URL does not exist; make it first (deploy/postgres-roles.sql)."
+                f"The role {role!r} in GATEHOUSE_DATABASE_URL doesn't exist. Create it first (deploy/postgres-roles.sql)."
             )
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_PARTITIONS})"))
         for statement in _GRANTS:

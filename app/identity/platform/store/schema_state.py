@@ -30,11 +30,11 @@ class SchemaState:
             oldest_schema: the oldest revision that it can serve.
         """
         if self.revision is None or self.revision < oldest_schema:
-            return f"The database is at schema {self.revision or 'none'}, this version needs {oldest_schema}: run 'gatehouse migrate'."
+            return f"The database is at schema {self.revision or 'none'}, but this version needs {oldest_schema}. Run 'gatehouse migrate'."
         if self.revision > head and (self.oldest_code is None or self.oldest_code > head):
             return (
-                f"The database is at schema {self.revision}, which serves code of schema {self.oldest_code or self.revision} "
-                f"and newer; this version is of {head}: start a newer one."
+                f"The database is at schema {self.revision}, which needs a version with schema {self.oldest_code or self.revision} "
+                f"or newer, and this one has {head}. Start a newer version."
             )
         return None
 

@@ -36,7 +36,7 @@ class ListedLocations:
         try:
             lines = list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
         except (UnicodeDecodeError, csv.Error):
-            raise ValueError("it is neither a database nor text") from None
+            raise ValueError("it's neither a MaxMind DB nor a text file") from None
         for number, line in enumerate(lines, 1):
             try:
                 network = ip_network(line[0].strip(), strict=False)
@@ -47,7 +47,7 @@ class ListedLocations:
             key = (network.version, int(network.network_address))
             entries.append((key, int(network.broadcast_address), Place(fields[1], fields[0])))
         if lines and not entries:
-            raise ValueError("no line of it names a network, as 203.0.113.0/24,Austria,Linz does")
+            raise ValueError("none of its lines looks like 203.0.113.0/24,Austria,Linz")
         entries.sort(key=lambda entry: entry[0])
         self._starts = [entry[0] for entry in entries]
         self._ends = [entry[1:] for entry in entries]

@@ -44,7 +44,7 @@ class MaxmindLocations:
             self._reader = maxminddb.open_database(file)
             self._has_ipv6 = self._reader.metadata().ip_version == 6
         except (maxminddb.InvalidDatabaseError, TypeError):
-            raise ValueError("it is no whole database of the MaxMind DB format") from None
+            raise ValueError("it isn't a complete MaxMind DB file") from None
 
     def place_of(self, address: str) -> Place:
         try:

@@ -51,9 +51,9 @@ def locations(file: str) -> Locations:
     try:
         return FailSafeLocations(next(known for known in _formats() if known.reads(path)).open(path))
     except OSError as problem:
-        raise SettingsError(f"GATEHOUSE_LOCATIONS_FILE cannot be read: {problem.strerror}.") from None
+        raise SettingsError(f"Couldn't read GATEHOUSE_LOCATIONS_FILE: {problem.strerror}.") from None
     except ValueError as problem:
-        raise SettingsError(f"GATEHOUSE_LOCATIONS_FILE tells no places: {problem}.") from None
+        raise SettingsError(f"GATEHOUSE_LOCATIONS_FILE has no locations: {problem}.") from None
 
 
 def _formats() -> Iterator[LocationFormat]:

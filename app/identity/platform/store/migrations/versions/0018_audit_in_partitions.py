@@ -148,8 +148,8 @@ def _checked() -> str:
         with op.get_context().autocommit_block():
             pass  # commits that: it must not stay and refuse rows
         raise SettingsError(
-            f"The audit trail has rows that a clock dated months ahead (entry_id >= '{bound}'): as superuser, delete them or give them "
-            "the ids of another time, and run 'gatehouse migrate' again."
+            f"The audit trail has rows dated months ahead by a wrong clock (entry_id >= '{bound}'). As superuser, delete them or change "
+            "their ids, then run 'gatehouse migrate' again."
         )
     return bound
 
