@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from pathlib import Path
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, render_template
 
-from app.demo.inbox import protect, stylesheet
+from app.demo import look
 from app.demo.supervisor import Person
 from app.settings import Settings
 
@@ -43,12 +42,14 @@ class Front:
 
 
 def _create_page(settings: Settings, people: Collection[Person]) -> Flask:
-    app = Flask("gatehouse.front", root_path=str(Path(__file__).parent), static_folder=None)
+    app = Flask("gatehouse.front", root_path=look.FOLDER, static_folder=None)
 
     @app.get("/")
     def front() -> str:
-        return render_template("front.html", addresses=addresses(settings), people=people)
+        shop, *_, inbox, reference = (address for address, _ in addresses(settings))
+        return render_template(
+            "front.html", shop=shop, inbox=inbox, reference=reference, people=people, hub_url=settings.hub_url
+        )
 
-    app.get("/demo.css")(stylesheet)
-    app.after_request(protect)
+    look.install(app, {person.tenant: person.brand for person in people})
     return app

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.contract.configuration import Brand
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.reading import read
@@ -25,11 +26,12 @@ GRACE_SECONDS = 5
 
 @dataclass(frozen=True)
 class Person:
-    """A sample account."""
+    """A sample account, with the name and the look of its tenant."""
 
     tenant: str
     email: str
     password: str
+    brand: Brand
 
 
 def prepare(settings: Settings) -> tuple[Plan, list[Person]]:
@@ -43,7 +45,7 @@ def prepare(settings: Settings) -> tuple[Plan, list[Person]]:
     finally:
         services.database.dispose()
     people = [
-        Person(tenant.name, account.email or account.label, account.password or "")
+        Person(tenant.name, account.email or account.label, account.password or "", configuration.brands[tenant.name])
         for tenant in configuration.tenants
         for account in (tenant.accounts or ())[:1]
     ]

@@ -167,7 +167,7 @@ def test_start_page_lists_addresses_and_accounts(demo: Demo, host: str) -> None:
     for name in ("shop", "acme", "globex", "inbox"):
         assert f'href="{demo.at(name, "")}"' in answer.text
     assert f'href="{demo.at("api", "/docs")}"' in answer.text
-    assert "ada@example.com, password correct-horse-7" in answer.text
+    assert "<dd>ada@example.com</dd><dt>Password</dt><dd>correct-horse-7</dd>" in answer.text
     assert "'unsafe" not in answer.headers["Content-Security-Policy"]
     style = demo.ask("GET", f"http://{host}:{demo.port}/demo.css")
     assert style.headers["Content-Type"].startswith("text/css")

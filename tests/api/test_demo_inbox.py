@@ -53,7 +53,7 @@ def test_code_is_highlighted_and_text_part_shown(database: Database) -> None:
     client = Client(create_inbox(database, VAULT))
     (message,) = client.get("/messages.json").json or []
     assert message["codes"] == ["482913"]
-    assert '<p class="code">482913</p>' in client.get("/").text
+    assert '<p class="digits">482913</p>' in client.get("/").text
     assert "open <a" in client.get("/").text
 
 
