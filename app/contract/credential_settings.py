@@ -96,5 +96,9 @@ class SecondFactors(ConfigurationModel):
     passkey: bool = True
     minimum_questions: int = Field(default=2, ge=1, le=10)  # required number of security answers
     backup_codes: bool = True  # ten single-use codes for recovery
+    skip_backup_codes: bool = Field(
+        default=False,
+        description="Whether people who turn on two-step verification may continue without saving their backup codes.",
+    )
     trusted_browser_days: int = Field(default=30, ge=0, le=365)  # "do not ask again here"; 0: always asked
     step_up: bool = True  # programs may request a step-up (mfa.md section 7)

@@ -37,7 +37,7 @@ class Step(StrEnum):
     NEW_PIN = "new_pin"  # as NEW_PASSWORD, for a PIN
     SECOND_FACTOR = "second_factor"  # the first factor is verified; the interaction keeps it for ten minutes
     PASSKEY_OFFER = "passkey_offer"  # signed in; offer a passkey for the next sign-in
-    BACKUP_CODES = "backup_codes"  # a second factor was just enrolled; show its backup codes
+    BACKUP_CODES = "backup_codes"  # the account has no saved backup codes; `problem`: last (just used), replaced (newer ones exist)
     ELSEWHERE = "elsewhere"  # ask to approve the sign-in of a program on another device; `problem`: done, no
     CONSENT = "consent"
     PRIVACY_POLICY = "privacy_policy"  # the current version is not accepted yet
@@ -178,6 +178,7 @@ class TenantView(Wire):
     has_privacy_policy: bool = False
     registration_captcha: bool = False
     captcha: Widget | None = None  # None: the built-in challenge
+    skip_backup_codes: bool = False  # whether a sign-in continues without saved backup codes
     pin: Pins = Pins()
     password_policy: PasswordPolicy = PasswordPolicy()  # pages show its rules
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import EMAIL_CODE, LOCKS, REAUTHENTICATION, SMS_CODE, SMS_SENDING
 from app.contract.groups import SecurityAnswer
-from app.contract.hub import Next
+from app.contract.hub import Next, PersonView
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorKind, Question
@@ -32,6 +32,7 @@ class FactorPrompt(Wire):
     state: str | None = None  # of a factor on another device: drawn, waiting, approved, denied, failed
     app: str | None = None  # the name of the app that answers
     stores: dict[str, str] = Field(default_factory=dict)  # its download addresses
+    left: int | None = None  # unused backup codes
 
 
 class FactorChoice(Wire):
@@ -50,6 +51,7 @@ class FactorView(Wire):
     is_elsewhere: bool = False  # required because the browser or the place is new
     trust_days: int = 0  # how long this browser may be trusted; 0: not at all
     landing: str = ""  # the page that requires reauthentication
+    person: PersonView | None = None  # the account, by the kind of identifier that the visitor gave
 
 
 class FactorRequest(Wire):
@@ -118,13 +120,25 @@ verify_factor = hub_operation(
 
 
 class NewBackupCodes(SessionRenewal):
-    """The codes in clear; they are shown only once."""
+    """The codes in clear; they are shown only once, and work after `save_backup_codes` with their `batch`."""
 
     codes: list[str]
     person: str = ""
+    batch: str
+
+
+class SaveBackupCodesRequest(Wire):
+    """The codes that the person saved; an empty `batch` continues the sign-in without codes."""
+
+    batch: str = Field(default="", max_length=64)
+    attempt: str | None = None
 
 
 create_backup_codes = hub_operation(
     "hub.make_backup_codes", "POST /hub/own/backup-codes", WithPassword, NewBackupCodes, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes), summary="Replace the account's backup codes.",
+    errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes), summary="Create backup codes, which replace the account's once they are saved.",
+)  # fmt: skip
+save_backup_codes = hub_operation(
+    "hub.save_backup_codes", "POST /hub/own/backup-codes/saved", SaveBackupCodesRequest, Next, errors=(e.NotAuthenticated,),
+    summary="Put new backup codes into use, and continue the sign-in; without codes only if the tenant allows that.",
 )  # fmt: skip

@@ -54,7 +54,7 @@ def follow(step: Next, **parameters: str) -> Response:
     """Return the response that leads to a step, with its cookies; `parameters` go into the page's address."""
     address = PAGES.get(step.step)
     response = redirect_to(f"{address}{_query(step, parameters)}") if address else _RESPONSES[step.step](step)
-    _set_cookies(response, step)
+    set_cookies(response, step)
     return response
 
 
@@ -69,6 +69,8 @@ def _query(step: Next, parameters: dict[str, str]) -> str:
         return "?landing=refused" if step.problem == "return_url" else ""  # hosted-pages.md §8
     if step.step is Step.LOGIN and step.problem:
         parameters = {"needs": step.problem, **parameters}
+    if step.step is Step.BACKUP_CODES and step.problem:
+        parameters = {"state": step.problem, **parameters}
     if step.step is Step.REGISTER and step.problem:
         parameters = {"with": step.problem, **parameters}
     if step.step is Step.ELSEWHERE and step.problem:
@@ -81,7 +83,8 @@ def _query(step: Next, parameters: dict[str, str]) -> str:
     return f"?{urlencode(parameters)}" if parameters else ""
 
 
-def _set_cookies(response: Response, step: Next) -> None:
+def set_cookies(response: Response, step: Next) -> None:
+    """Set the cookies of a step."""
     shared, visit = services(), current_visit()
     application = step.relying_party.name if step.relying_party else ""
     if step.session:

@@ -28,10 +28,8 @@ def enrol_app(app: AppFactor, page: Page) -> list[str]:
     app.ada.sign_in(page)
     page.locator("button[value=totp]").click()
     app.enrol(page)
-    page.wait_for_url("**/backup-codes?**")
-    page.locator("main button[type=submit]").click()
-    codes = page.locator(".paper code").all_inner_texts()
-    page.locator(".actions a").click()
+    codes = page.locator(".codes code").all_inner_texts()
+    page.locator("button[value=save]").click()
     page.wait_for_url(AT_THE_SHOP)
     return codes
 

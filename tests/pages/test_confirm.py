@@ -41,7 +41,7 @@ def sign_in_with_totp(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyo
     shop = tenant.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     app = app_of(page)
-    page.press("Continue", code=code_now(tenant, app))
+    page.press("Verify", code=code_now(tenant, app))
     tenant.services.clock.advance(minutes=10)
     return app, shop
 
@@ -56,8 +56,8 @@ def test_second_factor_reauthenticates_and_keeps_session(tenant: World, visitor:
     page = visitor.open("/username")
     assert status_and_heading(page) == (200, "Two-step verification")
     assert "Do not ask again" not in page.text
-    assert status_and_heading(page.press("Continue", code="000000")) == (403, "Two-step verification")
-    page = page.press("Continue", code=code_now(tenant, app))
+    assert status_and_heading(page.press("Verify", code="000000")) == (403, "Two-step verification")
+    page = page.press("Verify", code=code_now(tenant, app))
     assert page.address.endswith("/username")
     assert visitor.session_cookie() != before
     assert page.press("Save", username="countess").address.endswith("/profile?saved=1")
@@ -65,7 +65,7 @@ def test_second_factor_reauthenticates_and_keeps_session(tenant: World, visitor:
 
 def test_password_alone_is_refused_with_second_factor(tenant: World, visitor: Visitor, ada: Person) -> None:
     app, _ = sign_in_with_totp(visitor, tenant, ada)
-    page = visitor.open("/username").press("Continue", code=code_now(tenant, app))
+    page = visitor.open("/username").press("Verify", code=code_now(tenant, app))
     tenant.services.clock.advance(minutes=10)
     page = page.press("Save", username="countess", asks="1", password=ada.password)
     assert status_and_heading(page) == (200, "Two-step verification")
@@ -74,7 +74,7 @@ def test_password_alone_is_refused_with_second_factor(tenant: World, visitor: Vi
 
 def test_reauthentication_satisfies_max_age(tenant: World, visitor: Visitor, ada: Person) -> None:
     app, shop = sign_in_with_totp(visitor, tenant, ada)
-    visitor.open("/confirm?next=/security").press("Continue", code=code_now(tenant, app))
+    visitor.open("/confirm?next=/security").press("Verify", code=code_now(tenant, app))
     answer = visitor.authorize(shop, max_age="60")
     assert answer.address.startswith(shop.redirect_uri)
 
@@ -82,7 +82,7 @@ def test_reauthentication_satisfies_max_age(tenant: World, visitor: Visitor, ada
 @pytest.mark.parametrize("wanted", ["https://evil.example", "//evil.example", "/logout", "", "/security?x=1"])
 def test_confirm_redirects_to_own_pages_only(tenant: World, visitor: Visitor, ada: Person, wanted: str) -> None:
     app, _ = sign_in_with_totp(visitor, tenant, ada)
-    page = visitor.open(f"/confirm?next={wanted}").press("Continue", code=code_now(tenant, app))
+    page = visitor.open(f"/confirm?next={wanted}").press("Verify", code=code_now(tenant, app))
     assert page.address == f"{visitor.home}/security"
 
 
@@ -105,7 +105,7 @@ def test_confirm_without_session_signs_nobody_in(
     app, _ = sign_in_with_totp(visitor, tenant, ada)
     page = visitor.open("/confirm?next=/security")
     visitor.forget("session")
-    after = page.press("Continue", code=code_now(tenant, app))
+    after = page.press("Verify", code=code_now(tenant, app))
     assert not after.address.endswith("/security")
 
 
@@ -114,7 +114,7 @@ def one_factor_session(visitor: Visitor, tenant: World, ada: Person) -> pyotp.TO
     page = visitor.open("/second-factors").press("Sign in", identifier=ada.email, password=ada.password)
     page = page.press("Authenticator app")
     app = app_of(page)
-    page.press("Continue", code=code_now(tenant, app))
+    page.press("Verify", code=code_now(tenant, app))
     tenant.services.clock.advance(seconds=30)
     return app
 
@@ -140,9 +140,9 @@ def test_acr_values_asks_second_factor_and_is_reported(optional: World, new_visi
     assert refused.query["error"] == "interaction_required"
     page = visitor.authorize(shop, acr_values="2")
     assert status_and_heading(page) == (200, "Two-step verification")
-    assert page.press("Continue", code="000000").status == 403
+    assert page.press("Verify", code="000000").status == 403
     now = int(optional.services.clock.now().timestamp())
-    authentication = authentication_claims(shop, page.press("Continue", code=code_now(optional, app)))
+    authentication = authentication_claims(shop, page.press("Verify", code=code_now(optional, app)))
     assert (authentication["acr"], authentication["amr"]) == ("2", ["pwd", "otp", "mfa"])
     assert abs(authentication["auth_time"] - now) <= 1
     assert visitor.authorize(shop, acr_values="2", prompt="none").query["code"]
@@ -163,7 +163,7 @@ def test_lost_session_during_step_up_signs_in_again(optional: World, new_visitor
     attempt = page.form("Continue").fields["attempt"]
     visitor.forget("session")
     page = visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=ada.email, password=ada.password)
-    assert authentication_claims(shop, page.press("Continue", code=code_now(optional, app)))["acr"] == "2"
+    assert authentication_claims(shop, page.press("Verify", code=code_now(optional, app)))["acr"] == "2"
 
 
 def test_mailed_link_and_mailed_code_are_one_factor(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -176,7 +176,7 @@ def test_mailed_link_and_mailed_code_are_one_factor(new_world: NewWorld, new_vis
     visitor.open(link_path(tenant)).press("Sign in")
     page = visitor.open("/second-factors").press("Email")
     page = page.press("Send code") if "We mail a code" in page.text else page
-    page.press("Continue", code=code(tenant))
+    page.press("Verify", code=code(tenant))
     assert "Email" in visitor.open("/second-factors").text
     assert authentication_claims(shop, visitor.authorize(shop, acr_values="2")) | {"auth_time": 0} == {
         "acr": "1", "amr": ["otp"], "auth_time": 0
@@ -205,7 +205,7 @@ def test_confirm_returns_to_the_page_with_its_query(tenant: World, visitor: Visi
     app, _ = sign_in_with_totp(visitor, tenant, ada)
     page = visitor.open("/second-factors/remove?kind=totp")
     assert status_and_heading(page) == (200, "Two-step verification")
-    page = page.press("Continue", code=code_now(tenant, app))
+    page = page.press("Verify", code=code_now(tenant, app))
     assert page.address.endswith("/second-factors/remove?kind=totp")
     assert page.status == 200
 
@@ -254,7 +254,7 @@ def test_essential_acr_asks_for_second_factor(optional: World, new_visitor_at: N
     assert visitor.authorize(shop, **essential_acr("2"), prompt="none").query["error"] == "interaction_required"
     page = visitor.authorize(shop, **essential_acr("urn:x", "2"))
     assert status_and_heading(page) == (200, "Two-step verification")
-    assert authentication_claims(shop, page.press("Continue", code=code_now(optional, app)))["acr"] == "2"
+    assert authentication_claims(shop, page.press("Verify", code=code_now(optional, app)))["acr"] == "2"
     assert authentication_claims(shop, visitor.authorize(shop, **essential_acr("1")))["acr"] == "1", (
         "exactly one of the requested values"
     )

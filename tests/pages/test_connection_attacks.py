@@ -99,7 +99,7 @@ def test_unlinked_identity_cannot_finish_open_sign_in(
     assert asked.address.startswith(f"{eve.visitor.home}/second-factor")
     owner.open("/identities").follow("Disconnect").press("Disconnect")
     wait(eve.tenant, seconds=31)
-    asked.press("Continue", code=code_now(eve.tenant, app))
+    asked.press("Verify", code=code_now(eve.tenant, app))
     assert not eve.is_in
     assert linked_subjects(eve.tenant) == []
 

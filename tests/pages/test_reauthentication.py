@@ -135,12 +135,12 @@ def test_reauthentication_asks_factor_in_trusted_browser(new_world: NewWorld, ne
     app = one_factor_session(visitor, tenant, ada)
     visitor.forget("session")
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
-    page.press("Continue", code=code_now(tenant, app), trust="y")
+    page.press("Verify", code=code_now(tenant, app), trust="y")
     tenant.services.clock.advance(minutes=10)
     page = visitor.authorize(shop, prompt="login").press("Continue", password=ada.password)
     assert page.heading == "Two-step verification"
     assert visitor.authorize(shop).query["code"], "the session stays valid meanwhile"
-    token_claims = authentication_claims(shop, page.press("Continue", code=code_now(tenant, app)))
+    token_claims = authentication_claims(shop, page.press("Verify", code=code_now(tenant, app)))
     assert token_claims["amr"] == ["pwd", "otp", "mfa"]
     assert abs(token_claims["auth_time"] - int(tenant.services.clock.now().timestamp())) <= 1
 

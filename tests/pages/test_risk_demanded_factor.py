@@ -45,9 +45,9 @@ def test_mailed_code_passes_and_browser_is_known_after(new_world: NewWorld, new_
     assert "You haven’t signed in from here before." in page.text
     assert "Do not ask again" not in page.text
     assert visitor.open("/profile").heading != "Your profile"
-    wrong = page.press("Continue", code="000000")
+    wrong = page.press("Verify", code="000000")
     assert "Wrong or expired code" in wrong.text
-    assert wrong.press("Continue", code=code(tenant)).query["code"]
+    assert wrong.press("Verify", code=code(tenant)).query["code"]
     close_browser(visitor)
     assert sign_in(visitor, tenant, ada).query["code"]
 
@@ -58,14 +58,14 @@ def test_trusted_browser_is_asked_if_risky(new_world: NewWorld, new_visitor_at: 
     app, _ = enrol_totp(new_visitor_at(tenant), tenant, ada)
     visitor = new_visitor_at(tenant)
     tenant.services.clock.advance(seconds=30)
-    sign_in(visitor, tenant, ada).press("Continue", code=code_now(tenant, app), trust="y")
+    sign_in(visitor, tenant, ada).press("Verify", code=code_now(tenant, app), trust="y")
     close_browser(visitor)
     assert sign_in(visitor, tenant, ada).query["code"]
     close_browser(in_chrome(visitor))
     page = sign_in(visitor, tenant, ada)
     assert "You haven’t signed in from here before." in page.text
     tenant.services.clock.advance(seconds=30)
-    assert page.press("Continue", code=code_now(tenant, app)).query["code"]
+    assert page.press("Verify", code=code_now(tenant, app)).query["code"]
 
 
 def test_mailed_link_sign_in_demands_a_texted_code(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -78,4 +78,4 @@ def test_mailed_link_sign_in_demands_a_texted_code(new_world: NewWorld, new_visi
     by_mail(visitor.open("/login"), ada.email)
     page = visitor.open(link_path(tenant)).press("Sign in")
     assert (page.heading, "texted to" in page.text) == ("Two-step verification", True)
-    assert page.press("Continue", code=code(tenant, "sms")).address.endswith("/profile")
+    assert page.press("Verify", code=code(tenant, "sms")).address.endswith("/profile")

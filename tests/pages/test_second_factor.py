@@ -51,7 +51,12 @@ def close_browser(visitor: Visitor) -> None:
 def enrol_totp(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyotp.TOTP, VisitedPage]:
     page = sign_in(visitor, tenant, ada)
     app = app_of(page)
-    return app, page.press("Continue", code=code_now(tenant, app))
+    return app, page.press("Verify", code=code_now(tenant, app))
+
+
+def codes_on(page: VisitedPage) -> list[str]:
+    """Return the backup codes that the page shows."""
+    return re.findall(r"<code>([0-9a-f]{5}-[0-9a-f]{5})</code>", page.html)
 
 
 def test_required_factor_is_enrolled_at_sign_in(tenant: World, browser: Visitor) -> None:
@@ -59,13 +64,12 @@ def test_required_factor_is_enrolled_at_sign_in(tenant: World, browser: Visitor)
     page = sign_in(browser, tenant, ada)
     assert page.heading == "Protect your account"
     assert "<svg" in page.html
-    codes_page = page.press("Continue", code=code_now(tenant, app_of(page)))
-    assert codes_page.heading == "Backup codes"
-    codes_shown = codes_page.press("Create backup codes")
-    assert len(re.findall(r"<code>[0-9a-f]{5}-[0-9a-f]{5}</code>", codes_shown.html)) == 10
-    assert codes_shown.answer is not None
-    assert "no-store" in codes_shown.answer.headers["Cache-Control"]
-    assert codes_shown.follow("Continue").query["code"]
+    codes_page = page.press("Verify", code=code_now(tenant, app_of(page)))
+    assert codes_page.heading == "Save your backup codes"
+    assert len(codes_on(codes_page)) == 10
+    assert codes_page.answer is not None
+    assert "no-store" in codes_page.answer.headers["Cache-Control"]
+    assert codes_page.press("I’ve saved them").query["code"]
 
 
 def test_enrolled_factor_is_asked_after_the_password(
@@ -76,11 +80,11 @@ def test_enrolled_factor_is_asked_after_the_password(
     tenant.services.clock.advance(seconds=30)
     page = sign_in(new_visitor_at(tenant), tenant, ada)
     assert page.heading == "Two-step verification"
-    wrong = page.press("Continue", code="000000")
+    wrong = page.press("Verify", code="000000")
     assert wrong.status == 403
     assert "Wrong code" in wrong.text
     assert wrong.title.startswith("Error: ")
-    assert wrong.press("Continue", code=code_now(tenant, app)).query["code"]
+    assert wrong.press("Verify", code=code_now(tenant, app)).query["code"]
 
 
 def test_no_session_starts_before_the_second_factor(tenant: World, browser: Visitor) -> None:
@@ -100,13 +104,14 @@ def test_reload_shows_the_same_enrolment_key(tenant: World, browser: Visitor) ->
 def test_backup_code_replaces_the_factor(tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt) -> None:
     ada = tenant.person("ada@example.com")
     _, codes_page = enrol_totp(browser, tenant, ada)
-    code = re.findall(r"<code>([0-9a-f-]+)</code>", codes_page.press("Create backup codes").html)[0]
+    code = codes_on(codes_page)[0]
+    codes_page.press("I’ve saved them")
     visitor = new_visitor_at(tenant)
     choices = sign_in(visitor, tenant, ada).follow("Try another way")
     assert "Backup code" in choices.text
     page = visitor.open(choices.address.replace("kind=choose", "kind=backup_code"))
     assert "Enter one of your backup codes" in page.text
-    assert page.press("Continue", backup_code=code).query["code"]
+    assert page.press("Verify", backup_code=code).query["code"]
 
 
 def test_trusted_browser_skips_factor_until_it_expires(
@@ -116,7 +121,7 @@ def test_trusted_browser_skips_factor_until_it_expires(
     app, _ = enrol_totp(browser, tenant, ada)
     tenant.services.clock.advance(seconds=30)
     visitor = new_visitor_at(tenant)
-    sign_in(visitor, tenant, ada).press("Continue", code=code_now(tenant, app), trust="y")
+    sign_in(visitor, tenant, ada).press("Verify", code=code_now(tenant, app), trust="y")
     close_browser(visitor)
     assert sign_in(visitor, tenant, ada).query.get("code")
     tenant.services.clock.advance(days=31)
@@ -131,9 +136,9 @@ def test_too_many_wrong_codes_restart_the_sign_in(
     enrol_totp(browser, tenant, ada)
     page = sign_in(new_visitor_at(tenant), tenant, ada)
     for _ in range(5):
-        page = page.press("Continue", code="000000")
+        page = page.press("Verify", code="000000")
     assert "Too many attempts" in page.text
-    after = page.visitor.send("POST", page.address, {**page.form("Continue").fields, "do": "prove", "code": "000000"})
+    after = page.visitor.send("POST", page.address, {**page.form("Verify").fields, "do": "prove", "code": "000000"})
     assert "Start over" in after.text
 
 

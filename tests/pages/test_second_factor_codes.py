@@ -34,7 +34,7 @@ def sent_codes(tenant: World, kind: str = "sms") -> list[dict[str, Any]]:
 
 def enrol_number(visitor: Visitor, tenant: World, ada: Person) -> VisitedPage:
     page = sign_in(visitor, tenant, ada)
-    return page.press("Send code", target=NUMBER).press("Continue", code=code_in(sent_codes(tenant)[-1]))
+    return page.press("Send code", target=NUMBER).press("Verify", code=code_in(sent_codes(tenant)[-1]))
 
 
 @pytest.fixture
@@ -51,12 +51,12 @@ def test_phone_number_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at
     assert (wrong.status, "like +49 30 123456" in wrong.text) == (400, True)
     typed = wrong.press("Send code", target=NUMBER)
     assert "texted to ***********23" in typed.text
-    codes_page = typed.press("Continue", code=code_in(sent_codes(tenant)[-1]))
-    assert codes_page.heading == "Backup codes"
+    codes_page = typed.press("Verify", code=code_in(sent_codes(tenant)[-1]))
+    assert codes_page.heading == "Save your backup codes"
     tenant.services.clock.advance(seconds=30)  # type: ignore[attr-defined]  # a test clock
     page = sign_in(visitor_at(tenant), tenant, ada)
     assert (page.heading, len(sent_codes(tenant))) == ("Two-step verification", 2), "the code is sent without a click"
-    assert page.press("Continue", code=code_in(sent_codes(tenant)[-1])).query["code"]
+    assert page.press("Verify", code=code_in(sent_codes(tenant)[-1])).query["code"]
 
 
 def test_mistyped_number_is_corrected_without_waiting(new_world: NewWorld, visitor_at: Any) -> None:
@@ -66,8 +66,8 @@ def test_mistyped_number_is_corrected_without_waiting(new_world: NewWorld, visit
     again = page.press("Resend code")
     assert (again.status, len(sent_codes(tenant))) == (429, 1)
     corrected = again.press("Send code", target=NUMBER)
-    assert corrected.press("Continue", code=code_in(sent_codes(tenant)[-2])).status == 403
-    assert corrected.press("Continue", code=code_in(sent_codes(tenant)[-1])).heading == "Backup codes"
+    assert corrected.press("Verify", code=code_in(sent_codes(tenant)[-2])).status == 403
+    assert corrected.press("Verify", code=code_in(sent_codes(tenant)[-1])).heading == "Save your backup codes"
 
 
 def test_repeated_sign_ins_send_one_code_per_cool_down(new_world: NewWorld, visitor_at: Any) -> None:
@@ -77,13 +77,14 @@ def test_repeated_sign_ins_send_one_code_per_cool_down(new_world: NewWorld, visi
     pages = [sign_in(visitor_at(tenant), tenant, ada) for _ in range(3)]
     assert len(sent_codes(tenant)) == 2
     assert {"You can resend it in" in page.text for page in pages} == {True}
-    assert pages[-1].press("Continue", code=code_in(sent_codes(tenant)[-1])).query["code"]
+    assert pages[-1].press("Verify", code=code_in(sent_codes(tenant)[-1])).query["code"]
 
 
 def test_message_limit_leaves_the_other_factors(new_world: NewWorld, visitor_at: Any) -> None:
     tenant = world_with_factors(new_world, "sms", sending={"sms": {"amount": 1, "minutes": 60}})
     ada = tenant.person("ada@example.com")
-    codes = enrol_number(visitor_at(tenant), tenant, ada).press("Create backup codes")
+    codes = enrol_number(visitor_at(tenant), tenant, ada)
+    codes.press("I’ve saved them")
     tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
     page = sign_in(visitor_at(tenant), tenant, ada)
     assert (page.status, page.heading, len(sent_codes(tenant))) == (200, "Two-step verification", 1)
@@ -91,7 +92,7 @@ def test_message_limit_leaves_the_other_factors(new_world: NewWorld, visitor_at:
     assert "Too many messages" in limited.text
     codes_page = limited.follow("Try another way").press("Backup code")
     code = re.findall(r"<code>([0-9a-f]{5}-[0-9a-f]{5})</code>", codes.html)[0]
-    assert codes_page.press("Continue", backup_code=code).query["code"]
+    assert codes_page.press("Verify", backup_code=code).query["code"]
 
 
 def test_mailed_code_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at: Any) -> None:
@@ -100,12 +101,12 @@ def test_mailed_code_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at:
     page = sign_in(visitor_at(tenant), tenant, ada).press("Email")
     assert "sent to a*a@e*****e.c*m" in page.text
     assert "ada@example.com" not in page.html.split("</h1>")[1].split("<footer")[0]
-    assert page.press("Continue", code=code_in(sent_codes(tenant, "mail")[-1])).heading == "Backup codes"
+    assert page.press("Verify", code=code_in(sent_codes(tenant, "mail")[-1])).heading == "Save your backup codes"
     tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
     again = sign_in(visitor_at(tenant), tenant, ada)
-    wrong = again.press("Continue", code="000000")
+    wrong = again.press("Verify", code="000000")
     assert (wrong.status, "Wrong or expired code" in wrong.text) == (403, True)
-    assert wrong.press("Continue", code=code_in(sent_codes(tenant, "mail")[-1])).query["code"]
+    assert wrong.press("Verify", code=code_in(sent_codes(tenant, "mail")[-1])).query["code"]
 
 
 def test_security_questions_are_enrolled_and_then_asked(new_world: NewWorld, visitor_at: Any) -> None:
@@ -115,7 +116,7 @@ def test_security_questions_are_enrolled_and_then_asked(new_world: NewWorld, vis
     incomplete = page.press("Continue", **{"answer.pet": "Grey Owl"})
     assert (incomplete.status, "Answer all the questions" in incomplete.text) == (403, True)
     answers = {"answer.pet": "Grey Owl", "answer.city": "Zürich"}
-    assert incomplete.press("Continue", **answers).heading == "Backup codes"
+    assert incomplete.press("Continue", **answers).heading == "Save your backup codes"
     close_browser(browser)
     asked = sign_in(browser, tenant, ada)
     assert "Your first school?" not in asked.text
@@ -133,7 +134,7 @@ def test_number_and_answers_are_added_while_signed_in(new_world: NewWorld, visit
     assert "like +49 30 123456" in wrong.text
     typed = wrong.press("Send code", target=NUMBER)
     assert "texted to ***********23" in typed.text
-    assert typed.press("Continue", code=code_in(sent_codes(tenant)[-1])).heading == "Backup codes"
+    assert typed.press("Verify", code=code_in(sent_codes(tenant)[-1])).heading == "Save your backup codes"
     chosen = browser.open("/second-factors").press("Security questions")
     saved = chosen.press("Continue", **{"answer.pet": "Grey Owl", "answer.school": "Hill"})
     assert saved.status == 200

@@ -9,7 +9,7 @@ import pytest
 
 from app.identity.credentials.store import credentials
 from app.identity.platform.store.unit import UnitOfWork
-from tests.pages.test_second_factor import app_of, close_browser, code_now, enrol_totp, sign_in
+from tests.pages.test_second_factor import app_of, close_browser, code_now, codes_on, enrol_totp, sign_in
 from tests.support.mailbox import sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import main_of
@@ -45,7 +45,7 @@ def choose_app(page: VisitedPage) -> VisitedPage:
 def add_app(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyotp.TOTP, VisitedPage]:
     page = choose_app(signed_in(visitor, ada))
     app = app_of(page)
-    return app, page.press("Continue", code=code_now(tenant, app))
+    return app, page.press("Verify", code=code_now(tenant, app))
 
 
 def mails(tenant: World, ada: Person) -> list[str]:
@@ -59,22 +59,22 @@ def test_added_factor_brings_backup_codes_and_a_mail(
     overview = signed_in(browser, ada, "/security")
     assert "Off" in overview.text
     app, codes_page = add_app(browser, tenant, ada)
-    assert codes_page.heading == "Backup codes", "the first factor brings backup codes"
-    codes_shown = codes_page.press("Create backup codes")
-    assert len(re.findall(r"<code>[0-9a-f-]+</code>", codes_shown.html)) == 10
-    listed = codes_shown.follow("Continue")
+    assert codes_page.heading == "Save your backup codes", "the first factor brings backup codes"
+    assert len(codes_on(codes_page)) == 10
+    listed = codes_page.press("I’ve saved them")
+    assert "Backup codes saved" in listed.text
     assert "10 left" in listed.text
     assert "since " in listed.text
     assert "Authenticator app · 10 backup codes left" in browser.open("/security").text
     assert [row for row in mails(tenant, ada) if row.startswith("Two-step verification was changed")] != []
     tenant.services.clock.advance(seconds=30)
-    assert sign_in(new_visitor_at(tenant), tenant, ada).press("Continue", code=code_now(tenant, app)).query["code"]
+    assert sign_in(new_visitor_at(tenant), tenant, ada).press("Verify", code=code_now(tenant, app)).query["code"]
 
 
 def test_wrong_first_code_enrols_nothing(tenant: World, browser: Visitor) -> None:
     ada = tenant.person("ada@example.com")
     page = choose_app(signed_in(browser, ada))
-    wrong = page.press("Continue", code="000000")
+    wrong = page.press("Verify", code="000000")
     assert (wrong.status, wrong.title.startswith("Error: ")) == (403, True)
     assert app_of(wrong).secret == app_of(page).secret
     assert "Set up" in browser.open("/second-factors").text
@@ -100,8 +100,8 @@ def test_changing_factors_needs_the_existing_factor(tenant: World, browser: Visi
     page = browser.open(address)
     assert page.heading == "Two-step verification"
     assert not re.search(r'class="key"|<code>', page.html), "no secret is shown before reauthentication"
-    assert page.press("Continue", code="000000").status == 403
-    after = browser.open(address).press("Continue", code=code_now(tenant, app))
+    assert page.press("Verify", code="000000").status == 403
+    after = browser.open(address).press("Verify", code=code_now(tenant, app))
     assert after.address == browser.home + address
 
 
@@ -110,11 +110,11 @@ def test_stale_session_reauthenticates_and_keeps_secret(tenant: World, browser: 
     page = choose_app(signed_in(browser, ada))
     app = app_of(page)
     tenant.services.clock.advance(minutes=6)
-    needs_sign_in = page.press("Continue", code=code_now(tenant, app))
+    needs_sign_in = page.press("Verify", code=code_now(tenant, app))
     assert needs_sign_in.heading == "Confirm it’s you"
     again = needs_sign_in.press("Continue", password=ada.password)
     assert app_of(again).secret == app.secret
-    assert again.press("Continue", code=code_now(tenant, app)).heading == "Backup codes"
+    assert again.press("Verify", code=code_now(tenant, app)).heading == "Save your backup codes"
 
 
 def test_removing_the_only_factor_leaves_the_password(
@@ -153,9 +153,11 @@ def test_forged_removal_changes_nothing(tenant: World, browser: Visitor) -> None
 def test_new_backup_codes_send_a_mail(tenant: World, browser: Visitor) -> None:
     ada = tenant.person("ada@example.com")
     _, codes_page = add_app(browser, tenant, ada)
-    codes_page.press("Create backup codes")
+    codes_page.press("I’ve saved them")
     before = len(mails(tenant, ada))
-    browser.open("/backup-codes").press("Create backup codes")
+    new = browser.open("/backup-codes").press("Create backup codes")
+    assert len(mails(tenant, ada)) == before
+    new.press("I’ve saved them")
     assert len(mails(tenant, ada)) == before + 1
 
 
@@ -172,7 +174,7 @@ def test_security_alert_keeps_an_older_factor(tenant: World, browser: Visitor) -
     ada = tenant.person("ada@example.com")
     app, _ = add_app(browser, tenant, ada)
     tenant.services.clock.advance(days=1)
-    page = signed_in(browser, ada, "/change-password").press("Continue", code=code_now(tenant, app))
+    page = signed_in(browser, ada, "/change-password").press("Verify", code=code_now(tenant, app))
     page.press("Save password", old_password=ada.password, new_password="Zebra-kettle-92")
     report_compromise(tenant, browser, ada)
     assert enrolled_kinds(tenant, ada) == ["totp"]
@@ -199,7 +201,7 @@ def test_trusted_browser_is_listed_and_revoked(tenant: World, browser: Visitor, 
     app, _ = add_app(browser, tenant, ada)
     tenant.services.clock.advance(seconds=30)
     visitor = new_visitor_at(tenant)
-    sign_in(visitor, tenant, ada).press("Continue", code=code_now(tenant, app), trust="y")
+    sign_in(visitor, tenant, ada).press("Verify", code=code_now(tenant, app), trust="y")
     page = browser.open("/security")
     assert "Trusted devices" in page.text
     assert "Device no longer trusted" in page.press("Stop trusting").text

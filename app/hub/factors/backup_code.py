@@ -3,6 +3,7 @@
 from typing import Final
 
 from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_ngettext as _n
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
@@ -27,7 +28,12 @@ PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.BACKUP_CODE,
     name=_l("Backup code"),
     hint=_l("One of your saved codes"),
-    icon="note",
+    icon="list",
     form=BackupCodeForm,
-    samples={"enrolled": FactorPrompt(kind=FactorKind.BACKUP_CODE, is_enrolled=True)},
+    own_hint=lambda count: _n("%(num)d left", "%(num)d left", int(count)),
+    samples={
+        "enrolled": FactorPrompt(kind=FactorKind.BACKUP_CODE, is_enrolled=True, left=8),
+        "few left": FactorPrompt(kind=FactorKind.BACKUP_CODE, is_enrolled=True, left=2),
+        "last": FactorPrompt(kind=FactorKind.BACKUP_CODE, is_enrolled=True, left=1),
+    },
 )

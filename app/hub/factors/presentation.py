@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ class FactorForm(HubForm):
     """A form that verifies or enrols a factor; subclasses add fields."""
 
     kind = HiddenField()
-    trust = BooleanField(_l("Trust this device"))
+    trust = BooleanField()
     wrong: Any = None
     """The error of a wrong answer; None if the form has no field."""
     error_field: str = "code"
@@ -47,7 +47,7 @@ class FactorForm(HubForm):
 class CodeForm(FactorForm):
     """A code; spaces, dashes and digits of any script are accepted."""
 
-    code = StringField(_l("Code"), [InputRequired(_l("Enter the code."))])
+    code = StringField(_l("Verification code"), [InputRequired(_l("Enter the code."))])
     wrong = _l("Wrong code. Enter the one shown now.")
 
     def to_answer(self, attempt: str) -> FactorAnswer:
@@ -74,8 +74,12 @@ class FactorPresentation:
     icon: str
     form: type[FactorForm]
     scripts: tuple[str, ...] = ()
+    own_hint: Callable[[str], Any] = str
+    """The hint of an account that has it, from the identity service's: a masked number, a count."""
     samples: Mapping[str, FactorPrompt] = field(default_factory=dict)
     """Its prompt in each state, by name."""
+    is_on_phone: bool = False
+    """Whether it is lost with the phone."""
     needs_target: bool = False
     """Whether a code is sent first, to a phone number or address."""
 

@@ -51,6 +51,7 @@ PRESENTATION: Final = FactorPresentation(
     name=_l("Approve on your device"),
     hint=_l("Get a request in your app"),
     icon="phone",
+    is_on_phone=True,
     form=PushForm,
     scripts=("poll",),
     samples={

@@ -32,7 +32,8 @@ class FactorChoiceRow:
     def of(cls, kind: FactorKind, hint: str | None = None) -> FactorChoiceRow:
         """Return the row of a factor; `hint` is the account's own, such as a masked number."""
         presentation = PRESENTATIONS[kind]
-        return cls(kind.value, presentation.name, hint or presentation.hint, presentation.icon)
+        shown = presentation.own_hint(hint) if hint else presentation.hint
+        return cls(kind.value, presentation.name, shown, presentation.icon)
 
 
 def kind_of(text: str | None) -> FactorKind | None:

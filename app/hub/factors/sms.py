@@ -36,9 +36,11 @@ PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.SMS,
     name=_l("Text message"),
     hint=_l("Get a code by text message"),
-    icon="phone",
+    icon="message",
+    is_on_phone=True,
     form=SmsForm,
     needs_target=True,
+    own_hint=lambda number: _l("To %(place)s", place=f"\u2066••• {number.lstrip('*')}\u2069"),
     samples={
         "sent": FactorPrompt(kind=FactorKind.SMS, is_enrolled=True, sent_to="**********23", resend_in_seconds=24),
         "not sent": FactorPrompt(kind=FactorKind.SMS, is_enrolled=True, targets=["**********23"]),

@@ -15,8 +15,10 @@ PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.TOTP,
     name=_l("Authenticator app"),
     hint=_l("Get a code from your app"),
-    icon="phone",
+    icon="clock",
+    is_on_phone=True,
     form=CodeForm,
+    scripts=("copy",),
     samples={
         "enrolled": FactorPrompt(kind=FactorKind.TOTP, is_enrolled=True),
         "to enrol": FactorPrompt(kind=FactorKind.TOTP, secret=_SECRET, uri=_URI),

@@ -26,7 +26,7 @@ CLOSED: Final = "closed"
 class CodeForm(HubForm):
     """The code; spaces, dashes and digits of any script are accepted."""
 
-    code = StringField(_l("Code"), [InputRequired(_l("Enter the code we sent."))])
+    code = StringField(_l("Verification code"), [InputRequired(_l("Enter the code we sent."))])
 
 
 class ButtonForm(HubForm):

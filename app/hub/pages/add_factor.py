@@ -30,6 +30,7 @@ from app.hub.factors.registry import PRESENTATIONS, kind_of
 from app.hub.forms.account import NEEDED, confirmation_data, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.parts import backup_codes
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -138,7 +139,9 @@ def _add(form: FactorForm, answer: FactorAnswer) -> Response:
         return journey.redirect_to(_address(kind))  # the session is stale by now: the page asks for the password first
     except ApiError as refusal:
         return _refused(kind, form, refusal)
-    return journey.redirect_to("/backup-codes" if added.wants_codes else f"{ACCOUNT_FACTORS}?done=added")
+    if not added.wants_codes:
+        return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=added")
+    return backup_codes.show_new() or journey.redirect_to(backup_codes.ADDRESS)
 
 
 def _begin(kind: FactorKind) -> Response:

@@ -1,104 +1,113 @@
-"""Backup codes: generated on request, shown once, to be printed or saved."""
+"""Backup codes: created on request, shown once to be copied, downloaded or printed, and then saved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
-from urllib.parse import quote
+from dataclasses import replace
 
-from flask import Response
+from flask import Response, request
 
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
-from app.contract.hub_account import WithPassword
+from app.contract.hub import Step
 from app.hub import journey, oidc_client
-from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
-from app.hub.page import Notice, Page
+from app.hub.factors.page import ACCOUNT_FACTORS
+from app.hub.forms.account import confirmation_data, refusal_notice, require_confirmation
 from app.hub.pages import pages
 from app.hub.parts.account import read_factors
+from app.hub.parts.backup_codes import (
+    ADDRESS,
+    FILE,
+    SAVE,
+    SKIP,
+    BackupCodesPage,
+    GenerateForm,
+    SheetForm,
+    page_with,
+)
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
-ADDRESS: Final = "/backup-codes"
-_SAMPLE: Final = tuple(f"{n:05x}-{n * 7:05x}" for n in range(11111, 111111, 10000))
-
-
-class GenerateForm(PasswordConfirmationForm):
-    """A button, with the password if required."""
-
-    def to_request(self) -> WithPassword:
-        return WithPassword(password=self.current_password)
-
-
-@dataclass(frozen=True)
-class BackupCodesPage(Page):
-    """Explains the backup codes, then shows them once."""
-
-    template = "pages/backup_codes.html"
-    scripts = (*Page.scripts, "print", "reveal")
-
-    form: GenerateForm
-    codes: tuple[str, ...] = ()
-    person: str = ""
-    problem: Notice | None = None
-
-    @property
-    def continue_url(self) -> str:
-        """The next address: the sign-in in progress, else the account's factors."""
-        interaction = current_visit().interaction
-        return f"/login?attempt={interaction.id}" if interaction else "/second-factors"
-
-    @property
-    def file(self) -> str:
-        """The codes as a text file in a data URL, which needs no request."""
-        return "data:text/plain;charset=utf-8," + quote("\r\n".join(self.codes) + "\r\n")
-
-    @classmethod
-    def samples(cls) -> Mapping[str, BackupCodesPage]:
-        with_password = GenerateForm(data={"account": "ada@example.com"})
-        with_password.add_refusal(e.WrongCurrentPassword())
-        return {
-            "with the password": cls(with_password),
-            "before": cls(GenerateForm()),
-            "made": cls(GenerateForm(), _SAMPLE, "ada@example.com"),
-            "token": cls(GenerateForm().with_token_error()),
-        }
-
 
 @pages.get(ADDRESS)
 def show_backup_codes() -> Response:
-    """Render the page; within a sign-in it is the same for every account and makes no API call."""
-    visit = current_visit()
-    if visit.session and visit.interaction:
-        return BackupCodesPage(GenerateForm(formdata=None)).render()
+    is_sign_in = current_visit().session != "" and current_visit().interaction is not None
     try:
         view = read_factors()
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
+    if is_sign_in:
+        person = view.person.label if view else ""
+        return _page(GenerateForm(formdata=None), person, request.args.get("state", "")).render()
     if view is None:
         return oidc_client.start_login(ADDRESS)
     if not view.held or view.backup_codes is None:
-        return journey.redirect_to("/second-factors")
+        return journey.redirect_to(ACCOUNT_FACTORS)
     form = GenerateForm(formdata=None, data=confirmation_data(view))
-    return require_confirmation(view, ADDRESS) or BackupCodesPage(form).render()
+    page = _page(form, view.person.label, request.args.get("state", ""))
+    return require_confirmation(view, ADDRESS) or page.render()
 
 
 @pages.post(ADDRESS)
-def generate_backup_codes() -> Response:
-    """Generate new codes, which invalidates the old ones, and show them."""
+def submit_backup_codes() -> Response:
+    """Create codes, save those on the page, or continue the sign-in without codes."""
+    action = request.form.get("do")
+    return _save(action) if action in (SAVE, SKIP) else _create()
+
+
+@pages.post(FILE)
+def download_backup_codes() -> Response:
+    """Return the codes of the page as a text file."""
+    form = SheetForm()
+    sheet = form.code_sheet
+    if sheet is None:
+        return journey.redirect_to(_address())
+    if not form.validate():
+        return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
+    response = Response(sheet.text, content_type="text/plain; charset=utf-8")
+    name = f"{current_visit().tenant.name}-backup-codes.txt"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _create() -> Response:
     form = GenerateForm()
     if not form.validate():
-        return BackupCodesPage(form).render(form.error_status)
+        return _page(form).render(form.error_status)
     try:
-        generated = api()(contract.create_backup_codes, form.to_request())
+        created = api()(contract.create_backup_codes, form.to_request())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except (e.NoSecondFactor, e.NoBackupCodes):
-        return journey.redirect_to("/second-factors")
+        return journey.redirect_to(ACCOUNT_FACTORS)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
-        return BackupCodesPage(form, problem=problem).render(refusal.status)
-    current_visit().renew(generated.session)
-    return BackupCodesPage(GenerateForm(formdata=None), tuple(generated.codes), generated.person).render()
+        return replace(_page(form), problem=problem).render(refusal.status)
+    return page_with(created).render()
+
+
+def _save(action: str) -> Response:
+    form = SheetForm()
+    sheet = form.code_sheet if action == SAVE else None
+    if not form.validate():
+        return replace(_page(form, sheet.person if sheet else ""), sheet=sheet).render(form.error_status)
+    if action == SAVE and sheet is None:
+        return journey.redirect_to(_address())
+    attempt = current_visit().interaction_id
+    request_body = contract.SaveBackupCodesRequest(batch=sheet.batch if sheet else "", attempt=attempt)
+    try:
+        step = api()(contract.save_backup_codes, request_body)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    if step.step is Step.BACKUP_CODES or attempt:
+        return journey.follow(step)
+    return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=saved")
+
+
+def _page(form: GenerateForm | SheetForm, person: str = "", state: str = "") -> BackupCodesPage:
+    return BackupCodesPage(form, person=person, state=state, is_sign_in=current_visit().interaction is not None)
+
+
+def _address() -> str:
+    attempt = current_visit().interaction_id
+    return f"{ADDRESS}?attempt={attempt}" if attempt else ADDRESS

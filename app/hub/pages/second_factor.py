@@ -15,6 +15,7 @@ from app.contract import errors as e
 from app.contract import hub_second_factors as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey
+from app.hub.brand import initials
 from app.hub.factors import duo
 from app.hub.factors.page import CHOOSE, FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm
@@ -23,11 +24,13 @@ from app.hub.forms import code
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.parts import backup_codes
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/second-factor"
+_SAMPLE: Final = "ada@example.com"
 ANSWERED: Final = f"{ADDRESS}/answered"
 
 
@@ -53,6 +56,12 @@ class ChooseFactorPage(Page):
     choices: tuple[FactorChoiceRow, ...]
     must_enrol: bool = False
     problem: Notice | None = None
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
 
     @property
     def form_targets(self) -> tuple[str, ...]:
@@ -61,10 +70,12 @@ class ChooseFactorPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ChooseFactorPage]:
         choices = tuple(FactorChoiceRow.of(kind) for kind in PRESENTATIONS)
+        hints = {"sms": "**********23", "email": "a*a@e*****e.c*m", "backup_code": "8"}
+        own = tuple(FactorChoiceRow.of(kind, hints.get(kind.value)) for kind in PRESENTATIONS)
         return {
-            "other ways": cls(ChoiceForm(), choices),
-            "to enrol one": cls(ChoiceForm(), choices, must_enrol=True),
-            "not now": cls(ChoiceForm(), choices, problem=_TOO_SOON),
+            "other ways": cls(ChoiceForm(), own, account=_SAMPLE),
+            "to enrol one": cls(ChoiceForm(), choices, must_enrol=True, account=_SAMPLE),
+            "not now": cls(ChoiceForm(), own, problem=_TOO_SOON, account=_SAMPLE),
         }
 
 
@@ -83,6 +94,12 @@ class SecondFactorPage(FactorPage):
     problem: Notice | None = None
     landing: str = ""
     """The page to return to after a reauthentication; empty during a sign-in."""
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
 
     @property
     def sign_in_again(self) -> str:
@@ -105,6 +122,7 @@ class SecondFactorPage(FactorPage):
                     "has_alternatives": True,
                     "must_enrol": is_new,
                     "trust_days": 0 if is_new else 30,
+                    "account": _SAMPLE,
                 }
                 samples[name] = cls(fresh_form(presentation), presentation, prompt, **rest)
                 wrong = fresh_form(presentation)
@@ -116,11 +134,13 @@ class SecondFactorPage(FactorPage):
             fresh_form(presentation), presentation, presentation.samples["enrolled"], trust_days=30, problem=_LOCKED
         )
         samples["on the account's pages"] = cls(
-            fresh_form(presentation), presentation, presentation.samples["enrolled"], landing="/emails"
+            fresh_form(presentation), presentation, presentation.samples["enrolled"], landing="/emails", account=_SAMPLE
         )
         mail = PRESENTATIONS[FactorKind.EMAIL]
-        samples["from elsewhere"] = cls(fresh_form(mail), mail, mail.samples["sent"], is_unfamiliar=True)
-        samples["alone"] = cls(fresh_form(presentation), presentation, presentation.samples["enrolled"])
+        samples["from elsewhere"] = cls(fresh_form(mail), mail, mail.samples["sent"], is_unfamiliar=True, account=_SAMPLE)
+        samples["alone"] = cls(
+            fresh_form(presentation), presentation, presentation.samples["enrolled"], account="ada", trust_days=30
+        )
         samples["token"] = cls(
             fresh_form(presentation).with_token_error(), presentation, presentation.samples["enrolled"]
         )
@@ -177,7 +197,7 @@ def submit_second_factor() -> Response:
     if not form.validate():
         return _render_invalid(form, kind)
     try:
-        return journey.follow(api()(contract.verify_factor, form.to_answer(interaction.id)))
+        return backup_codes.follow(api()(contract.verify_factor, form.to_answer(interaction.id)))
     except ApiError as refusal:
         return _refused(form, refusal)
 
@@ -198,7 +218,7 @@ def duo_callback() -> Response:
     """Handle the redirect back from Duo."""
     interaction = journey.require_interaction()
     try:
-        return journey.follow(api()(contract.verify_factor, duo.callback_answer(interaction.id)))
+        return backup_codes.follow(api()(contract.verify_factor, duo.callback_answer(interaction.id)))
     except ApiError as refusal:
         return _refused(fresh_form(PRESENTATIONS[FactorKind.DUO]), refusal)
 
@@ -252,14 +272,19 @@ def _page(
     view: contract.FactorView, form: FactorForm | None = None, problem: Notice | None = None, *, chooses: bool = False
 ) -> Page:
     presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
+    account = view.person.label if view.person else ""
     if presentation is None or view.shown is None or chooses:
-        present = [contract.FactorChoice(kind=view.shown.kind)] if view.shown else []
+        present = [contract.FactorChoice(kind=view.shown.kind, hint=_own_hint(view.shown))] if view.shown else []
         choices = tuple(
             FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
         )
-        return ChooseFactorPage(ChoiceForm(formdata=None), choices, view.must_enrol, problem)
+        return ChooseFactorPage(ChoiceForm(formdata=None), choices, view.must_enrol, problem, account)
     factor_form = form or fresh_form(presentation)
     return SecondFactorPage(
         factor_form, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
-        view.landing,
+        view.landing, account,
     )  # fmt: skip
+
+
+def _own_hint(prompt: contract.FactorPrompt) -> str | None:
+    return str(prompt.left) if prompt.left is not None else next(iter(prompt.targets), None)

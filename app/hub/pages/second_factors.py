@@ -111,6 +111,7 @@ class FactorsPage(Page):
 
 _DONE: Final = {
     "added": Notice(_l("Two-step verification is on"), _l("We’ll ask for it when you sign in."), "ok"),
+    "saved": Notice(_l("Backup codes saved"), _l("Use one if you lose your phone. Each works once."), "ok"),
     "removed": Notice(_l("Removed"), _l("We sent you an email about it."), "ok"),
 }
 

@@ -189,11 +189,18 @@ def remove_all(context: Context, uid: str) -> int:
     return context.work.changed(delete(credentials).where(*of_uid))
 
 
-def remove_pending(context: Context, uid: str) -> None:
-    """Remove an account's pending credentials: an attacker may have started their enrolment."""
-    context.work.run(
-        delete(credentials).where(C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.is_enrolled.is_(False))
-    )
+def remove_pending(context: Context, uid: str, kind: str | None = None) -> None:
+    """Remove an account's pending credentials, of one kind or all: an attacker may have started their enrolment."""
+    where = [C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.is_enrolled.is_(False)]
+    where += [C.kind == kind] if kind is not None else []
+    context.work.run(delete(credentials).where(*where))
+
+
+def replace_by_pending(context: Context, uid: str, kind: str) -> None:
+    """Enrol an account's pending credentials of one kind, and remove those that were enrolled before."""
+    of_kind = _of_kind(context, uid, kind)
+    context.work.run(delete(credentials).where(*of_kind, C.is_enrolled.is_(True)))
+    context.work.run(update(credentials).where(*of_kind).values(is_enrolled=True, created_at=context.now))
 
 
 def remove_since(context: Context, uid: str, at: datetime) -> int:
@@ -204,8 +211,8 @@ def remove_since(context: Context, uid: str, at: datetime) -> int:
 
 
 def consume(context: Context, uid: str, kind: str, lookup: str) -> bool:
-    """Remove the one-time credential with that digest. Of concurrent calls one returns True."""
-    where = (C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.kind == kind, C.lookup == lookup)
+    """Remove the enrolled one-time credential with that digest. Of concurrent calls one returns True."""
+    where = (*_of_kind(context, uid, kind), C.lookup == lookup, C.is_enrolled.is_(True))
     return context.work.changed(delete(credentials).where(*where)) > 0
 
 
@@ -230,6 +237,10 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
 def associated_data(tenant_id: str, credential_id: str) -> str:
     """Return the associated data of an encrypted secret."""
     return f"{tenant_id} credential {credential_id}"
+
+
+def _of_kind(context: Context, uid: str, kind: str) -> tuple[Any, Any, Any]:
+    return C.tenant_id == context.tenant.tenant_id, C.uid == uid, C.kind == kind
 
 
 def _key(context: Context, credential_id: str) -> tuple[Any, Any]:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import timedelta
 from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_account_factors as contract
 from app.contract import hub_second_factors as shared
+from app.contract.hub import Next, Step
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import second_factor
+from app.identity.authentication.sign_in import interactions, second_factor
 from app.identity.authentication.sign_in.second_factor import Authentication, PendingSignIn
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts.account import Account
-from app.identity.hosted import account_settings, reauthentication
+from app.identity.hosted import account_settings, next_step, reauthentication
 from app.identity.hosted.reauthentication import REAUTHENTICATION_LIFETIME
 from app.identity.hosted.recovery import label_of
 from app.identity.hosted.second_factor import factor_prompt
@@ -116,15 +118,29 @@ def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewa
 
 @shared.create_backup_codes.implements
 def make_backup_codes(context: Context, req: WithPassword) -> shared.NewBackupCodes:
-    """Create backup codes; just after the enrolment of a factor this needs no other reauthentication."""
+    """Draft backup codes; just after the enrolment of a factor this needs no other reauthentication."""
     session, account = account_settings.require_account(context)
     confirmed = (
         account_settings.Reauthenticated(session, account) if _just_enrolled(context, session, account) else None
     )
     confirmed = confirmed or account_settings.reauthenticate(context, req)
-    codes = own_factors.renew(context, confirmed.account)
+    codes, batch = second_factors.draft_backup_codes(context, confirmed.account)
     done = account_settings.renew_session(context, confirmed)
-    return shared.NewBackupCodes(codes=codes, person=label_of(account), session=done.session)
+    return shared.NewBackupCodes(codes=codes, person=label_of(account), batch=batch, session=done.session)
+
+
+@shared.save_backup_codes.implements
+def save_backup_codes(context: Context, req: shared.SaveBackupCodesRequest) -> Next:
+    """Put the saved codes into use and continue the sign-in; one that requires them does not continue without."""
+    session, account = account_settings.require_session(context)
+    interaction = interactions.find_open(context, req.attempt)
+    if req.batch and not own_factors.save(context, account, req.batch):
+        return Next(step=Step.BACKUP_CODES, attempt=req.attempt if interaction else None, problem="replaced")
+    if interaction is None:
+        return next_step.after_end(session)
+    if req.batch:
+        interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **{next_step.UNSAVED: None})
+    return next_step.advance(context, interaction, session)
 
 
 def _refuse_off(context: Context) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from app.contract import errors as e
 from app.contract import hub
 from app.contract.captcha import Challenge
@@ -113,6 +115,8 @@ def answer_consent(context: Context, req: InteractionDecision) -> Next:
         return next_step.START_AGAIN
     if interaction.kind != next_step.AUTHORIZE:
         return next_step.after_end(session)
+    if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
+        return unsaved
     return authorize.answer_consent(context, interaction, session, req.allow)
 
 
@@ -123,6 +127,9 @@ def switch_account(context: Context, req: InteractionOnly) -> Next:
         _end(context, session)
     if interaction is None or interaction.is_done:
         return next_step.START_AGAIN.model_copy(update={"ends_session": True})
+    if interaction.request.get(first_factor_passed.KEY):  # the sign-in of the account that is left
+        facts = {first_factor_passed.KEY: None, first_factor_passed.STEP_UP: None}
+        interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **facts)
     return next_step.advance(context, interaction, None).model_copy(update={"ends_session": True})
 
 

@@ -18,6 +18,8 @@ from app.identity.protocols.oauth.views import redirect_origin
 AUTHORIZE, RETURN = "authorize", "return"
 CHOSEN = "pin_chosen"
 """The member of an interaction's request that records that the user wants the offered PIN."""
+UNSAVED = "unsaved_codes"
+"""The member with the account that enrolled a factor in this sign-in and must save its backup codes."""
 PROFILE_PATH = "/profile"
 START_AGAIN = Next(step=Step.START_AGAIN)  # the interaction is gone; the hub knows the relying party from its cookie
 
@@ -35,6 +37,8 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
 
     A PIN is a credential, so an account that must confirm changes by more than a password does so before setting one.
     """
+    if (unsaved := unsaved_codes(context, interaction, session)) is not None:
+        return unsaved
     step = _advance(context, interaction, session)
     if step.step is not Step.PIN or session is None or (step.can_skip and not interaction.request.get(CHOSEN)):
         return step
@@ -43,6 +47,15 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
         return step
     request = {"step": Step.LOGIN, "person": oauth.person(account), "must_reauthenticate": True}
     return step.model_copy(update=request)
+
+
+def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next | None:
+    """Return the step that saves backup codes, if this sign-in enrolled a factor and the tenant requires saving them."""
+    settings = context.tenant.settings.second_factors
+    is_required = settings.backup_codes and not settings.skip_backup_codes and not interaction.is_done
+    if not is_required or session is None or interaction.request.get(UNSAVED) != session.uid:
+        return None
+    return Next(step=Step.BACKUP_CODES, attempt=interaction.interaction_id)
 
 
 def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:

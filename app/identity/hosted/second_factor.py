@@ -7,7 +7,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
-from app.contract.hub import Next, Session, Step
+from app.contract.hub import Next, PersonView, Session, Step
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.identity.authentication.sign_in import interactions, second_factor, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -17,11 +17,13 @@ from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import trusted_browsers
+from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.hosted import first_factor_passed, next_step, views
 from app.identity.hosted.first_factor_passed import STEP_UP
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.protocols.oauth import views as oauth_views
 from app.kit import randomness
 from app.kit.errors import ApiError
 
@@ -91,13 +93,26 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
         raise
     except ApiError as refusal:
         raise _with_view(context, refusal, interaction, req.kind) from None
-    needs_backup_codes = is_new and context.tenant.settings.second_factors.backup_codes
+    codes_step = _backup_codes_step(context, pending, req.kind, is_new=is_new)
+    if codes_step is not None and is_new and interaction is not None:
+        facts = {next_step.UNSAVED: account.uid}
+        interaction = interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **facts)
     next_page = first_factor_passed.begin_session(
-        context, interaction, account, pending.authentication, step=Step.BACKUP_CODES if needs_backup_codes else None
+        context, interaction, account, pending.authentication, step=codes_step
     )
+    if next_page.step is Step.BACKUP_CODES and not is_new:
+        next_page = next_page.model_copy(update={"problem": "last"})
     trust = trusted_browsers.trust(context, account) if req.trust and not pending.person.fallback_kinds else None
     cookie = Session(token=trust[0], lifetime_seconds=trust[1]) if trust else None
     return next_page.model_copy(update={"trusted": cookie})
+
+
+def _backup_codes_step(context: Context, pending: PendingSignIn, kind: FactorKind, *, is_new: bool) -> Step | None:
+    """Return the step that creates backup codes: after an enrolment, and after a sign-in by the last code."""
+    if is_new:
+        return Step.BACKUP_CODES if context.tenant.settings.second_factors.backup_codes else None
+    is_last = kind is FactorKind.BACKUP_CODE and len(pending.person.enrolled(kind)) <= 1
+    return Step.BACKUP_CODES if is_last else None
 
 
 def _is_only_factor(interaction: Interaction | None, pending: PendingSignIn) -> bool:
@@ -152,7 +167,16 @@ def view(
         is_elsewhere=pending.is_risk_based,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
         landing=str(interaction.request.get("landing") or "") if interaction is not None and is_step_up else "",
+        person=_person(pending),
     )
+
+
+def _person(pending: PendingSignIn) -> PersonView:
+    """Return the account by the identifier that the visitor gave; a username must not tell the email address."""
+    account = pending.account
+    own = {"username": account.username, "phone": display_phone(account.phone) if account.phone else None}
+    person = oauth_views.person(account)
+    return person.model_copy(update={"label": own.get(pending.authentication.kind) or person.label, "name": None})
 
 
 def factor_prompt(
@@ -180,6 +204,7 @@ def factor_prompt(
         state=prompt.state,
         app=prompt.app,
         stores=dict(prompt.stores),
+        left=len(factors.enrolled(kind)) if kind is FactorKind.BACKUP_CODE else None,
     )
 
 

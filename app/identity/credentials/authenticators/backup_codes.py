@@ -43,8 +43,8 @@ class BackupCodes:
     def is_enrolled(self, factors: AccountFactors) -> bool:
         return bool(factors.enrolled(self.kind))
 
-    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
-        return None
+    def hint(self, factors: AccountFactors) -> str | None:
+        return str(len(factors.enrolled(self.kind)))
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
         return FactorChallenge()
@@ -71,9 +71,30 @@ class BackupCodes:
 def generate(context: Context, uid: str) -> list[str]:
     """Return ten new codes, which replace the old ones. Their text is stored nowhere."""
     store.remove(context, uid, (FactorKind.BACKUP_CODE,))
+    return _add(context, uid, is_enrolled=True)
+
+
+def draft(context: Context, uid: str) -> tuple[list[str], str]:
+    """Return ten new codes and the id of their batch; the old ones work until `put_into_use`."""
+    store.remove_pending(context, uid, FactorKind.BACKUP_CODE)
+    batch = randomness.token(18)
+    return _add(context, uid, batch=randomness.digest(batch)), batch
+
+
+def put_into_use(context: Context, uid: str, batch: str) -> bool:
+    """Replace the codes of an account by those of a batch; return False if a newer batch or none is pending."""
+    pending = [one for one in store.by_kind(context, uid, FactorKind.BACKUP_CODE) if not one.is_enrolled]
+    if not pending or any(one.facts.get("batch") != randomness.digest(batch) for one in pending):
+        return False
+    store.replace_by_pending(context, uid, FactorKind.BACKUP_CODE)
+    return True
+
+
+def _add(context: Context, uid: str, *, is_enrolled: bool = False, **facts: str) -> list[str]:
     codes = [randomness.hexadecimal(2 * _GROUP_LENGTH) for _ in range(CODE_COUNT)]
     for code in codes:
-        store.add(context, uid, FactorKind.BACKUP_CODE, lookup=_lookup_hashes(context, uid, code)[0], is_enrolled=True)
+        lookup = _lookup_hashes(context, uid, code)[0]
+        store.add(context, uid, FactorKind.BACKUP_CODE, lookup=lookup, is_enrolled=is_enrolled, facts=facts)
     return [f"{code[:_GROUP_LENGTH]}-{code[_GROUP_LENGTH:]}" for code in codes]
 
 

@@ -223,17 +223,42 @@ def generate_backup_codes(context: Context, account: Account, *, is_first: bool)
         NoSecondFactor: the account has no other factor. NoBackupCodes: the tenant disables them.
         BackupCodesMade: `is_first`, and the account has codes.
     """
+    factors = _require_other_factor(context, account)
+    if is_first and factors.enrolled(FactorKind.BACKUP_CODE):
+        raise e.BackupCodesMade
+    store_accounts.change(context, account.uid, {})  # of concurrent calls the second sees the codes of the first
+    if is_first and account_factors(context, account).enrolled(FactorKind.BACKUP_CODE):
+        raise e.BackupCodesMade
+    context.audit.record("second_factor.backup_codes_made", uid=account.uid)
+    return backup_codes.generate(context, account.uid)
+
+
+def draft_backup_codes(context: Context, account: Account) -> tuple[list[str], str]:
+    """Return ten backup codes, which work once `save_backup_codes` gets the id of their batch, and that id.
+
+    Raises:
+        NoSecondFactor: the account has no other factor. NoBackupCodes: the tenant disables them.
+    """
+    _require_other_factor(context, account)
+    store_accounts.change(context, account.uid, {})  # lock order: the account, then its credentials
+    return backup_codes.draft(context, account.uid)
+
+
+def save_backup_codes(context: Context, account: Account, batch: str) -> bool:
+    """Put the codes of a batch into use; return False if newer ones replaced them, or the last other factor is gone."""
+    store_accounts.change(context, account.uid, {})
+    if not backup_codes.put_into_use(context, account.uid, batch):
+        return False
+    context.audit.record("second_factor.backup_codes_made", uid=account.uid)
+    return True
+
+
+def _require_other_factor(context: Context, account: Account) -> AccountFactors:
     enabled_authenticator(context, FactorKind.BACKUP_CODE)
     factors = account_factors(context, account)
     if not enrolled_kinds(context.tenant.settings, factors):
         raise e.NoSecondFactor
-    if is_first and factors.enrolled(FactorKind.BACKUP_CODE):
-        raise e.BackupCodesMade
-    store_accounts.change(context, account.uid, {})  # of concurrent calls the second sees the codes of the first
-    if is_first and store.by_kind(context, account.uid, FactorKind.BACKUP_CODE):
-        raise e.BackupCodesMade
-    context.audit.record("second_factor.backup_codes_made", uid=account.uid)
-    return backup_codes.generate(context, account.uid)
+    return factors
 
 
 def remove(context: Context, uid: str, kind: FactorKind) -> None:

@@ -148,4 +148,14 @@ def renew(context: Context, account: Account) -> list[str]:
     return codes
 
 
-__all__ = ["enrol", "older", "remove", "removed", "renew"]
+def save(context: Context, account: Account, batch: str) -> bool:
+    """Put new backup codes into use; replacing existing ones notifies the owner. Return False for codes that were replaced."""
+    had_some = bool(second_factors.account_factors(context, account).enrolled(FactorKind.BACKUP_CODE))
+    if not second_factors.save_backup_codes(context, account, batch):
+        return False
+    if had_some:
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
+    return True
+
+
+__all__ = ["enrol", "older", "remove", "removed", "renew", "save"]
