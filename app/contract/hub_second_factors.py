@@ -136,7 +136,8 @@ class SaveBackupCodesRequest(Wire):
 
 create_backup_codes = hub_operation(
     "hub.make_backup_codes", "POST /hub/own/backup-codes", WithPassword, NewBackupCodes, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes), summary="Create backup codes, which replace the account's once they are saved.",
+    errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes),
+    summary="Create backup codes, which replace the account's once they are saved.",
 )  # fmt: skip
 save_backup_codes = hub_operation(
     "hub.save_backup_codes", "POST /hub/own/backup-codes/saved", SaveBackupCodesRequest, Next, errors=(e.NotAuthenticated,),

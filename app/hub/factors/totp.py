@@ -14,7 +14,7 @@ _URI: Final = f"otpauth://totp/Acme:ada%40example.com?secret={_SECRET}&issuer=Ac
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.TOTP,
     name=_l("Authenticator app"),
-    hint=_l("Get a code from your app"),
+    hint=_l("6-digit code from your app"),
     icon="clock",
     is_on_phone=True,
     form=CodeForm,

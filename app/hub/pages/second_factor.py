@@ -137,7 +137,9 @@ class SecondFactorPage(FactorPage):
             fresh_form(presentation), presentation, presentation.samples["enrolled"], landing="/emails", account=_SAMPLE
         )
         mail = PRESENTATIONS[FactorKind.EMAIL]
-        samples["from elsewhere"] = cls(fresh_form(mail), mail, mail.samples["sent"], is_unfamiliar=True, account=_SAMPLE)
+        samples["from elsewhere"] = cls(
+            fresh_form(mail), mail, mail.samples["sent"], is_unfamiliar=True, account=_SAMPLE
+        )
         samples["alone"] = cls(
             fresh_form(presentation), presentation, presentation.samples["enrolled"], account="ada", trust_days=30
         )
