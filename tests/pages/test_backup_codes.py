@@ -187,7 +187,7 @@ def test_not_you_leaves_the_pending_sign_in(
     assert late.heading == "Welcome back", "the first factor no longer counts"
 
 
-def test_username_does_not_tell_the_email_address(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_username_sign_in_hides_the_email_address(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     tenant = new_world(two_factor="required", username_login=True, email_login=True, **APP)
     ada, browser = tenant.person("ada@example.com"), new_visitor_at(tenant)
     enrol_totp(browser, tenant, ada)[1].press("I’ve saved them")

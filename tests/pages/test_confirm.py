@@ -160,7 +160,7 @@ def test_lost_session_during_step_up_signs_in_again(optional: World, new_visitor
     ada, shop = optional.person("ada@example.com"), optional.application("shop")
     app = one_factor_session(visitor, optional, ada)
     page = visitor.authorize(shop, acr_values="2")
-    attempt = page.form("Continue").fields["attempt"]
+    attempt = page.form("Verify").fields["attempt"]
     visitor.forget("session")
     page = visitor.open(f"/login?attempt={attempt}").press("Sign in", identifier=ada.email, password=ada.password)
     assert authentication_claims(shop, page.press("Verify", code=code_now(optional, app)))["acr"] == "2"

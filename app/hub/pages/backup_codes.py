@@ -55,6 +55,12 @@ def submit_backup_codes() -> Response:
     return _save(action) if action in (SAVE, SKIP) else _create()
 
 
+@pages.get(FILE)
+def show_backup_codes_again() -> Response:
+    """Lead back to the page: its language links open the address of its forms."""
+    return journey.redirect_to(_address())
+
+
 @pages.post(FILE)
 def download_backup_codes() -> Response:
     """Return the codes of the page as a text file."""

@@ -41,12 +41,12 @@ class CodeSheet:
     """The label of the account."""
 
     @property
-    def sealed(self) -> str:
+    def encrypted(self) -> str:
         content = [self.batch, self.person, *self.codes]
         return services().cookie_cipher.encrypt(content, _context())
 
     @classmethod
-    def unseal(cls, text: str) -> Self | None:
+    def decrypt(cls, text: str) -> Self | None:
         """Return the codes of a page of this tenant; None for any other text."""
         content = services().cookie_cipher.decrypt(text, _context())
         if not isinstance(content, list):
@@ -77,7 +77,7 @@ class SheetForm(HubForm):
 
     @property
     def code_sheet(self) -> CodeSheet | None:
-        return CodeSheet.unseal(self.sheet.data or "")
+        return CodeSheet.decrypt(self.sheet.data or "")
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ class BackupCodesPage(Page):
         return initials(self.person)
 
     @property
-    def sealed(self) -> str:
-        return self.sheet.sealed if self.sheet else ""
+    def encrypted(self) -> str:
+        return self.sheet.encrypted if self.sheet else ""
 
     @property
     def notice(self) -> Notice | None:

@@ -172,7 +172,7 @@ def view(
 
 
 def _person(pending: PendingSignIn) -> PersonView:
-    """Return the account by the identifier that the visitor gave; a username must not tell the email address."""
+    """Return the account by the identifier that the visitor gave; a username must not reveal the email address."""
     account = pending.account
     own = {"username": account.username, "phone": display_phone(account.phone) if account.phone else None}
     person = oauth_views.person(account)
