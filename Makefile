@@ -21,13 +21,14 @@ test: setup ## run every test with real services; as root, install missing ones
 	@tools/test-parts.sh
 	@$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(PYTEST_ARGS)
 
-lint: setup ## check style, types, import contracts, templates, translations
+lint: setup ## check style, types, import contracts, templates, translations, words
 	$(BIN)/ruff check $(wildcard $(CODE))
 	$(BIN)/ruff format --check $(wildcard $(CODE))
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/djlint --lint --quiet templates
 	$(BIN)/python -m tools.translations check
+	$(BIN)/python -m tools.words
 
 check: lint test ## run everything that the build runs
 

@@ -1,7 +1,7 @@
 """Keep translations/ true to the sources: `python -m tools.translations compile|update|check`.
 
-`check` fails when a sentence of the sources is not in messages.pot, when a locale lacks a sentence or guesses it
-(fuzzy), or when a translation drops a placeholder.
+`check` fails when a sentence of the sources is not in messages.pot, when a locale lacks a sentence or a plural form, guesses it
+(fuzzy) or keeps a stale one, or when a translation drops a placeholder.
 """
 
 import io
@@ -125,6 +125,10 @@ def problems() -> Iterator[str]:
         catalog, name = read(path), path.relative_to(ROOT)
         yield from (f"{name}: {text!r} is missing" for text, _ in sorted(sources - keys(catalog), key=str))
         yield from (f"{name}: {text!r} is no longer used" for text, _ in sorted(keys(catalog) - sources, key=str))
+        yield from (
+            f"{name}: {text!r} is stale (#~): run 'make translations'"
+            for text in map(singular, catalog.obsolete.values())
+        )
         for message in catalog:
             if message.id and (problem := message_problem(message)):
                 yield f"{name}: {singular(message)!r} {problem}"

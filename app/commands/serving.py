@@ -146,7 +146,7 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
     """Raise CommandError for options and settings that contradict each other."""
     if settings.has_inbox and not bind.startswith(LOOPBACK) and role != "hub":
         raise CommandError(
-            f"--bind {bind} is not a loopback address, but GATEHOUSE_MAIL_URL or GATEHOUSE_SMS_URL is inbox:, which anyone can read. "
+            f"--bind {bind} isn't a loopback address, but GATEHOUSE_MAIL_URL or GATEHOUSE_SMS_URL is inbox:, which anyone can read. "
             "Set real senders, or bind 127.0.0.1."
         )
     if settings.telemetry_url:

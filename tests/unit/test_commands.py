@@ -103,7 +103,7 @@ def test_invalid_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "settings", "message"),
     [
-        (["serve", "--bind", "0.0.0.0:23999"], {}, "not a loopback address"),
+        (["serve", "--bind", "0.0.0.0:23999"], {}, "isn't a loopback address"),
         (["serve", "--only", "hub"], {}, "GATEHOUSE_API_URL"),
         (["serve", "--workers", "2"], {}, "GATEHOUSE_REDIS_URL"),
         (["serve"], {"scheme": "gopher"}, "http or https"),

@@ -96,7 +96,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
     ),
     e.EmailNotAddable: Notice(
         _l("Verify your email first"),
-        _l("Verify your current address before adding another one."),
+        _l("Verify your current email before adding another one."),
     ),
     e.EmailUpdateRefused: Notice(
         _l("You’ve reached the limit of email addresses"), _l("Remove one you no longer use first.")
