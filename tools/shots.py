@@ -16,7 +16,7 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import make_server
 
-from app.contract.configuration import Brand as TenantBrand
+from app.contract.branding import Brand as TenantBrand
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.hub import create_app
 from app.hub.gallery import TENANTS, all_samples

@@ -18,9 +18,7 @@ from app.contract.configuration_model import (
     Different,
     Moment,
     Network,
-    OwnPicture,
     Tag,
-    WebAddress,
     Words,
 )
 from app.contract.connections import ConnectionName, ConnectionSettings, complete
@@ -33,8 +31,6 @@ from app.contract.services_settings import DuoSettings, PushSettings
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
 MINUTE, HOUR, DAY = 60, 3600, 86_400
-LINKS = ("privacy", "terms", "help")
-"""The links of pages and emails."""
 
 
 class Lockout(ConfigurationModel):
@@ -263,24 +259,6 @@ class TenantSettings(ConfigurationModel):
             return ("username",) if self.username_login else ("phone",) if self.phone_login else ("email",)
         switched = (("email", self.email_login), ("username", self.username_login), ("phone", self.phone_login))
         return tuple(kind for kind, is_on in switched if is_on) or ("email",)
-
-
-def _link(name: str) -> str:
-    if name not in LINKS:
-        raise ValueError(f"a link that the pages have: {', '.join(LINKS)}")
-    return name
-
-
-class Brand(ConfigurationModel):
-    """A tenant's branding."""
-
-    display_name: str = ""
-    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = "#3b49d9"
-    logo: OwnPicture | None = Field(default=None)  # a data: URI or an https address
-    sentence: dict[Tag, str] = Field(default_factory=dict)
-    signature: str | None = None
-    radius_px: int = Field(default=12, ge=0, le=24)
-    links: dict[Annotated[str, AfterValidator(_link)], WebAddress] = Field(default_factory=dict)
 
 
 _INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.branding import ButtonShape, Scene
 from app.contract.captcha import CaptchaAnswer, Challenge, Widget
 from app.contract.configuration import PasswordPolicy
 from app.contract.consent_forms import ConsentForm
@@ -139,9 +140,18 @@ class BrandView(Wire):
 
     color: str = "#3b49d9"
     logo: str | None = None
+    logo_dark: str | None = None
+    favicon: str | None = None
+    scene: Scene = "dusk"
+    picture: str | None = None
+    background: str | None = None
+    background_dark: str | None = None
+    font: str | None = None
+    font_file: str | None = None
     sentence: dict[str, str] = Field(default_factory=dict)  # by locale; shown beside the form
     signature: str | None = None
-    radius_px: int = 12
+    radius_px: int = 10
+    button_shape: ButtonShape = "rounded"
     links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
 
 

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, create_model, model_validator
 
 from app.contract.auth import INTERFACE_SCOPES
-from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.branding import Brand
+from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress, plain, web_origin
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
 from app.contract.messages import MailTemplate, SmsTemplate

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from flask import Blueprint, Flask, Response, abort, render_template, request
 
-from app.contract.configuration import Brand, TenantSettings
+from app.contract.branding import Brand
+from app.contract.configuration import TenantSettings
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT

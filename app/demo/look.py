@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Flask, Response
 
-from app.contract.configuration import Brand
+from app.contract.branding import Brand
 from app.hub import brand as hub_brand
 from app.hub.assets import Assets
 from app.kit.palette import scene
@@ -47,7 +47,7 @@ def _own_style() -> str:
 def _stage(tenant: tuple[str, Brand]) -> str:
     """Return the scene of a tenant as the tokens of one element."""
     name, brand = tenant
-    rings = scene(brand.color, is_daylight=getattr(brand, "scene", "dusk") == "daylight")
+    rings = scene(brand.color, is_daylight=brand.scene == "daylight")
     light, dark = ("".join(f"{ring}:{pair[mode]};" for ring, pair in rings.items()) for mode in (0, 1))
     return f".stage--{name}{{{light}}}@media(prefers-color-scheme:dark){{.stage--{name}{{{dark}}}}}"
 

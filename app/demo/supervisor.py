@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.contract.configuration import Brand
+from app.contract.branding import Brand
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.reading import read

@@ -26,9 +26,25 @@ class Brand:
     colour: str = DEFAULT_COLOUR
     logo: str = ""
     """Address of the tenant's logo; empty for the default logo."""
-    radius_pixels: int = 10
+    logo_dark: str = ""
+    """Address of the logo in dark mode; empty for `logo` in both."""
+    icon_address: str = ""
+    """Address of the tenant's own favicon; empty for the mark in its colour."""
     scene: str = "dusk"
-    """The picture beside the form: dusk or daylight. Bright colours are always in daylight."""
+    """What stands beside the form: dusk, daylight, picture or none. Bright colours are never at dusk."""
+    picture: str = ""
+    """Address of the picture of the scene `picture`."""
+    background: str = ""
+    """The page ground in light mode; empty for white."""
+    background_dark: str = ""
+    """The page ground in dark mode; empty for an almost black shade of the colour."""
+    font: str = ""
+    """Value of `font-family`; empty for the device's font."""
+    font_file: str = ""
+    """Address of a woff2 file."""
+    radius_pixels: int = 10
+    button_shape: str = "rounded"
+    """square, rounded (by the radius) or pill."""
     sentence: tuple[tuple[str, str], ...] = ()
     signature: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = field(default=())
@@ -36,8 +52,13 @@ class Brand:
 
     @property
     def tokens(self) -> str:
-        """The tokens of the tenant's colour as CSS declarations."""
-        return _tokens(self.colour, self.radius_pixels, self.scene)
+        """The tokens of the tenant's branding as CSS declarations, without quotes, which markup would escape."""
+        return _tokens(self)
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        """Addresses of all pictures."""
+        return tuple(filter(None, (self.logo, self.logo_dark, self.icon_address, self.picture)))
 
     @property
     def favicon(self) -> str:
@@ -50,8 +71,13 @@ class Brand:
 
     @property
     def icon(self) -> str:
-        """The favicon as a data: address, which saves a request."""
-        return "data:image/svg+xml," + quote(self.favicon, safe="='/:")
+        """The favicon's address; the computed one is a data: address, which saves a request."""
+        return self.icon_address or "data:image/svg+xml," + quote(self.favicon, safe="='/:")
+
+    @property
+    def has_scene(self) -> bool:
+        """Whether something stands beside the form."""
+        return self.scene != "none"
 
     @property
     def initials(self) -> str:
@@ -72,12 +98,37 @@ def in_language(texts: tuple[tuple[str, str], ...], language: str) -> str:
     return table.get(language, table.get("", ""))
 
 
+_FONT_NAME: Final = "Brand"
+_DEVICE_FONT: Final = "system-ui,Segoe UI,Roboto,sans-serif"
+_BUTTON_RADIUS: Final = {"square": "0", "pill": "99px"}
+
+
 @lru_cache(maxsize=1024)
-def _tokens(colour: str, radius_pixels: int, scene_name: str) -> str:
+def _tokens(brand: Brand) -> str:
     """Dark mode repeats only what differs; a media query, since older browsers do not know `light-dark()`."""
-    shades = {name: (light.short, dark.short) for name, (light, dark) in palette(colour).items()}
-    shades |= scene(colour, is_daylight=scene_name == "daylight")
-    light = "".join(f"{name}:{value};" for name, (value, _) in shades.items())
+    computed = palette(brand.colour, brand.background, brand.background_dark)
+    shades = {name: (light.short, dark.short) for name, (light, dark) in computed.items()}
+    if brand.scene != "none":
+        shades |= scene(brand.colour, is_daylight=brand.scene == "daylight")
+    light = "".join(f"{name}:{value};" for name, (value, _) in shades.items()) + _shape(brand)
     dark = "".join(f"{name}:{value};" for name, (other, value) in shades.items() if other != value)
-    radius = f"--radius:{min(max(radius_pixels, 0), 24)}px"
-    return f":root{{{light}{radius}}}@media(prefers-color-scheme:dark){{:root{{{dark.removesuffix(';')}}}}}"
+    return f"{_font_face(brand)}:root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark.removesuffix(';')}}}}}"
+
+
+def _shape(brand: Brand) -> str:
+    """Return the tokens of radius, buttons and font."""
+    shape = f"--radius:{min(max(brand.radius_pixels, 0), 24)}px"
+    if brand.button_shape in _BUTTON_RADIUS:
+        shape += f";--button-radius:{_BUTTON_RADIUS[brand.button_shape]}"
+    fonts = brand.font or (_DEVICE_FONT if brand.font_file else "")
+    if fonts:
+        shape += f";--font:{_FONT_NAME + ',' if brand.font_file else ''}{fonts}"
+    return shape
+
+
+def _font_face(brand: Brand) -> str:
+    """Return the rule that loads the tenant's font; text shows in another until it has arrived."""
+    if not brand.font_file:
+        return ""
+    address = quote(brand.font_file, safe="/:?=%@~+,;!*$[]&").replace("&", r"\26 ")
+    return f"@font-face{{font-family:{_FONT_NAME};font-weight:100 900;font-display:swap;src:url({address})}}"

@@ -22,6 +22,23 @@ from app.hub.visit import current_visit
 
 _LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
 
+_PICTURE: Final = (
+    "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%20800%20900'%20"
+    "preserveAspectRatio='xMidYMid%20slice'%3E%3Cpath%20fill='%23f4d9b0'%20d='M0%200h800v900H0z'/%3E%3Ccircle%20cx='560'%20"
+    "cy='250'%20r='90'%20fill='%23fff3d6'/%3E%3Cpath%20fill='%23b98a6a'%20d='M0%20520l230-210%20190%20160%20160-120%20220%20190v360H0z'/%3E"
+    "%3Cpath%20fill='%235d6b4d'%20d='M0%20640l300-120%20260%20110%20240-90v360H0z'/%3E%3C/svg%3E"
+)
+"""A sample of a tenant's picture: hills."""
+
+
+def _logo(colour: str) -> str:
+    """Return a sample of a tenant's logo in a colour."""
+    return (
+        "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%2028%2028'%20width='28'%20height='28'%3E"
+        f"%3Ccircle%20cx='14'%20cy='14'%20r='12'%20fill='none'%20stroke='{colour}'%20stroke-width='3'/%3E%3C/svg%3E"
+    )
+
+
 TENANTS: Final = {
     "acme": Brand(
         "Acme",
@@ -43,6 +60,36 @@ TENANTS: Final = {
     ),
     "initech": Brand("Initech", "#a8245f", sentence=(("", "Small steps, every day."),)),
     "sunny": Brand("Sunny", "#ffd400", sentence=(("", "The bright side of booking."),), links=_LINKS, radius_pixels=4),
+    "harbor": Brand(
+        "Harbor",
+        "#0b5c8a",
+        scene="daylight",
+        sentence=(("", "Every berth, every boat, one place."), ("ar", "كل رصيف وكل قارب في مكان واحد.")),
+        links=_LINKS,
+        button_shape="pill",
+    ),
+    "vista": Brand(
+        "Vista",
+        "#2f6b4f",
+        scene="picture",
+        picture=_PICTURE,
+        sentence=(("", "The long way round is the better way."), ("ar", "الطريق الأطول هو الأجمل.")),
+        signature=(("", "Vista Travel"),),
+        links=_LINKS,
+    ),
+    "quiet": Brand(
+        "Quiet",
+        "#7a4a2b",
+        scene="none",
+        background="#faf6ee",
+        background_dark="#17130f",
+        font="Georgia,Noto Serif,serif",
+        logo=_logo("%231c1712"),
+        logo_dark=_logo("%23f4ede2"),
+        button_shape="square",
+        radius_pixels=4,
+        links=_LINKS,
+    ),
     "mono": Brand("Mono", "#000000", sentence=(("", "Less."),)),
     "paper": Brand("Paper", "#ffffff", sentence=(("", "A blank page."),)),
 }

@@ -13,11 +13,16 @@ from typing import Any, Final
 from app.contract.hub import Next
 from app.hub.encryption import CookieCipher
 from app.kit import randomness
+from app.kit.web_addresses import is_web_address
 
 MAX_OPEN: Final = 5
 """Open interactions per browser; the oldest is evicted."""
 MAX_REMEMBERED: Final = 8
 """Evicted interactions whose relying party is remembered."""
+MAX_ADDRESS_LENGTH: Final = 160
+"""Longest address of an application's logo, privacy notice or terms that the cookie carries: five cookies share one header."""
+_FEWEST_FIELDS: Final = 10
+"""Fields of a cookie from before the logo was added."""
 COOKIE_LIFETIME_SECONDS: Final = 24 * 3600
 """Longer than the interaction lives, so that "start again" still knows the relying party."""
 
@@ -45,6 +50,17 @@ class Interaction:
     """Seconds since 1970."""
     expires_at: int = 0
     """Seconds since 1970."""
+    logo: str = ""
+    """https address of the application's logo; empty if it has none, or a long one."""
+    policy: str = ""
+    """Address of the application's privacy notice."""
+    terms: str = ""
+    """Address of the application's terms."""
+
+    @property
+    def application(self) -> tuple[str, ...]:
+        """What pages show of the application."""
+        return (self.relying_party, self.logo, self.policy, self.terms)
 
     @property
     def redirect_scheme(self) -> str:
@@ -73,7 +89,15 @@ def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
         display=(step.display or "")[:10],
         opened_at=now,
         expires_at=now + step.attempt_lifetime_seconds,
+        logo=_short(relying_party.logo) if relying_party else "",
+        policy=_short(relying_party.policy) if relying_party else "",
+        terms=_short(relying_party.terms) if relying_party else "",
     )
+
+
+def _short(address: str | None) -> str:
+    """Return a web address that fits the cookie; empty for a longer one, which only the consent page shows, and for data:."""
+    return address if address and len(address) <= MAX_ADDRESS_LENGTH and is_web_address(address) else ""
 
 
 class InteractionCookies:
@@ -139,7 +163,7 @@ class InteractionCookies:
 
     def _decrypt(self, value: str, tenant: str, name: str) -> Interaction | None:
         content: Any = self._cipher.decrypt(value, f"{tenant} {name}")
-        if not isinstance(content, list) or len(content) != len(fields(Interaction)):
+        if not isinstance(content, list) or not _FEWEST_FIELDS <= len(content) <= len(fields(Interaction)):
             return None
-        values = dict(zip((field.name for field in fields(Interaction)), content, strict=True))
+        values = dict(zip((field.name for field in fields(Interaction)), content, strict=False))
         return Interaction(**{**values, "languages": tuple(values["languages"])})

@@ -23,7 +23,7 @@ from app.hub.safety import content_security_policy
 from app.hub.visit import Visit, current_visit
 from app.kit import randomness
 from app.kit.errors import ApiError
-from app.kit.web_addresses import origin
+from app.kit.web_addresses import file_source
 
 LANGUAGE_PARAMETER: Final = "lang"
 
@@ -198,9 +198,17 @@ def _response(
     response.set_data(body)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
     response.headers["Content-Language"] = locale.current_language().tag
-    images = {origin(address) for address in (visit.tenant.brand.logo, *pictures) if address.startswith("https://")}
+    brand = visit.tenant.brand
+    application_logo = visit.interaction.logo if visit.interaction else ""
+    images = {file_source(address) for address in (*brand.pictures, application_logo, *pictures) if "://" in address}
+    fonts = (file_source(brand.font_file) if "://" in brand.font_file else "'self'",) if brand.font_file else ()
     response.headers["Content-Security-Policy"] = content_security_policy(
-        visit.nonce, form_targets=form_targets, images=sorted(images), services=services, allows_fetch=allows_fetch
+        visit.nonce,
+        form_targets=form_targets,
+        images=sorted(images),
+        fonts=fonts,
+        services=services,
+        allows_fetch=allows_fetch,
     )
     if visit.interaction and visit.interaction.display == "popup":
         # The page that opened the pop-up needs its reference to it.
@@ -223,12 +231,13 @@ def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool
     """Return a page that differs only in nonce, CSRF token and interaction id: rendered once, then filled in.
 
     Args:
-        key: what the page depends on beside the tenant's version, the language and whether there is an interaction.
+        key: what the page depends on beside the tenant's version, the language and the interaction's application.
         make: makes the page with its form; called on a cache miss.
         allows_fetch: `allows_fetch` of that page.
     """
     visit = current_visit()
-    cache_key = (key, visit.tenant.name, visit.tenant.version, locale.current_language().tag, visit.interaction is None)
+    application = visit.interaction.application if visit.interaction else None
+    cache_key = (key, visit.tenant.name, visit.tenant.version, locale.current_language().tag, application)
     template = None if current_app.jinja_env.auto_reload else _cached.get(cache_key)
     attempt = visit.interaction.id if visit.interaction else _ATTEMPT
     if template is None:

@@ -93,6 +93,7 @@ def content_security_policy(
     *,
     form_targets: Iterable[str] = (),
     images: Iterable[str] = (),
+    fonts: Iterable[str] = (),
     services: tuple[str, ...] = (),
     allows_fetch: bool = False,
 ) -> str:
@@ -102,7 +103,8 @@ def content_security_policy(
         nonce: the nonce of the page's own style and scripts.
         form_targets: sources where redirects after a form may lead, beside the hub; browsers check `form-action` on
             every redirect that follows a POST.
-        images: origins of the tenant's and the page's images.
+        images: sources of the tenant's and the page's images.
+        fonts: sources of the tenant's font.
         services: sources of a captcha provider, whose scripts, frames and connections the page allows.
         allows_fetch: whether the page's own script may call the hub.
     """
@@ -112,6 +114,8 @@ def content_security_policy(
     connections = " ".join([*(["'self'"] if allows_fetch else []), *services])
     optional = f"frame-src {' '.join(services)}; " if services else ""
     optional += f"connect-src {connections}; " if connections else ""
+    font_sources = " ".join(each for each in fonts if each == "'self'" or is_source(each))
+    optional += f"font-src {font_sources}; " if font_sources else ""
     return (
         f"default-src 'none'; script-src {own}; style-src {own}; {optional}img-src {image_sources}; "
         f"form-action {targets}; frame-ancestors 'none'; base-uri 'none'"

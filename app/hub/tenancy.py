@@ -21,6 +21,7 @@ from app.hub.forms.captcha_widget import Widget
 from app.kit.client import Client, ResponseHeaders, ServiceUnavailable
 from app.kit.clock import monotonic
 from app.kit.colour import Colour, NotAColour
+from app.kit.fonts import NotAFontStack, font_stack
 from app.kit.web_addresses import is_web_address, web_address
 
 log = logging.getLogger("gatehouse.hub")
@@ -193,11 +194,21 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
 
 def _brand(view: contract.TenantView) -> Brand:
     given = view.brand
+    picture = _file(given.picture)
     return Brand(
         name=view.display_name or view.name,
         colour=_colour(given.color),
-        logo=_logo(given.logo or ""),
+        logo=_picture(given.logo),
+        logo_dark=_picture(given.logo_dark),
+        icon_address=_picture(given.favicon),
+        scene=given.scene if given.scene != "picture" or picture else "dusk",
+        picture=picture,
+        background=_ground(given.background),
+        background_dark=_ground(given.background_dark),
+        font=_fonts(given.font),
+        font_file=_file(given.font_file),
         radius_pixels=given.radius_px,
+        button_shape=given.button_shape,
         sentence=_with_fallback(given.sentence, view.default_locale),
         signature=(("", given.signature),) if given.signature else (),
         links=tuple(
@@ -206,10 +217,31 @@ def _brand(view: contract.TenantView) -> Brand:
     )
 
 
-def _logo(address: str) -> str:
-    """Return a path of this host, a data: image or an https address; empty for any other."""
-    is_here = address.startswith(("/", "data:image/")) and not address.startswith(("//", "/\\"))
+def _picture(address: str | None) -> str:
+    """Return a data: image or what `_file` accepts; empty for any other."""
+    return address if address and address.startswith("data:image/") else _file(address)
+
+
+def _file(address: str | None) -> str:
+    """Return a path of this host or an https address; empty for any other."""
+    if not address or any(letter in address for letter in '"\\<>\n'):
+        return ""
+    is_here = address.startswith("/") and not address.startswith("//")
     return address if is_here or (address.startswith("https://") and is_web_address(address)) else ""
+
+
+def _fonts(names: str | None) -> str:
+    try:
+        return font_stack(names) if names else ""
+    except NotAFontStack:
+        return ""
+
+
+def _ground(colour: str | None) -> str:
+    try:
+        return str(Colour.parse(colour)) if colour else ""
+    except NotAColour:
+        return ""
 
 
 def _with_fallback(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:

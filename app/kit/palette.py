@@ -20,16 +20,37 @@ BRIGHT: Final = 0.68
 _FILL: Final = 0.53
 """Lightness of a filled button: white text on it has the contrast `TEXT` in every hue."""
 
+_PAPER: Final = 0.95
+"""Lightness above which a brand without colour would vanish on white: its button is ink there."""
+DARKEST_LIGHT_GROUND: Final = 0.92
+"""Least OKLCH lightness of a tenant's own page ground in light mode: state colours keep their contrast on it."""
+LIGHTEST_DARK_GROUND: Final = 0.27
+"""Highest OKLCH lightness of a tenant's own page ground in dark mode."""
+
 Pair = tuple[Colour, Colour]
 """A colour in light and in dark mode."""
 
 
 @lru_cache(maxsize=1024)
-def palette(colour: str) -> dict[str, Pair]:
-    """Return the computed CSS tokens with their values in light and in dark mode."""
+def palette(colour: str, ground: str = "", dark_ground: str = "") -> dict[str, Pair]:
+    """Return the computed CSS tokens with their values in light and in dark mode.
+
+    Args:
+        colour: the brand.
+        ground: the tenant's own page ground in light mode; empty for white.
+        dark_ground: the same in dark mode; empty for an almost black shade of the brand.
+    """
     shades = _neutrals(colour)
+    shades["--canvas"] = (
+        Colour.parse(ground) if ground else shades["--canvas"][0],
+        Colour.parse(dark_ground) if dark_ground else shades["--canvas"][1],
+    )
+    shades |= _brand(Colour.parse(colour), shades)
     grounds = tuple(zip(shades["--canvas"], shades["--raised"], shades["--surface"], strict=True))
-    return {**shades, **_brand(Colour.parse(colour), shades["--surface"][1], *grounds)}
+    for name, ratio in (("--line", SHAPE), ("--edge", SHAPE), ("--muted", TEXT), ("--link", TEXT)):
+        light, dark = shades[name]
+        shades[name] = (light.reaching(ratio, *grounds[0]), dark.reaching(ratio, *grounds[1]))
+    return shades
 
 
 def is_bright(colour: str) -> bool:
@@ -55,28 +76,27 @@ def _neutrals(colour: str) -> dict[str, Pair]:
     }
 
 
-def _brand(
-    brand: Colour, dark_surface: Colour, light_grounds: tuple[Colour, ...], dark_grounds: tuple[Colour, ...]
-) -> dict[str, Pair]:
+def _brand(brand: Colour, shades: dict[str, Pair]) -> dict[str, Pair]:
     """Return the tokens of buttons, links and tinted grounds."""
     lightness, chroma, hue = brand.oklch
     fresh = lightness > BRIGHT
     on_brand = Colour.from_oklch(0.2, 0, 0) if fresh else WHITE
-    fill = brand if fresh else Colour.from_oklch(min(lightness, _FILL), chroma, hue)
+    is_paper = lightness > _PAPER and chroma < 0.03
+    fill = shades["--ink"][0] if is_paper else brand if fresh else Colour.from_oklch(min(lightness, _FILL), chroma, hue)
+    light_text = WHITE if is_paper else on_brand
     dark_fill = brand if fresh else Colour.from_oklch(_FILL, chroma, hue)
     link = (
         Colour.from_oklch(0.22, chroma * 0.1, hue)
         if fresh
         else Colour.from_oklch(max(0.22, min(lightness, 0.5)), chroma, hue)
     )
-    edge = (link if fresh else fill, dark_fill)
     return {
         "--brand": (fill, dark_fill),
-        "--on-brand": (on_brand, on_brand),
-        "--brand-hover": (_hover(fill, on_brand), _hover(dark_fill, on_brand)),
-        "--edge": (edge[0].reaching(SHAPE, *light_grounds), edge[1].reaching(SHAPE, *dark_grounds)),
+        "--on-brand": (light_text, on_brand),
+        "--brand-hover": (_hover(fill, light_text), _hover(dark_fill, on_brand)),
+        "--edge": (link if fresh else fill, dark_fill),
         "--link": (link, Colour.from_oklch(max(lightness, 0.78), min(chroma, 0.13), hue)),
-        "--tint": (WHITE.mixed(brand, 0.07), dark_surface),
+        "--tint": (WHITE.mixed(brand, 0.07), shades["--surface"][1]),
         "--face": (WHITE.mixed(brand, 0.16), Colour.from_oklch(0.38, min(chroma, 0.014 if fresh else 0.09), hue)),
     }
 

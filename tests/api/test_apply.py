@@ -289,6 +289,21 @@ def test_export_recreates_tenant_in_another_database(ours: Services, tmp_path: P
     assert export(elsewhere, "acme") == export(ours, "acme")
 
 
+BRANDED = """tenants:
+  - name: acme
+    brand:
+      {scene: picture, picture: /theme/hills.jpg, background: '#faf6ee', font: 'Inter, serif', font_file: /theme/inter.woff2,
+       favicon: /theme/icon.svg, logo_dark: 'https://cdn.example/dark.svg', button_shape: pill}
+"""
+
+
+def test_brand_is_exported_as_it_was_applied(ours: Services) -> None:
+    applied(ours, BRANDED)
+    exported = export(ours, "acme")
+    assert all(value in exported for value in ("/theme/hills.jpg", "#faf6ee", "/theme/inter.woff2", "pill"))
+    assert planned(ours, exported).is_empty
+
+
 def test_running_server_sees_change_within_five_seconds(ours: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     applied(ours, ACME)
     serving = assemble(ours.settings)

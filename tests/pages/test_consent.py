@@ -18,7 +18,7 @@ def consent_page(world: World, visitor: Visitor) -> VisitedPage:
 
 def test_page_names_application_account_and_scopes(world: World, visitor: Visitor) -> None:
     page = consent_page(world, visitor)
-    assert page.heading == "Acme Shop wants to access your account"
+    assert page.heading == f"Acme Shop wants to access your {world.name.title()} account"
     assert "shop.example" in page.text
     assert "See your email address" in page.text
     assert "ada@example.com" in page.text
@@ -28,7 +28,7 @@ def test_openid_scope_alone_is_explained(world: World, visitor: Visitor) -> None
     shop, ada = world.application("shop", require_consent=True), world.person("ada@example.com")
     page = visitor.authorize(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
     assert "Confirm who you are" in page.text
-    assert page.press("Allow").query["code"]
+    assert page.press("Allow access").query["code"]
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def test_request_without_scope_is_explained(world: World, visitor: Visitor) -> N
     shop = world.application("shop", protocol="oauth", require_consent=True)
     ada = world.person("ada@example.com")
     page = visitor.authorize(shop, scope=None).press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert page.heading == "shop wants to access your account"
+    assert page.heading == f"shop wants to access your {world.name.title()} account"
     assert "Confirm who you are" in page.text
 
 
 def test_allowing_returns_a_code(world: World, visitor: Visitor) -> None:
-    assert consent_page(world, visitor).press("Allow").query["code"]
+    assert consent_page(world, visitor).press("Allow access").query["code"]
 
 
 def test_denying_returns_access_denied(world: World, visitor: Visitor) -> None:
@@ -74,20 +74,20 @@ def test_denying_returns_access_denied(world: World, visitor: Visitor) -> None:
 def test_consent_with_foreign_token_is_refused(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
     page = consent_page(world, visitor)
     token = new_visitor().open("/login").form("Sign in").fields["token"]
-    refused = page.press("Allow", token=token)
+    refused = page.press("Allow access", token=token)
     assert refused.status == 403
-    assert refused.heading == "Acme Shop wants to access your account"
-    assert refused.press("Allow").query["code"]
+    assert refused.heading == f"Acme Shop wants to access your {world.name.title()} account"
+    assert refused.press("Allow access").query["code"]
 
 
-def test_answers_precede_account_switch_in_tab_order(world: World, visitor: Visitor) -> None:
-    """Document order is tab order: the answers come before the switch of account."""
+def test_consent_is_tabbed_in_the_order_it_is_seen(world: World, visitor: Visitor) -> None:
+    """The account with its switch stands above the heading, in a form of its own; each form has its own first button."""
     shown = re.findall(r"<button[^>]*>(.*?)</button>", consent_page(world, visitor).html)
-    assert shown == ["Allow", "Don’t allow", "Not you? Use another account"]
+    assert shown == ["Switch", "Allow access", "Don’t allow"]
 
 
 def test_switching_account_shows_the_login_page(world: World, visitor: Visitor) -> None:
-    page = consent_page(world, visitor).press("Not you? Use another account")
+    page = consent_page(world, visitor).press("Switch")
     assert page.heading == "Welcome back"
     bob = world.person("bob@example.com")
     assert "bob@example.com" in page.press("Sign in", identifier=bob.email, password=PASSWORD).text
@@ -114,5 +114,5 @@ def test_client_links_without_web_address_are_not_shown(world: World, visitor: V
     page = visitor.authorize(shop)
     assert address not in page.html
     next_page = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert next_page.heading.endswith("wants to access your account")
+    assert next_page.heading.endswith(f"wants to access your {world.name.title()} account")
     assert address not in next_page.html

@@ -179,7 +179,7 @@ def test_malformed_picture_does_not_reach_the_csp(world: World, visitor: Visitor
 def test_profile_picture_is_shown_and_allowed_by_csp(world: World, visitor: Visitor) -> None:
     page = signed_in(visitor, world.person("bob@example.com", ImageUrl="https://pictures.example/bob.png"))
     assert page.answer is not None
-    assert "img-src 'self' data: https://pictures.example;" in page.answer.headers["Content-Security-Policy"]
+    assert "img-src 'self' data: https://pictures.example/bob.png;" in page.answer.headers["Content-Security-Policy"]
     assert '<img src="https://pictures.example/bob.png"' in page.html
 
 

@@ -13,7 +13,8 @@ import pytest
 from sqlalchemy import delete, insert, select, update
 from werkzeug.test import Client as WsgiClient
 
-from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.branding import Brand
+from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.identity import create_app, create_service
 from app.identity.credentials.store import credentials
 from app.identity.directory.accounts.tables import accounts, identifiers
@@ -43,6 +44,14 @@ class World:
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             held = work.run(select(tenants.c.settings).where(where)).scalar_one()
             work.run(update(tenants).where(where).values(settings={**held, **settings}, version=tenants.c.version + 1))
+        self.services.directory.clear_cache()
+
+    def change_brand(self, **brand: Any) -> None:
+        """Give the tenant another brand, as `gatehouse apply` would."""
+        held = Brand.model_validate(brand).model_dump(mode="json", exclude_unset=True)
+        where = tenants.c.tenant_id == self.tenant_id
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
+            work.run(update(tenants).where(where).values(brand=held, version=tenants.c.version + 1))
         self.services.directory.clear_cache()
 
     def delete_passkeys(self) -> None:

@@ -12,7 +12,8 @@ from flask import Flask
 from sqlalchemy import insert, select, update
 from werkzeug.test import Client, TestResponse
 
-from app.contract.configuration import Brand, TenantSettings
+from app.contract.branding import Brand
+from app.contract.configuration import TenantSettings
 from app.identity.credentials.tokens.store import access_tokens, refresh_tokens
 from app.identity.directory.tenants.changes import secret_digest
 from app.identity.directory.tenants.tables import tenants

@@ -8,6 +8,8 @@ from app.identity.administration.configuration.document import ConfigurationErro
 from app.identity.administration.configuration.reading import read
 
 HOUSE_LANGUAGES = "a language of the pages: en, de, ar"
+FILE = "an https address, or a path of this host such as /theme/NAME"
+FONTS = "font names between commas, such as Inter, Arial, sans-serif"
 NETWORK = "an address or a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32"
 WEB = "a web address such as https://www.example.com/page"
 WITH_CODE = "redirect_uris: ['https://a.example/cb']"
@@ -91,6 +93,26 @@ def test_setting_with_effect_is_accepted(entry: str) -> None:
             "logo: 'http://a.example/x.png'",
             "logo: expected an https address, or an image as a data: URL; found 'http://a.example/x.png'",
         ),
+        ("scene: dawn", "scene: expected one of dusk, daylight, picture, none; found 'dawn'"),
+        ("scene: picture", "picture: expected the address of a picture, because scene is picture"),
+        ("picture: /theme/a.jpg", "scene: expected picture, because there is a picture; found 'dusk'"),
+        (
+            "picture: 'http://a.example/x.jpg', scene: picture",
+            f"picture: expected {FILE}; found 'http://a.example/x.jpg'",
+        ),
+        ("picture: '//a.example/x.jpg', scene: picture", f"picture: expected {FILE}; found '//a.example/x.jpg'"),
+        ("font_file: /theme/a.ttf", "font_file: expected the address of a woff2 file; found '/theme/a.ttf'"),
+        ("font: 'Inter; color: red'", f"font: expected {FONTS}; found 'Inter; color: red'"),
+        ("font: 'Inter, </style>'", f"font: expected {FONTS}; found 'Inter, </style>'"),
+        (
+            "background: '#808080'",
+            "background: expected a color light enough for dark text, such as #faf7f0; found '#808080'",
+        ),
+        (
+            "background_dark: '#808080'",
+            "background_dark: expected a color dark enough for light text, such as #12131a; found '#808080'",
+        ),
+        ("button_shape: round", "button_shape: expected one of square, rounded, pill; found 'round'"),
     ],
 )
 def test_brand_that_pages_cannot_render_is_refused(entry: str, problem: str) -> None:
@@ -170,3 +192,17 @@ def test_identifier_that_accounts_lack_is_not_verified(kind: str) -> None:
     assert problems(f"accounts: [{{username: ada, {kind}_verified: true}}]") == [
         f"accounts[0].{kind}_verified: expected false, because the account has no {kind}"
     ]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "scene: picture, picture: /theme/hills.jpg",
+        "scene: picture, picture: 'https://a.example/x.jpg?w=1'",
+        "font: 'Inter, \"Source Sans 3\", sans-serif', font_file: /theme/inter.woff2",
+        "background: '#faf6ee', background_dark: '#17130f'",
+        "favicon: /theme/icon.svg, logo_dark: 'data:image/png;base64,AAAA', button_shape: pill",
+    ],
+)
+def test_brand_that_pages_can_render_is_accepted(entry: str) -> None:
+    assert problems(f"brand: {{{entry}}}") == []

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.contract.configuration import Brand
+from app.contract.branding import Brand
 from app.contract.messages import NEW_PLACE_TEXTS, MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.messaging import placeholders
 from app.identity.messaging.message import Branding, RenderedMessage

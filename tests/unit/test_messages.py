@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from app.contract.configuration import Brand
+from app.contract.branding import Brand
 from app.contract.messages import MailKind, SmsKind
 from app.identity.messaging import gsm7
 from app.identity.messaging.message import Branding, Facts, RenderedMessage, one_line, safe_name

@@ -14,7 +14,8 @@ from sqlalchemy import event, func, insert, select, text
 from sqlalchemy.engine import Engine
 from werkzeug.test import Client, TestResponse
 
-from app.contract.configuration import Argon2, Brand, TenantSettings
+from app.contract.branding import Brand
+from app.contract.configuration import Argon2, TenantSettings
 from app.identity import create_app, create_service, create_services
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.directory.tenants.tables import tenants

@@ -23,6 +23,9 @@ def robots() -> Response:
 
 @views.get("/favicon.ico")
 def favicon() -> Response:
-    """The tenant's icon, for responses that are no pages; pages carry it as a data: address."""
-    icon = current_visit().tenant.brand.favicon
+    """The tenant's icon, or the address of its own, for responses that are no pages; pages carry it as a data: address."""
+    brand = current_visit().tenant.brand
+    if brand.icon_address and not brand.icon_address.startswith("data:"):
+        return Response(status=302, headers={"Location": brand.icon_address, "Cache-Control": _CACHE})
+    icon = brand.favicon
     return Response(icon, content_type="image/svg+xml", headers={"Cache-Control": _CACHE})

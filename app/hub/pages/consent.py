@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 from urllib.parse import urlsplit
 
 from flask import Response, request
@@ -39,6 +40,14 @@ class SwitchForm(HubForm):
         return InteractionOnly(attempt=current_visit().interaction_id or "")
 
 
+_LOGO: Final = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 56 56'%3E%3Crect width='56' height='56' rx='14'"
+    " fill='%231f1c17'/%3E%3Ctext x='28' y='37' font-family='Georgia,serif' font-size='26' fill='%23f6efe2'"
+    " text-anchor='middle'%3EP%3C/text%3E%3C/svg%3E"
+).replace(" ", "%20")
+"""A sample of an application's logo."""
+
+
 @dataclass(frozen=True)
 class ConsentPage(Page):
     """Asks to allow or deny the scopes."""
@@ -53,6 +62,10 @@ class ConsentPage(Page):
     logo: str = ""
     home: str = ""
     """The host of the application, since its name alone could be spoofed."""
+    policy: str = ""
+    """Address of the application's privacy notice."""
+    terms: str = ""
+    """Address of the application's terms."""
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -67,8 +80,10 @@ class ConsentPage(Page):
         usual = tuple(Scope(name) for name in ("openid", "profile", "email"))
         access = tuple(Scope(name) for name in INTERFACE_SCOPES)
         special = (*usual, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
+        links = {"policy": "https://shop.example.com/privacy", "terms": "https://shop.example.com/terms"}
         return {
-            "usual": cls(ConsentForm(), "Acme Shop", "ada@example.com", usual, home="shop.example.com"),
+            "usual": cls(ConsentForm(), "Acme Shop", "ada@example.com", usual, home="shop.example.com", **links),
+            "with a logo": cls(ConsentForm(), "Paper & Ink", "ada@example.com", usual, _LOGO, "paperandink.example"),
             "to know who it is": cls(
                 ConsentForm(), "Acme Shop", "ada@example.com", DEFAULT_SCOPES, home="shop.example.com"
             ),
@@ -116,4 +131,6 @@ def _page(form: ConsentForm, step: Next) -> ConsentPage:
         scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes) or DEFAULT_SCOPES,
         logo=relying_party.logo or "",
         home=urlsplit(relying_party.home or "").netloc,
+        policy=relying_party.policy or "",
+        terms=relying_party.terms or "",
     )

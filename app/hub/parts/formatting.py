@@ -50,6 +50,11 @@ class Scope:
         """The description shown on the page."""
         return self.description or _DESCRIPTIONS.get(self.name, self.name)
 
+    @property
+    def icon(self) -> str:
+        """The name of its icon."""
+        return _ICONS.get(self.name, "key")
+
 
 _DESCRIPTIONS: Final = {
     "openid": _l("Confirm who you are"),
@@ -65,5 +70,15 @@ _DESCRIPTIONS: Final = {
 }
 
 
+_ICONS: Final = {
+    "openid": "shield",
+    "profile": "tag",
+    "email": "at",
+    "phone": "phone",
+    "address": "map",
+    "offline_access": "clock",
+    ACCOUNT_READ: "list",
+    ACCOUNT_WRITE: "pen",
+}
 DEFAULT_SCOPES: Final = (Scope("openid"),)
 """The scopes of a request without any."""

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
-from app.contract.configuration import Brand
+from app.contract.branding import Brand
 
 MAX_NAME_LENGTH: Final = 60
 MAX_SUBJECT_LENGTH: Final = 150

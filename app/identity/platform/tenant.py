@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.contract.auth import ACCOUNT_WRITE, INTERFACE_SCOPES
-from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.branding import Brand
+from app.contract.configuration import ApplicationSettings, TenantSettings
 
 
 @dataclass(frozen=True)

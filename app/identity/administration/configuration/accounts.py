@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from app.contract.configuration import Brand, TenantSettings
+from app.contract.branding import Brand
+from app.contract.configuration import TenantSettings
 from app.contract.profile import Write
 from app.contract.tenant_file import AccountFile, TenantFile
 from app.identity.administration.configuration.document import Path

@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.branding import Brand
+from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.contract.resources import file_resources
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS

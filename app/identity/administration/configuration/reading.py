@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.contract.configuration import Brand
+from app.contract.branding import Brand
 from app.contract.resources import file_resources
 from app.contract.tenant_file import (
     LATER,

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.contract.configuration import Brand
+from app.contract.branding import Brand
 from app.identity.administration.configuration import document as documents
 from app.identity.administration.configuration.document import ConfigurationError, Document, Path
 from app.identity.administration.configuration.validation_messages import sentence_of

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.engine import Row
 
-from app.contract.configuration import ApplicationSettings, Brand, TenantSettings
+from app.contract.branding import Brand
+from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.identity.directory.tenants.changes import secret_digest
 from app.identity.directory.tenants.tables import applications, tenants
 from app.identity.platform.store.unit import UnitOfWork
