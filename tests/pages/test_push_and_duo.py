@@ -45,7 +45,7 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(
     assert (waiting.status, "No answer yet" in waiting.text) == (403, True)
     answered(phone.scan(pairing_address(tenant)))
     page_after = visitor.open(page.address)
-    assert "Approve it there" in page_after.text
+    assert f"We sent a request to {phone.name}" in page_after.text
     poll = html.unescape(re.findall(r'data-poll="([^"]+)"', page_after.html)[0])
     assert visitor.open(poll).html == "waits"
     answered(phone.respond("Yes"))

@@ -172,7 +172,7 @@ def test_security_question_is_answered_and_not_shown(new_world: NewWorld, new_vi
     assert "First pet?" in page.text
     assert "Saved" in page.press("Save", answer_0="Rex").text
     again = visitor.open("/security-questions")
-    assert "Answered." in again.text
+    assert "Answered. Leave empty to keep your answer." in again.text
     assert "Rex" not in again.html
 
 
@@ -206,7 +206,7 @@ def test_account_is_deleted_by_link_and_restored(world: World, visitor: Visitor,
     assert left_page.heading == "Account scheduled for deletion"
     assert visitor.open(left_page.address).comparable_text() == left_page.comparable_text(), "reloading repeats nothing"
     assert visitor.open("/profile").heading == "Welcome back"
-    assert visitor.open(link).heading == "Link no longer works"
+    assert visitor.open(link).heading == "Link already used"
     offer = signed_in(visitor, ada)
     assert offer.heading == "Account scheduled for deletion"
     kept_page = offer.press("Keep my account")

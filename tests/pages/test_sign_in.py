@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from app.contract import errors as e
+from app.hub.parts.sign_in_refusals import reason_for, sign_in_notice
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Visitor
 
@@ -33,6 +35,28 @@ def test_wrong_password_and_unknown_account_look_the_same(world: World, visitor:
     assert wrong.status == unknown.status == 401
     assert wrong.text.replace(ada.email, "") == unknown.text.replace("bob@example.com", "")
     assert wrong.title.startswith("Error: ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "title"),
+    [
+        ({}, "Wrong email or password"),
+        ({"phone_login": True, "email_login": False}, "Wrong phone number or password"),
+        ({"username_login": True, "email_login": True}, "Wrong email, username or password"),
+    ],
+)
+def test_wrong_sign_in_names_the_identifiers_of_the_tenant(
+    new_world: NewWorld, new_visitor_at: Callable[[World], Visitor], settings: dict[str, Any], title: str
+) -> None:
+    page = new_visitor_at(new_world(**settings)).open("/login")
+    assert title in page.press("Sign in", identifier="+4930123456", password="wrong").text
+
+
+def test_refusal_names_what_is_not_verified() -> None:
+    titles = [
+        str(sign_in_notice(reason_for(refusal()), 0).heading) for refusal in (e.EmailUnverified, e.PhoneUnverified)
+    ]
+    assert titles == ["Verify your email first", "Verify your phone first"]
 
 
 def test_refused_form_keeps_the_name_but_not_the_password(world: World, visitor: Visitor) -> None:

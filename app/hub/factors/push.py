@@ -62,6 +62,7 @@ PRESENTATION: Final = FactorPresentation(
             kind=FactorKind.PUSH, uri=_SCAN, app="Acme Keys", state="drawn",
             stores={"App Store": "https://apps.example/acme", "Google Play": "https://play.example/acme"},
         ),
-        "scanned": _prompt(sent_to="Pixel 9", state="waiting"),
+        "scanned": _prompt(state="waiting", number="42"),
+        "scanned by a device without a name": FactorPrompt(kind=FactorKind.PUSH, app="Acme Keys", state="waiting"),
     },
 )  # fmt: skip

@@ -20,7 +20,7 @@ class IdentifierForm(HubForm):
 
     def accept_identifiers(self, identifiers: Collection[Identifier]) -> Self:
         """Return the form with label and error text for these kinds of identifiers."""
-        label, missing = _texts(frozenset(identifiers))
+        label, missing, _ = _texts(identifiers)
         self.identifier.label.text = label
         self.identifier.validators = [InputRequired(missing)]
         return self
@@ -40,16 +40,37 @@ def identifier_attributes(identifiers: tuple[Identifier, ...]) -> dict[str, str]
     return {**typed, "dir": "auto"}
 
 
-def _texts(identifiers: frozenset[Identifier]) -> tuple[Any, Any]:
-    """Return the label of the field and the error of an empty one."""
+def wrong_pair_text(identifiers: Collection[Identifier]) -> Any:
+    """Return the text for a wrong identifier or password, which doesn't tell which of them is wrong."""
+    return _texts(identifiers)[2]
+
+
+def _texts(identifiers: Collection[Identifier]) -> tuple[Any, Any, Any]:
+    """Return the label of the field, the error of an empty one, and the error of a wrong one or a wrong password."""
     email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
     names = {
-        frozenset({email}): (_l("Email"), _l("Enter your email.")),
-        frozenset({phone}): (_l("Phone number"), _l("Enter your phone number.")),
-        frozenset({username}): (_l("Username"), _l("Enter your username.")),
-        frozenset({email, phone}): (_l("Email or phone number"), _l("Enter your email or phone number.")),
-        frozenset({email, username}): (_l("Email or username"), _l("Enter your email or username.")),
-        frozenset({phone, username}): (_l("Phone number or username"), _l("Enter your phone number or username.")),
+        frozenset({email}): (_l("Email"), _l("Enter your email."), _l("Wrong email or password")),
+        frozenset({phone}): (_l("Phone number"), _l("Enter your phone number."), _l("Wrong phone number or password")),
+        frozenset({username}): (_l("Username"), _l("Enter your username."), _l("Wrong username or password")),
+        frozenset({email, phone}): (
+            _l("Email or phone number"),
+            _l("Enter your email or phone number."),
+            _l("Wrong email, phone number or password"),
+        ),
+        frozenset({email, username}): (
+            _l("Email or username"),
+            _l("Enter your email or username."),
+            _l("Wrong email, username or password"),
+        ),
+        frozenset({phone, username}): (
+            _l("Phone number or username"),
+            _l("Enter your phone number or username."),
+            _l("Wrong phone number, username or password"),
+        ),
     }
-    all_three = (_l("Email, phone number or username"), _l("Enter your email, phone number or username."))
-    return names.get(identifiers, all_three)
+    all_three = (
+        _l("Email, phone number or username"),
+        _l("Enter your email, phone number or username."),
+        _l("Wrong email, phone number, username or password"),
+    )
+    return names.get(frozenset(identifiers), all_three)

@@ -223,9 +223,9 @@ def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]
     if overview.factors is not None and (overview.factors.held or overview.factors.offered):
         yield CredentialRow(_l("Two-step verification"), _factor_hint(overview.factors), "shield", "/second-factors")
     if tenant.pin.is_on:
-        yield CredentialRow(_l("PIN"), _l("On") if overview.has_pin else _l("None yet"), "lock", "/pin")
+        yield CredentialRow(_l("PIN"), _l("On") if overview.has_pin else _l("Not set up"), "lock", "/pin")
     if Identifier.PHONE in tenant.identifiers:
-        yield CredentialRow(_l("Phone number"), overview.phone or _l("None yet"), "phone", "/phone")
+        yield CredentialRow(_l("Phone number"), overview.phone or _l("Not set up"), "phone", "/phone")
     if tenant.every_question:
         yield CredentialRow(_l("Security questions"), _answer_count(overview.answered), "note", "/security-questions")
 

@@ -13,7 +13,7 @@ from app.contract.captcha import Challenge
 from app.hub.forms import captcha
 from app.hub.forms.captcha import OTHER_QUESTION
 from app.hub.forms.captcha_widget import Widget
-from app.hub.forms.identifier import identifier_attributes
+from app.hub.forms.identifier import identifier_attributes, wrong_pair_text
 from app.hub.forms.login import LoginForm
 from app.hub.page import Notice, Page
 from app.hub.parts import sign_in_methods
@@ -22,6 +22,7 @@ from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import (
     CHALLENGED,
     CHECK_MORE,
+    CHECK_PAIR,
     NEEDS,
     NEEDS_SUPPORT,
     RefusalReason,
@@ -113,6 +114,8 @@ class LoginPage(Page):
             return _WRONG_PASSWORD
         if self.refusal is RefusalReason.CAPTCHA and self.widget:
             return CHECK_MORE
+        if self.refusal is RefusalReason.WRONG:
+            return Notice(wrong_pair_text(self.identifiers), CHECK_PAIR)
         return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
@@ -141,6 +144,7 @@ class LoginPage(Page):
             "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
             "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
+            "by phone, wrong": cls(LoginForm.of((phone,)), (phone,), refusal=RefusalReason.WRONG),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
             "with other ways": cls(
                 LoginForm.of((email,)), relying_party="Acme Shop", methods=sign_in_methods.sample_methods()

@@ -28,6 +28,7 @@ class RefusalReason(StrEnum):
     BLOCKED = "blocked"
     DISABLED = "disabled"
     UNVERIFIED = "unverified"
+    UNVERIFIED_PHONE = "unverified phone"
     TOO_MANY = "too many"
     SESSIONS = "sessions"
     BREACHED = "breached"
@@ -110,6 +111,8 @@ CHECK_MORE: Final = Notice(
 )
 """Shown for a lock that a captcha provider's widget unlocks."""
 
+CHECK_PAIR: Final = _l("Check both and try again.")
+
 _NOTICES: Final = {
     RefusalReason.PASSKEY: Notice(
         _l("That passkey didn’t work"), _l("It may have been deleted here. Sign in another way, then create a new one.")
@@ -119,7 +122,7 @@ _NOTICES: Final = {
         _l("Turn on JavaScript, or sign in with your password."),
         "note",
     ),
-    RefusalReason.WRONG: Notice(_l("Wrong email or password"), _l("Check both and try again.")),
+    RefusalReason.WRONG: Notice(_l("Wrong email or password"), CHECK_PAIR),
     RefusalReason.CAPTCHA: Notice(
         _l("One more question"),
         _l("Too many attempts. Enter your password again and answer the question below it."),
@@ -136,6 +139,9 @@ _NOTICES: Final = {
         _l("Verify your email first"),
         _l("Open the link we emailed you when you signed up, then sign in here."),
         "note",
+    ),
+    RefusalReason.UNVERIFIED_PHONE: Notice(
+        _l("Verify your phone first"), _l("Sign in with your password, then enter the code we text you."), "note"
     ),
     RefusalReason.BREACHED: Notice(
         _l("Choose a new password"),
@@ -155,7 +161,7 @@ REFUSALS: Final[dict[type[ApiError], RefusalReason]] = {
     e.LoginDisabled: RefusalReason.DISABLED,
     e.LoginNotAllowed: RefusalReason.DISABLED,
     e.EmailUnverified: RefusalReason.UNVERIFIED,
-    e.PhoneUnverified: RefusalReason.UNVERIFIED,
+    e.PhoneUnverified: RefusalReason.UNVERIFIED_PHONE,
     e.LockedForAWhile: RefusalReason.SUSPENDED,
     e.LockedForCaptcha: RefusalReason.CAPTCHA,
     e.LockedForSecurityQuestion: RefusalReason.QUESTION,
