@@ -105,5 +105,5 @@ class Brand(ConfigurationModel):
         if self.scene == "picture" and self.picture is None:
             raise ValueError("picture: the address of a picture, because scene is picture")
         if self.scene != "picture" and self.picture is not None:
-            raise ValueError(f"scene: picture, because there is a picture; found {self.scene!r}")
+            raise ValueError(f"scene: picture, because picture is set; found {self.scene!r}")
         return self

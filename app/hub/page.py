@@ -39,7 +39,7 @@ class Notice:
 
 
 RESUBMIT_NOTICE: Final = Notice(
-    _l("Request not verified"),
+    _l("We couldn’t verify your request"),
     _l("Allow cookies for this site, then try again."),
     "note",
 )

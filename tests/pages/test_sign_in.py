@@ -98,7 +98,7 @@ def test_form_token_of_another_browser_keeps_the_form(world: World, new_visitor:
     token = other.open("/login").form("Sign in").fields["token"]
     page = ada.open("/login").press("Sign in", identifier="ada@example.com", password=PASSWORD, token=token)
     assert page.status == 403
-    assert "Request not verified" in page.text
+    assert "We couldn’t verify your request" in page.text
     assert page.form("Sign in").fields["identifier"] == "ada@example.com"
 
 
@@ -112,7 +112,7 @@ def test_cross_site_post_is_refused_and_keeps_the_form(world: World, visitor: Vi
     sent = {**fields, "identifier": ada.email, "password": PASSWORD}
     page = visitor.send("POST", f"{visitor.home}/login", sent, **headers)
     assert page.status == 403
-    assert "Request not verified" in page.text
+    assert "We couldn’t verify your request" in page.text
     assert page.form("Sign in").fields["identifier"] == ada.email
     assert page.press("Sign in", password=PASSWORD).query["code"]
 

@@ -254,9 +254,9 @@ def test_empty_code_is_named(pending: PendingVerification) -> None:
 
 
 def test_foreign_form_token_is_refused(pending: PendingVerification) -> None:
-    assert "Request not verified" in pending.page.press("Verify", code="123456", token="x").text
+    assert "We couldn’t verify your request" in pending.page.press("Verify", code="123456", token="x").text
     link_page = pending.visitor.open(pending.link)
-    assert "Request not verified" in link_page.press("Verify", token="x").text
+    assert "We couldn’t verify your request" in link_page.press("Verify", token="x").text
     assert not is_verified(pending.world, pending.ada)
 
 

@@ -95,7 +95,7 @@ def test_setting_with_effect_is_accepted(entry: str) -> None:
         ),
         ("scene: dawn", "scene: expected one of dusk, daylight, picture, none; found 'dawn'"),
         ("scene: picture", "picture: expected the address of a picture, because scene is picture"),
-        ("picture: /theme/a.jpg", "scene: expected picture, because there is a picture; found 'dusk'"),
+        ("picture: /theme/a.jpg", "scene: expected picture, because picture is set; found 'dusk'"),
         (
             "picture: 'http://a.example/x.jpg', scene: picture",
             f"picture: expected {FILE}; found 'http://a.example/x.jpg'",

@@ -55,7 +55,7 @@ class FieldsForm(HubForm):
 
 _FIELD_ERRORS: Final[tuple[tuple[type[ApiError], str, Any], ...]] = (
     (e.MalformedDate, "birth_date", _l("Enter a valid date.")),
-    (e.TooYoung, "birth_date", _l("You’re too young for an account here.")),
+    (e.TooYoung, "birth_date", _l("You’re not old enough to create an account here.")),
 )
 
 

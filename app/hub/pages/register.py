@@ -373,6 +373,6 @@ _FIELD_ERRORS = (
     (e.PhoneMissing, "phone", _l("Enter your phone number with + and the country code.")),
     (e.PasswordMissing, "password", _l("Choose a password.")),
     (e.MalformedDate, "birth_date", _l("Enter a valid date.")),
-    (e.TooYoung, "birth_date", _l("You’re too young for an account here.")),
+    (e.TooYoung, "birth_date", _l("You’re not old enough to create an account here.")),
     (e.PolicyNotAccepted, TERMS, _l("Check this box to continue.")),
 )

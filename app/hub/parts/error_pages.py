@@ -51,7 +51,7 @@ class RequestError:
     )
     WRONG_ADDRESS: Final = Explanation(
         _l("We can’t send you back"),
-        _l("The app gave a return address that isn’t registered. We stopped here to keep you safe."),
+        _l("The app’s return address isn’t registered, so we stopped here to protect your account."),
     )
     BAD_REQUEST: Final = Explanation(
         _l("The app’s request is incomplete"),

@@ -41,7 +41,7 @@ class RefusalReason(StrEnum):
 NEEDS: Final = {
     "password": Notice(
         _l("Enter your password"),
-        _l("This account uses two-step verification, and your email or phone is already one of the steps."),
+        _l("This account uses two-step verification with your email or phone, so sign in with your password."),
         "note",
     ),
     "denied": Notice(
