@@ -49,6 +49,11 @@ class Services:
         return f"{self.cookie_prefix}gatehouse-browser"
 
     @property
+    def last_method_cookie(self) -> str:
+        """Name of the cookie with the sign-in method that this browser used last."""
+        return f"{self.cookie_prefix}gatehouse-method"
+
+    @property
     def interactions(self) -> InteractionCookies:
         return InteractionCookies(self.cookie_cipher, self.cookie_prefix)
 

@@ -209,8 +209,22 @@ def test_layout_is_mirrored_in_arabic(chromium: Browser, gallery_address: str) -
             assert (form["x"] < scene["x"]) is form_is_left
 
 
+@pytest.mark.parametrize("language", ["en", "de", "ar"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1440, 900), (390, 844)])
+@pytest.mark.parametrize("state", ["every way", "every way, one used last", "more ways than tiles"])
+def test_sign_in_and_sign_up_are_above_the_fold(
+    chromium: Browser, gallery_address: str, width: int, height: int, state: str, language: str
+) -> None:
+    with open_page(chromium, viewport={"width": width, "height": height}) as (page, _):
+        page.goto(gallery_address + samples.address("PasskeyLoginPage", state, language))
+        for control in (page.locator("form[action='/login'] .button"), page.locator("a[href^='/register']")):
+            box = control.bounding_box()
+            assert box
+            assert box["y"] + box["height"] <= height
+
+
 def test_scene_is_hidden_in_narrow_windows(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium, viewport={"width": 819, "height": 700}) as (page, _):
+    with open_page(chromium, viewport={"width": 859, "height": 700}) as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
         assert not page.locator(".scene").is_visible()
 

@@ -98,7 +98,7 @@ def test_stale_session_reauthenticates_before_setting_pin(
         assert page.heading == "Set PIN"
         page = page.press("Save PIN", pin=PIN)
     assert page.heading == "Confirm it’s you"
-    page = page.follow("Email me a link No password needed").press("Email me a link")
+    page = page.follow("Get an email link").press("Email me a link")
     page = page.press("Sign in", code=code_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1]))
     assert page.heading == "Set PIN"
     assert page.press("Save PIN", pin=PIN).query["code"]

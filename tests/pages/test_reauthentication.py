@@ -162,7 +162,7 @@ def test_passkey_or_mail_reauthenticates_without_password(
     assert claims(shop, page.press("Use a passkey", credential=json.dumps(shown)))["amr"] == ["swk", "mfa"]
     tenant.delete_passkeys()
     tenant.services.clock.advance(minutes=10)
-    mail = visitor.authorize(shop, prompt="login").follow("Email me a link No password needed")
+    mail = visitor.authorize(shop, prompt="login").follow("Get an email link")
     assert mail.form("Email me a link").fields["identifier"] == ada.email
     sent = mail.press("Email me a link")
     code = code_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1])

@@ -48,6 +48,8 @@ class Forms(HTMLParser):
             self.found[-1].fields[given["name"]] = given.get("value", "")
         elif tag == "button" and self.found and given.get("type") == "submit":
             self._button = (given.get("name", ""), given.get("value", ""))
+            if given.get("aria-label"):
+                self.found[-1].buttons[given["aria-label"]] = self._button
 
     def handle_data(self, data: str) -> None:
         if self._button is not None:

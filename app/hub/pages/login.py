@@ -19,6 +19,7 @@ from app.hub.pages import pages
 from app.hub.parts.keep_account import offer_to_restore
 from app.hub.parts.login_page import CONNECTS, WRONG_ANSWER, login_page, new_login_form
 from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
+from app.hub.parts.sign_in_methods import PASSWORD, last_used, remember_method
 from app.hub.parts.sign_in_refusals import (
     RefusalReason,
     reason_for,
@@ -47,12 +48,14 @@ def show_login() -> Response:
     relying_party, hint = (visit.interaction.relying_party, visit.interaction.hint) if visit.interaction else ("", "")
     if not hint and reauthentication is None and request.args.keys() <= {"attempt"}:
         allows_fetch = bool(visit.tenant.passkeys)
-        return render_cached(("login", relying_party), lambda: login_page(new_login_form()), allows_fetch=allows_fetch)
+        key = ("login", relying_party, last_used())
+        return render_cached(key, lambda: login_page(new_login_form()), allows_fetch=allows_fetch)
     identifier = reauthentication.name if reauthentication is not None else hint
     reset, needs = request.args.get("reset"), request.args.get("needs", "")
     data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
     page = login_page(LoginForm.of(visit.tenant.identifiers, data=data), reauthentication=reauthentication)
-    page = replace(page, is_reset=reset == "done", is_passkey_set=reset == "passkey", needs=needs)
+    shows_all = request.args.get("methods") == "all"
+    page = replace(page, is_reset=reset == "done", is_passkey_set=reset == "passkey", needs=needs, shows_all=shows_all)
     return page.render()
 
 
@@ -69,7 +72,7 @@ def submit_login() -> Response:
         return offer_to_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
-    return journey.follow(step)
+    return remember_method(journey.follow(step), PASSWORD)
 
 
 def _resume_without_interaction() -> contract.Next:

@@ -31,6 +31,8 @@ from app.hub.parts.sign_in_refusals import (
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit, interaction_address
 
+_GOOGLE: Final = "connection:google"
+ALL_METHODS: Final = "methods=all"
 CONNECTS: Final = "connects"
 """Value of `needs`: the sign-in links a federated identity. Only an identity that the page named is linked."""
 
@@ -44,7 +46,7 @@ class LoginPage(Page):
 
     template = "pages/login.html"
     scripts = (*Page.scripts, "reveal")
-    query = {**Page.query, "reset": 7, "needs": 8}
+    query = {**Page.query, "reset": 7, "needs": 8, "methods": 3}
 
     form: LoginForm
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
@@ -67,6 +69,46 @@ class LoginPage(Page):
     """The id of an unknown passkey, which the password manager may delete."""
     reauthentication: Reauthentication | None = None
     """The signed-in account that must reauthenticate, if any."""
+    last_key: str = ""
+    """The key of the method that this browser used last."""
+    shows_all: bool = False
+    """Whether the page shows more methods than two rows of tiles hold."""
+
+    @property
+    def all_methods(self) -> tuple[SignInMethod, ...]:
+        """All methods beside the password: passkeys first, then the tenant's own, then connections."""
+        passkey = (
+            (sign_in_methods.passkey_method(is_again=self.reauthentication is not None),) if self.has_button else ()
+        )
+        return (*passkey, *self.methods, *self.connections)
+
+    @property
+    def last_method(self) -> SignInMethod | None:
+        """The method that this browser used last, if it is not the password and the page offers it."""
+        if self.reauthentication is not None:
+            return None
+        return next((method for method in self.all_methods if method.key == self.last_key), None)
+
+    @property
+    def other_methods(self) -> tuple[SignInMethod, ...]:
+        """The methods below the form; without `shows_all` only as many as two rows of tiles hold."""
+        others = self._without_last()
+        return others if self.shows_all or not self.has_more else others[: sign_in_methods.tile_count(others) - 1]
+
+    @property
+    def has_more(self) -> bool:
+        others = self._without_last()
+        return not self.shows_all and self.takes_password and len(others) > sign_in_methods.tile_count(others)
+
+    def _without_last(self) -> tuple[SignInMethod, ...]:
+        last = self.last_method
+        return tuple(method for method in self.all_methods if last is None or method.key != last.key)
+
+    @property
+    def more(self) -> str:
+        """The address of this page with all methods."""
+        address = interaction_address("/login")
+        return f"{address}{'&' if '?' in address else '?'}{ALL_METHODS}"
 
     @property
     def takes_password(self) -> bool:
@@ -150,7 +192,7 @@ class LoginPage(Page):
                 LoginForm.of((email,)), relying_party="Acme Shop", methods=sign_in_methods.sample_methods()
             ),
             "with other providers": cls(
-                LoginForm.of((email,)), connections=sign_in_methods.sample_connection_methods()
+                LoginForm.of((email,)), connections=sign_in_methods.sample_connection_methods()[1:4]
             ),
             **cls._reauthentication_samples(),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
@@ -221,9 +263,19 @@ class PasskeyLoginPage(LoginPage):
                 form, has_remember_me=False, reauthentication=Reauthentication.sample("passkey")
             ),
             "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
+            "every way": cls(form, relying_party="Acme Shop", **cls._every_method()),
+            "every way, one used last": cls(form, relying_party="Acme Shop", **cls._every_method(), last_key=_GOOGLE),
+            "every way, the passkey used last": cls(form, **cls._every_method(), last_key=sign_in_methods.PASSKEY),
+            "more ways than tiles": cls(form, **cls._every_method(twice=True)),
+            "more ways than tiles, all": cls(form, **cls._every_method(twice=True), shows_all=True),
             "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
             "after a new passkey": cls(form, is_passkey_set=True),
         }
+
+    @staticmethod
+    def _every_method(*, twice: bool = False) -> dict[str, Any]:
+        connections = sign_in_methods.sample_connection_methods()
+        return {"methods": sign_in_methods.sample_methods(), "connections": connections * 2 if twice else connections}
 
 
 @dataclass(frozen=True)
@@ -296,6 +348,7 @@ def login_page(
     )
     by_kind = {"methods": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
     offered: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
+    offered["last_key"] = sign_in_methods.last_used()
     if form.captcha.is_shown or form.asks_question:
         return LockedLoginPage(form, *common, **offered, reauthentication=reauthentication)
     if visit.tenant.passkeys and (reauthentication is None or reauthentication.has_passkey):

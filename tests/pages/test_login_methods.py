@@ -1,0 +1,97 @@
+"""The ways to sign in on the login page: their order, and the one that this browser used last."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.oauth_world import NewWorld, World
+from tests.support.upstream import FakeProvider
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor, words
+
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the database plays no part
+ADA = "ada@example.test"
+MANY = {f"provider{number}": f"Provider {number}" for number in range(1, 9)}
+
+
+@pytest.fixture
+def world(new_world: NewWorld, fake_provider: FakeProvider) -> World:
+    connections = {"globex": fake_provider.openid(title="Globex", trusts_email=True)}
+    return new_world(connections=connections, passwordless_email=True)
+
+
+@pytest.fixture
+def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    return new_visitor_at(world)
+
+
+def shown_methods(page: VisitedPage) -> list[str]:
+    """Return the texts of the ways in the order of the page; the password form's button stands among them."""
+    found = re.findall(
+        r'<(?:a|button)[^>]* class="(?:way|button)[^"]*"[^>]*>(.*?)</(?:a|button)>', page.html, re.DOTALL
+    )
+    return [words(text) for text in found]
+
+
+def test_without_history_the_form_stands_first(visitor: Visitor) -> None:
+    assert shown_methods(visitor.open("/login")) == ["Sign in", "Get an email link", "Continue with Globex"]
+
+
+def test_method_used_last_stands_first_and_is_marked(visitor: Visitor) -> None:
+    visitor.open("/sign-in/with?provider=globex")
+    assert shown_methods(visitor.open("/login")) == ["Continue with Globex Last used", "Sign in", "Get an email link"]
+    visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA)
+    assert shown_methods(visitor.open("/login"))[0] == "Get an email link Last used"
+
+
+def test_password_used_last_marks_nothing(world: World, visitor: Visitor) -> None:
+    ada = world.person(ADA)
+    visitor.open("/sign-in/with?provider=globex")
+    visitor.open("/login").press("Sign in", identifier=ADA, password=ada.password)
+    visitor.open("/logout").press("Sign out")
+    assert shown_methods(visitor.open("/login")) == ["Sign in", "Get an email link", "Continue with Globex"]
+
+
+def test_wrong_password_changes_no_order(world: World, visitor: Visitor) -> None:
+    world.person(ADA)
+    visitor.open("/sign-in/with?provider=globex")
+    refused = visitor.open("/login").press("Sign in", identifier=ADA, password="Wrong-kettle-91")
+    assert shown_methods(refused)[0] == "Continue with Globex Last used"
+
+
+def test_cookie_names_the_method_and_no_account(world: World, visitor: Visitor) -> None:
+    """Known and unknown addresses leave the same cookie, so a shared browser tells nobody who has an account."""
+    world.person(ADA)
+    left = set()
+    for address in (ADA, "nobody@example.test"):
+        visitor.open("/sign-in/mail").press("Email me a link", identifier=address)
+        left.add(visitor.cookie("method").value)
+    assert left == {"mail"}
+    assert visitor.cookie("method").http_only
+
+
+@pytest.mark.parametrize("value", ["connection:unknown", "sms", "<script>", "x" * 4_000, "connection:globex\n"])
+def test_forged_cookie_marks_nothing(visitor: Visitor, value: str) -> None:
+    visitor.client.set_cookie("gatehouse-method", value, domain=visitor.home.split("//")[1].partition(":")[0])
+    page = visitor.open("/login")
+    assert "Last used" not in page.html
+    assert shown_methods(page)[0] == "Sign in"
+
+
+def test_other_browser_sees_no_history(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    """The login page is cached by the hub: one browser's order must not reach another."""
+    visitor.open("/sign-in/with?provider=globex")
+    assert "Last used" in visitor.open("/login").html
+    assert "Last used" not in new_visitor_at(world).open("/login").html
+
+
+def test_more_methods_than_tiles_are_behind_a_link(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
+) -> None:
+    connections = {name: fake_provider.openid(title=title) for name, title in MANY.items()}
+    visitor = new_visitor_at(new_world(connections=connections, passwordless_email=True))
+    page = visitor.open("/login")
+    assert shown_methods(page) == ["Sign in", "Email link", *[f"Provider {number}" for number in range(1, 7)], "More"]
+    everything = page.follow("More")
+    assert shown_methods(everything) == ["Sign in", "Email link", *MANY.values()]
