@@ -18,6 +18,10 @@ from tools import translations
 
 ROOT = translations.ROOT
 RULES = Path(__file__).with_suffix(".toml")
+_BUTTON = re.compile(r'button\(\s*_\("([^"]+)"')
+_NOTICE = re.compile(r'Notice\(\s*_l\(\s*"([^"]+)"')
+_TITLE = re.compile(r"set title = ([^%]*)%")
+_GETTEXT = re.compile(r'_\("([^"]+)"')
 PAGES = "pages"
 CLI = "cli"
 COMMAND_LINE = (
@@ -114,6 +118,7 @@ def problems(texts: Iterable[Text], listed: Iterable[Rule]) -> Iterator[str]:
 def texts() -> Iterator[Text]:
     """Yield every string that a person may read."""
     yield from catalogue()
+    yield from titles_and_buttons()
     yield from command_line()
 
 
@@ -131,6 +136,15 @@ def catalogue() -> Iterator[Text]:
 
 def _forms(text: str | Iterable[str] | None) -> list[str]:
     return [text] if isinstance(text, str) else list(text or ())
+
+
+def titles_and_buttons(root: Path = ROOT) -> Iterator[Text]:
+    """Yield the titles and buttons of pages, and the headings of notices."""
+    for path in sorted((*(root / "templates").rglob("*.html"), *(root / "app" / "hub").rglob("*.py"))):
+        source, name = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
+        yield from (Text("buttons", name, text) for text in _BUTTON.findall(source))
+        yield from (Text("titles", name, text) for text in _NOTICE.findall(source))
+        yield from (Text("titles", name, text) for found in _TITLE.findall(source) for text in _GETTEXT.findall(found))
 
 
 def command_line(root: Path = ROOT) -> Iterator[Text]:

@@ -65,4 +65,4 @@ def test_registration_by_phone_and_change_of_number(
     expect(page.locator("bdi", has_text=OTHER_SHOWN)).to_be_visible()
     page.get_by_role("link", name="Remove number").click()
     page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("This number is your only way to sign in")).to_be_visible()
+    expect(page.get_by_text("Your only way to sign in")).to_be_visible()

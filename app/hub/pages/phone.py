@@ -80,9 +80,7 @@ _NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.MalformedPhone: _l("Enter a valid phone number."),
     e.PhoneRegistered: _l("This number is already yours."),
 }
-_ONLY_IDENTIFIER: Final = Notice(
-    _l("This number is your only way to sign in"), _l("Add an email before removing the number.")
-)
+_ONLY_IDENTIFIER: Final = Notice(_l("Your only way to sign in"), _l("Add an email before removing the number."))
 
 
 @dataclass(frozen=True)
