@@ -52,7 +52,7 @@ def by_mail(page: VisitedPage, name: str = ADA) -> VisitedPage:
 
 
 def by_device(page: VisitedPage, name: str = ADA) -> VisitedPage:
-    return page.follow("Use another device").press("Email me a sign-in request", identifier=name)
+    return page.follow("Use your other device").press("Email me a sign-in request", identifier=name)
 
 
 def number_on(page: VisitedPage) -> str:
