@@ -1,7 +1,7 @@
 """Keep translations/ true to the sources: `python -m tools.translations compile|update|check`.
 
 `check` fails when a sentence of the sources is not in messages.pot, when a locale lacks a sentence or a plural form, guesses it
-(fuzzy) or keeps a stale one, or when a translation drops a placeholder.
+(fuzzy) or keeps a stale one, when a translation drops a placeholder, or when Arabic plural forms are swapped.
 """
 
 import io
@@ -32,6 +32,8 @@ KEYWORDS = {
     "lazy_pgettext": ((1, "c"), 2),
 }
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|\{\w*\}")
+ARABIC_FORMS = 6
+COUNTED_ACCUSATIVE = re.compile(r"%\(\w+\)[sd] \w+\u064b\u0627")  # "11 يومًا"; after 100 it is "يوم"
 
 
 def extracted() -> Catalog:
@@ -112,6 +114,8 @@ def message_problem(message: Message) -> str | None:
         return "is only guessed (fuzzy)"
     if any(len(text) > 40 and text[: len(text) // 2] == text[len(text) // 2 :] for text in texts):
         return "says everything twice"
+    if len(texts) == ARABIC_FORMS and COUNTED_ACCUSATIVE.search(texts[4]) and not COUNTED_ACCUSATIVE.search(texts[5]):
+        return "has its forms for 100 and for 11 to 99 swapped"
     return next((problem for text in texts if (problem := placeholder_problem(message, text))), None)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 
 from tools import translations, words
 from tools.words import Rule, Text
@@ -97,6 +97,14 @@ def test_stale_translation_is_found(german: Catalog) -> None:
     german.add("Sign out", "Abmelden")
     save(german, more='\n#~ msgid "Log out"\n#~ msgstr "Ausloggen"\n')
     assert [line for line in translations.problems() if "'Log out' is stale" in line]
+
+
+def test_swapped_arabic_plurals_are_found() -> None:
+    forms = ["لا أيام", "يوم واحد", "يومان", "%(num)d أيام", "%(num)d يوم", "%(num)d يومًا"]
+    right = Message(("%(num)d day", "%(num)d days"), tuple(forms))
+    swapped = Message(("%(num)d day", "%(num)d days"), (*forms[:4], forms[5], forms[4]))
+    assert translations.message_problem(right) is None
+    assert "swapped" in str(translations.message_problem(swapped))
 
 
 def test_strings_have_no_forbidden_words() -> None:

@@ -153,7 +153,7 @@ _DONE: Final = {
     "password": Notice(_l("Password changed"), _l("You’re signed out everywhere else."), "ok"),
     "password-set": Notice(_l("Password set"), _l("You can now sign in with it."), "ok"),
     "forgotten": Notice(
-        _l("Device no longer trusted"), _l("We’ll ask for a verification code the next time it signs in."), "ok"
+        _l("Device no longer trusted"), _l("We’ll ask for a verification code the next time you sign in there."), "ok"
     ),
 }
 
