@@ -16,6 +16,7 @@ from app.kit.database_address import normalized
 from app.kit.setting_values import SettingsError as SettingsError
 from app.kit.setting_values import count as _count
 from app.kit.setting_values import file as _file
+from app.kit.setting_values import folder as _folder
 from app.kit.setting_values import seconds as _seconds
 from app.kit.setting_values import switch as _switch
 
@@ -78,6 +79,8 @@ class Settings:
     locations_file: str = ""
     """Location database for risk checks: a city database in the MaxMind DB format (GeoLite2, DB-IP), or
     `network,country,city` lines; empty: none."""
+    theme_files: str = ""
+    """Folder with a folder for each tenant, by its name, whose fonts (woff2) and pictures its host serves at /theme/NAME; empty: none."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies whose X-Forwarded-* headers are trusted."""
     provider_networks: tuple[str, ...] = ()
@@ -195,6 +198,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         breaches_url=env.get("GATEHOUSE_BREACHES_URL", ""),
         breaches_file=env.get("GATEHOUSE_BREACHES_FILE", ""),
         locations_file=_file("GATEHOUSE_LOCATIONS_FILE", env.get("GATEHOUSE_LOCATIONS_FILE", "")),
+        theme_files=_folder("GATEHOUSE_THEME_FILES", env.get("GATEHOUSE_THEME_FILES", "")),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
         provider_networks=_networks("GATEHOUSE_PROVIDER_NETWORKS", env.get("GATEHOUSE_PROVIDER_NETWORKS", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),

@@ -97,6 +97,14 @@ TENANTS: Final = {
 
 _SAMPLE_ATTEMPT: Final = Interaction("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
 
+_APPLICATION: Final = replace(
+    _SAMPLE_ATTEMPT,
+    logo=_logo("%230b5c8a"),
+    policy="https://shop.example.com/privacy",
+    terms="https://shop.example.com/terms",
+)
+"""The same for an application with a logo and links of its own."""
+
 
 @cache
 def _pages() -> dict[str, type[Page]]:
@@ -117,7 +125,7 @@ def use_sample_tenant(look: str, language: str) -> None:
     """Make the current visit one of a sample tenant."""
     visit = current_visit()
     visit.tenant = Tenant(look, TENANTS[look], registration=Registration(()))
-    visit.interaction = replace(_SAMPLE_ATTEMPT, languages=(language,))
+    visit.interaction = replace(_APPLICATION if look == "harbor" else _SAMPLE_ATTEMPT, languages=(language,))
     visit.choose_language()
 
 

@@ -98,6 +98,8 @@ class Page:
     """Modules of `static/js` that this page runs."""
     query: ClassVar[Mapping[str, int]] = {"attempt": 64}
     """Query parameters that the language links repeat, each with its maximum length."""
+    links_application: ClassVar[bool] = False
+    """Whether the page ends with the links to the application's own privacy notice and terms."""
     allows_fetch: ClassVar[bool] = False
     """Whether the page's scripts may call the hub (CSP `connect-src`)."""
 

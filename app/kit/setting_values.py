@@ -23,6 +23,12 @@ def file(name: str, path: str) -> str:
     return path
 
 
+def folder(name: str, path: str) -> str:
+    if path and not Path(path).is_dir():
+        raise SettingsError(f"{name}: there's no folder {path!r}.")
+    return path
+
+
 def count(env: Mapping[str, str], name: str, default: int) -> int:
     text = env.get(name, "")
     if text and not re.match(r"[1-9][0-9]{0,2}\Z", text):

@@ -1,11 +1,16 @@
 """A tenant's branding on its pages: scene, background, font, pictures, and what the browser may fetch for them."""
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from flask import Flask
 
 from tests.support.oauth_world import World
 from tests.support.visitor import NewVisitor, VisitedPage, Visitor
+
+FONT = b"wOF2 and the rest of a font"
 
 CDN = "https://cdn.example"
 
@@ -106,6 +111,23 @@ def test_application_is_shown_by_its_logo_and_links(world: World, visitor: Visit
     assert all(f'href="{address}"' in consent.html for address in links.values())
 
 
+def test_sign_in_shows_the_application_and_its_links(world: World, visitor: Visitor) -> None:
+    links = {"policy_uri": "https://shop.example/privacy", "tos_uri": "https://shop.example/terms"}
+    page = visitor.authorize(world.application("shop", logo_uri=f"{CDN}/shop.png", **links))
+    assert f'<img class="tile" src="{CDN}/shop.png" alt="shop"' in page.html
+    assert all(f'href="{address}" target="_blank" rel="noopener"' in page.html for address in links.values())
+    assert "shop.example" not in visitor.open("/forgot-password").html, "only where an account is used or made"
+
+
+def test_long_and_embedded_logos_stay_out_of_the_cookie(world: World, visitor: Visitor) -> None:
+    """Five cookies share one header of 8 kB; the consent page, which is asked for each time, still shows them."""
+    logo = f"{CDN}/{'x' * 400}.png"
+    shop, ada = world.application("shop", require_consent=True, logo_uri=logo), world.person("ada@example.com")
+    page = visitor.authorize(shop)
+    assert logo not in page.html
+    assert logo in page.press("Sign in", identifier=ada.email, password=ada.password).html
+
+
 def test_application_without_a_logo_has_its_initial(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop", require_consent=True), world.person("ada@example.com")
     consent = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
@@ -121,3 +143,68 @@ def test_two_applications_never_share_a_cached_page(world: World, new_visitor: N
     )
     for shop, name in ((one, "one"), (two, "two"), (one, "one")):
         assert policy(new_visitor().authorize(shop), "img-src") == ["'self'", f"{CDN}/{name}.png"]
+
+
+@pytest.fixture
+def theme_files(tmp_path: Path, world: World, hub_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tenant's folder of files, beside a secret and another tenant's."""
+    root = tmp_path / "themes"
+    own, other = root / world.name, root / "other"
+    own.mkdir(parents=True)
+    other.mkdir()
+    (own / "inter.woff2").write_bytes(FONT)
+    (own / "mark.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>")
+    (own / "notes.txt").write_text("secret")
+    (other / "theirs.png").write_bytes(b"theirs")
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    (own / "out.png").symlink_to(tmp_path / "secret.png")
+    (own / "folder.png").mkdir()
+    shared = hub_app.extensions["gatehouse"]
+    settings = replace(shared.settings, theme_files=str(root))
+    monkeypatch.setitem(hub_app.extensions, "gatehouse", replace(shared, settings=settings))
+    return own
+
+
+@pytest.mark.usefixtures("theme_files")
+def test_font_is_served_by_the_host_of_the_tenant(visitor: Visitor) -> None:
+    answer = visitor.client.get("/theme/inter.woff2", base_url=visitor.home)
+    assert (answer.status_code, answer.data, answer.content_type) == (200, FONT, "font/woff2")
+    assert "max-age=86400" in answer.headers["Cache-Control"]
+    again = visitor.client.get(
+        "/theme/inter.woff2", base_url=visitor.home, headers={"If-None-Match": answer.headers["ETag"]}
+    )
+    assert again.status_code == 304
+
+
+@pytest.mark.usefixtures("theme_files")
+def test_picture_with_a_script_runs_nothing(visitor: Visitor) -> None:
+    answer = visitor.client.get("/theme/mark.svg", base_url=visitor.home)
+    assert (answer.status_code, answer.content_type) == (200, "image/svg+xml; charset=utf-8")
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["Content-Security-Policy"].endswith("sandbox")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.usefixtures("theme_files")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "notes.txt",
+        "missing.png",
+        "out.png",
+        "folder.png",
+        "..%2fother%2ftheirs.png",
+        "../other/theirs.png",
+        "..",
+        "%00.png",
+        ".png",
+    ],
+)
+def test_nothing_else_leaves_the_folder(visitor: Visitor, name: str) -> None:
+    answer = visitor.client.get(f"/theme/{name}", base_url=visitor.home)
+    assert answer.status_code == 404
+    assert b"secret" not in answer.data
+
+
+def test_without_a_folder_there_are_no_files(visitor: Visitor) -> None:
+    assert visitor.client.get("/theme/inter.woff2", base_url=visitor.home).status_code == 404

@@ -194,6 +194,22 @@ def test_identifier_that_accounts_lack_is_not_verified(kind: str) -> None:
     ]
 
 
+TERMS_FORM = (
+    "registration_form: [{name: email, required: true}, {name: password, type: password, required: true},"
+    " {name: terms, type: multi, required: true}]"
+)
+
+
+def test_terms_that_must_be_accepted_have_a_link() -> None:
+    (problem,) = problems(f"{TERMS_FORM}\n    brand: {{color: '#123456'}}")
+    assert problem.endswith("brand: expected links.terms, the address of the terms that registration_form asks for")
+    assert problems(f"{TERMS_FORM}\n    brand: {{links: {{terms: 'https://a.example/terms'}}}}") == []
+
+
+def test_terms_keep_the_link_of_a_brand_that_is_not_in_the_file() -> None:
+    assert problems(TERMS_FORM) == []
+
+
 @pytest.mark.parametrize(
     "entry",
     [

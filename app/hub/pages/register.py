@@ -44,6 +44,7 @@ class RegisterPage(Page):
     template = "pages/register.html"
     scripts = (*Page.scripts, "reveal", "rules", "work")
     query = {**Page.query, "with": 60}
+    links_application = True
 
     form: RegisterForm
     rules: tuple[Rule, ...] = ()

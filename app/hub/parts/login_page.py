@@ -47,6 +47,7 @@ class LoginPage(Page):
     template = "pages/login.html"
     scripts = (*Page.scripts, "reveal")
     query = {**Page.query, "reset": 7, "needs": 8, "methods": 3}
+    links_application = True
 
     form: LoginForm
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)

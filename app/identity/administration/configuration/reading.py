@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.contract.branding import Brand
+from app.contract.registration_form import TERMS
 from app.contract.resources import file_resources
 from app.contract.tenant_file import (
     LATER,
@@ -77,6 +78,8 @@ def read(text: bytes, file: str, folder: FilePath, resources: tuple[Resource, ..
     for path, sentence in (*_malformed(declared), *found):
         document.problem(path, sentence)
     brands |= {tenant.name: tenant.brand for tenant in declared.tenants if tenant.brand is not None}
+    for path, sentence in _terms_without_a_link(declared, brands):
+        document.problem(path, sentence)
     if document.problems:
         raise ConfigurationError(document.problems)
     return Configuration(declared.tenants, brands, document, resources)
@@ -134,6 +137,16 @@ def _named(path: Path, part: dict[str, Any], owner: str, *keys: str) -> Iterator
         text = part.get(key)
         if isinstance(text, str):
             yield (*path, key), str(path[-2]), key, owner, text if key == "client_id" else text.casefold()
+
+
+def _terms_without_a_link(declared: ConfigurationFile, brands: Mapping[str, Brand]) -> Iterator[tuple[Path, str]]:
+    """Yield tenants whose registration requires terms that its pages could not link. A brand that is absent keeps its links."""
+    for at, tenant in enumerate(declared.tenants):
+        brand = brands.get(tenant.name)
+        asks = any(field.name == TERMS for field in tenant.registration_form or ())
+        if brand is not None and asks and "terms" not in brand.links:
+            key = "theme" if tenant.theme is not None else "brand"
+            yield ("tenants", at, key), "expected links.terms, the address of the terms that registration_form asks for"
 
 
 def _malformed(declared: ConfigurationFile) -> Iterator[tuple[Path, str]]:

@@ -1,0 +1,49 @@
+"""Files of a tenant's theme on the tenant's own host: font, picture, icons. The operator puts them into a folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from flask import Blueprint, Response, abort, send_file
+
+from app.hub.services import services
+from app.hub.visit import current_visit
+
+views = Blueprint("theme_files", __name__)
+
+_KINDS: Final = {
+    "woff2": "font/woff2",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "webp": "image/webp",
+    "avif": "image/avif",
+    "ico": "image/x-icon",
+}
+_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.(?P<kind>[a-z0-9]+)")
+_DAY: Final = 86_400
+_PICTURE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+"""An SVG may style itself, and runs nothing, even where it is opened by its address."""
+
+
+@views.get("/theme/<name>")
+def theme_file(name: str) -> Response:
+    """A file of the tenant's folder, cached for a day; 404 for every other."""
+    path = _path(name)
+    if path is None:
+        abort(404)
+    response = send_file(path, mimetype=_KINDS[path.suffix[1:]], conditional=True, max_age=_DAY)
+    response.headers["Content-Security-Policy"] = _PICTURE_POLICY
+    return response
+
+
+def _path(name: str) -> Path | None:
+    """Return the file's path; None if its name or kind is not allowed, or if a link leads out of the folder."""
+    folder, tenant, parsed = services().settings.theme_files, current_visit().tenant.name, _NAME.fullmatch(name)
+    if not folder or not tenant or parsed is None or parsed["kind"] not in _KINDS:
+        return None
+    root = (Path(folder) / tenant).resolve()
+    path = (root / name).resolve()
+    return path if path.is_relative_to(root) and path.is_file() else None
