@@ -45,8 +45,16 @@ class AcceptedCredentials(Wire):
     ids: list[str]
 
 
+class OwnPasskey(ListedPasskey):
+    used_at: str | None = None
+    is_synced: bool = False
+    is_security_key: bool = False  # only plugged in or held to the device
+
+
 class OwnPasskeys(AccountView):
-    passkeys: list[ListedPasskey]
+    """`passkeys` in the order of the ids in `accepted`."""
+
+    passkeys: list[OwnPasskey]
     accepted: AcceptedCredentials
     has_password: bool = True
     can_add: bool = True

@@ -70,6 +70,7 @@ def begin_request() -> None:
             session=cookies.get(shared.session_cookie, ""),
             trusted=cookies.get(shared.trusted_cookie, "")[:64],
             binding=cookies.get(shared.browser_cookie, "")[:64],
+            device_passkey=cookies.get(shared.passkey_cookie, "")[:64],
             cookie_language=cookies.get(shared.cookie_prefix + locale.COOKIE, ""),
         )
     )
@@ -91,6 +92,8 @@ def finish_response(response: Response) -> Response:
         set_cookie(response, shared.session_cookie, visit.renewed.token, visit.renewed.lifetime_seconds)
     if visit.is_binding_new:
         set_cookie(response, shared.browser_cookie, visit.binding, None)
+    if visit.is_device_passkey_new:
+        set_cookie(response, shared.passkey_cookie, visit.device_passkey, _YEAR_SECONDS)
     if visit.chosen_language in LANGUAGES:
         set_cookie(response, shared.cookie_prefix + locale.COOKIE, visit.chosen_language, _YEAR_SECONDS)
         if visit.interaction:

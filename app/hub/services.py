@@ -44,6 +44,11 @@ class Services:
         return f"{self.cookie_prefix}gatehouse-trusted"
 
     @property
+    def passkey_cookie(self) -> str:
+        """Name of the cookie with a digest of the passkey that this device holds; the list of passkeys marks it."""
+        return f"{self.cookie_prefix}gatehouse-passkey"
+
+    @property
     def browser_cookie(self) -> str:
         """Name of the cookie with the secret that binds forms outside of an interaction to this browser."""
         return f"{self.cookie_prefix}gatehouse-browser"

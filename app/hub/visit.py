@@ -39,6 +39,9 @@ class Visit:
     binding: str = ""
     """The secret that binds forms outside of an interaction to this browser."""
     is_binding_new: bool = False
+    device_passkey: str = ""
+    """A digest of the passkey that this device used last."""
+    is_device_passkey_new: bool = False
     nonce: str = field(default_factory=lambda: randomness.token(12))
     """The nonce of this response's Content-Security-Policy."""
     chosen_language: str = ""

@@ -176,7 +176,7 @@ def test_renaming_and_removing_signal_the_manager(ada: PasskeyUser, new_device: 
     device = new_device().add_authenticator()
     device.page.add_init_script(RECORD_SIGNALS)
     ada.add_passkey(device.page)
-    device.page.get_by_role("link", name="Edit:").click()
+    device.page.locator("main a[href*='/passkeys/edit']").click()
     device.page.locator("[name=name]").fill("My blue key")
     device.page.get_by_role("button", name="Save").click()
     expect(device.page.locator(".what").first).to_contain_text("My blue key")
@@ -184,7 +184,7 @@ def test_renaming_and_removing_signal_the_manager(ada: PasskeyUser, new_device: 
         1
     ]
     assert [signal["name"] for signal in device.recorded("signalCurrentUserDetails")] == [ADA]
-    device.page.get_by_role("link", name="Edit:").click()
+    device.page.locator("main a[href*='/passkeys/edit']").click()
     device.page.get_by_role("button", name="Delete passkey").click()
     device.page.wait_for_url("**/passkeys?done=removed")
     assert [signal["allAcceptedCredentialIds"] for signal in device.recorded("signalAllAcceptedCredentials")] == [[]]

@@ -84,7 +84,7 @@ def create_passkey(scenario: Scenario, page: Page) -> None:
     page.goto(f"{scenario.installation.tenant_url}/passkeys/add")
     page.locator("form[data-passkey=create] button[type=submit]").click()
     page.wait_for_url("**/passkeys?**")
-    expect(page.locator("main .row--wide")).to_have_count(1)
+    expect(page.locator("main .rows .row")).to_have_count(1)
 
 
 def disable_autofill(page: Page) -> None:
@@ -137,7 +137,7 @@ def test_removed_passkey_is_refused(scenario: Scenario, opened: Opened, email: s
     page.locator("main a[href*='/passkeys/edit']").click()
     page.locator("main button[value=remove]").click()
     page.wait_for_url("**/passkeys?**")
-    expect(page.locator("main .row--wide")).to_have_count(0)
+    expect(page.locator("main .rows .row")).to_have_count(0)
     sign_out(page)
     disable_autofill(page)
     open_login(scenario, page)

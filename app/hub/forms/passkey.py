@@ -16,6 +16,8 @@ from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.passkeys.shapes import PresentedCredential
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, with_retry_after
+from app.hub.visit import current_visit
+from app.kit import randomness
 from app.kit.errors import ApiError
 
 _MAX_CHARACTERS: Final = 60_000
@@ -44,9 +46,18 @@ def read_credential(form: Any) -> PresentedCredential | None:
     if not text or len(text) > _MAX_CHARACTERS:
         return None
     try:
-        return PresentedCredential.model_validate(json.loads(text))
+        credential = PresentedCredential.model_validate(json.loads(text))
     except (ValidationError, ValueError, RecursionError):
         return None
+    if credential.authenticator_attachment == "platform":
+        visit = current_visit()
+        visit.device_passkey, visit.is_device_passkey_new = passkey_digest(credential.id), True
+    return credential
+
+
+def passkey_digest(credential_id: str) -> str:
+    """Return the digest of a WebAuthn id in the cookie that marks the passkey of this device."""
+    return randomness.digest(credential_id)[:16]
 
 
 def options_response(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Response:

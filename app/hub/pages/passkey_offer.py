@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flask import Response, request
@@ -11,6 +11,7 @@ from flask import Response, request
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
 from app.hub import journey, oidc_client
+from app.hub.brand import initials
 from app.hub.forms.passkey import SCRIPTLESS, CredentialForm, notice_for, read_credential
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
@@ -33,13 +34,25 @@ class PasskeyOfferPage(Page):
     is_local: bool = False
     relying_party: str = ""
     problem: Notice | None = None
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @property
+    def host(self) -> str:
+        """The host where the passkey works."""
+        return current_visit().host.partition(":")[0]
 
     @classmethod
     def samples(cls) -> Mapping[str, PasskeyOfferPage]:
+        offer = cls(CredentialForm(), relying_party="Acme Shop", account="ada@example.com")
         return {
-            "after a password": cls(CredentialForm(), relying_party="Acme Shop"),
-            "of this device": cls(CredentialForm(), is_local=True, relying_party="Acme Shop"),
-            "without a script": cls(CredentialForm(), problem=SCRIPTLESS),
+            "after a password": offer,
+            "of this device": replace(offer, is_local=True),
+            "without a script": replace(offer, problem=SCRIPTLESS),
         }
 
 
@@ -54,7 +67,7 @@ def show_passkey_offer() -> Response:
     if offer.next is not None:
         return journey.follow(offer.next)
     visit.use_account_language(offer.person)
-    return _page(is_local=offer.is_local).render()
+    return _page(is_local=offer.is_local, account=offer.person.label if offer.person else "").render()
 
 
 @pages.post(ADDRESS)
@@ -63,12 +76,12 @@ def submit_passkey_offer() -> Response:
     form = CredentialForm()
     is_local = request.form.get("local") == "1"
     if not form.validate():
-        return _page(form, is_local=is_local).render(form.error_status)
+        return _page(form, is_local=is_local, account=_account()).render(form.error_status)
     credential = None
     if request.form.get("do") != "skip":
         credential = read_credential(form)
         if credential is None:
-            return _page(is_local=is_local, problem=SCRIPTLESS).render(422)
+            return _page(is_local=is_local, problem=SCRIPTLESS, account=_account()).render(422)
     attempt = visit.interaction_id
     try:
         return journey.follow(
@@ -77,11 +90,20 @@ def submit_passkey_offer() -> Response:
     except e.NotAuthenticated:
         return oidc_client.start_login("/profile")
     except ApiError as refusal:
-        return _page(is_local=is_local, problem=notice_for(refusal)).render(refusal.status)
+        return _page(is_local=is_local, problem=notice_for(refusal), account=_account()).render(refusal.status)
+
+
+def _account() -> str:
+    """Return the label of the account, for a page that is rendered again."""
+    try:
+        offer = api()(contract.read_offer, contract.OfferRequest(attempt=current_visit().interaction_id))
+    except e.NotAuthenticated:
+        return ""
+    return offer.person.label if offer.person else ""
 
 
 def _page(
-    form: CredentialForm | None = None, *, is_local: bool = False, problem: Notice | None = None
+    form: CredentialForm | None = None, *, is_local: bool = False, problem: Notice | None = None, account: str = ""
 ) -> PasskeyOfferPage:
     relying_party = current_visit().relying_party
-    return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, relying_party, problem)
+    return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, relying_party, problem, account)

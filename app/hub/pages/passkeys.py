@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response, request
+from flask_babel import format_timedelta
 from flask_babel import lazy_gettext as _l
 from werkzeug.exceptions import NotFound
 from wtforms import HiddenField, StringField
@@ -25,7 +27,15 @@ from app.hub.forms.account import (
     require_confirmation,
 )
 from app.hub.forms.base import HubForm
-from app.hub.forms.passkey import FAILED, SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
+from app.hub.forms.passkey import (
+    FAILED,
+    SCRIPTLESS,
+    CredentialForm,
+    notice_for,
+    options_response,
+    passkey_digest,
+    read_credential,
+)
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
@@ -36,6 +46,7 @@ from app.kit.errors import ApiError
 ADDRESS: Final = "/passkeys"
 ADD: Final = f"{ADDRESS}/add"
 EDIT: Final = f"{ADDRESS}/edit"
+_UNUSED: Final = timedelta(days=365)
 
 
 class AddForm(PasswordConfirmationForm):
@@ -64,6 +75,14 @@ class PasskeyRow:
     id: str
     name: str
     since: str = ""
+    used: str = ""
+    """How long ago it was used; empty if never."""
+    icon: str = "passkey"
+    is_synced: bool = False
+    is_here: bool = False
+    """Whether this device used it last."""
+    is_unused: bool = False
+    """Whether it was not used for a year."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +106,12 @@ class PasskeysPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, PasskeysPage]:
         day = formatting.format_day("2026-11-12T10:00:00+00:00")
-        passkeys = (PasskeyRow("a", "Apple Passwords", day), PasskeyRow("b", "My blue key", day))
+        ago = format_timedelta(timedelta(hours=-2), add_direction=True)
+        passkeys = (
+            PasskeyRow("a", "Work laptop", day, ago, is_here=True),
+            PasskeyRow("b", "Apple Passwords", day, ago, is_synced=True),
+            PasskeyRow("c", "Blue security key", day, icon="key", is_unused=True),
+        )
         return {
             "none": cls(()),
             "none possible": cls((), can_add=False),
@@ -144,7 +168,10 @@ class EditPasskeyPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, EditPasskeyPage]:
-        passkey, data = PasskeyRow("a", "Apple Passwords"), {"account": "ada@example.com", "passkey": "a"}
+        passkey, data = (
+            PasskeyRow("a", "Apple Passwords", formatting.format_day("2026-11-12T10:00:00+00:00"), is_synced=True),
+            {"account": "ada@example.com", "passkey": "a"},
+        )
         name_form = NameForm(data={"name": passkey.name, "passkey": "a"})
         return {
             "fresh": cls(RemoveForm(data=data), name_form, passkey),
@@ -317,18 +344,29 @@ def _list_page(view: contract.OwnPasskeys) -> PasskeysPage:
         "name": accepted.name,
         "shown": accepted.display_name,
     }
-    passkeys = tuple(_row(passkey) for passkey in view.passkeys)
+    passkeys = tuple(_row(passkey, shown) for passkey, shown in zip(view.passkeys, accepted.ids, strict=True))
     return PasskeysPage(passkeys, json.dumps(signals), view.can_add, request.args.get("done", ""))
 
 
 def _edit_page(view: contract.OwnPasskeys, form: RemoveForm, passkey_id: str) -> EditPasskeyPage:
-    passkey = next(_row(passkey) for passkey in view.passkeys if passkey.id == passkey_id)
+    listed = zip(view.passkeys, view.accepted.ids, strict=True)
+    passkey = next(_row(passkey, shown) for passkey, shown in listed if passkey.id == passkey_id)
     name_form = NameForm(formdata=None, data={"name": passkey.name, "passkey": passkey.id})
     return EditPasskeyPage(form, name_form, passkey, len(view.passkeys) == 1)
 
 
-def _row(passkey: Any) -> PasskeyRow:
-    return PasskeyRow(passkey.id, passkey.authenticator, formatting.format_day(passkey.created_at))
+def _row(passkey: contract.OwnPasskey, credential_id: str) -> PasskeyRow:
+    seen = datetime.fromisoformat(passkey.used_at or passkey.created_at)
+    return PasskeyRow(
+        passkey.id,
+        passkey.authenticator,
+        formatting.format_day(passkey.created_at),
+        formatting.time_ago(passkey.used_at) if passkey.used_at else "",
+        icon="key" if passkey.is_security_key else "passkey",
+        is_synced=passkey.is_synced,
+        is_here=passkey_digest(credential_id) == current_visit().device_passkey,
+        is_unused=services().clock.now() - seen > _UNUSED,
+    )
 
 
 def _json(document: dict[str, Any]) -> Response:

@@ -21,6 +21,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passkeys import ceremonies, options, store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import DISCOVERABLE, DISCOVERABLE_ON_THIS_DEVICE
+from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -35,6 +36,7 @@ from app.identity.hosted import (
 )
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
+from app.kit.clock import iso
 
 LOCAL = "passkey_here"
 """The member of an interaction's request that records a local offer."""
@@ -89,7 +91,7 @@ def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # no
     sessions.touch(context, session)
     return contract.OwnPasskeys(
         person=oauth_views.person(account),
-        passkeys=[store.to_listed(one) for one in stored],
+        passkeys=[_own(one) for one in stored],
         accepted=contract.AcceptedCredentials(
             rp_id=webauthn_origins.rp_id(context),
             user_id=options.user_handle(account.uid),
@@ -103,6 +105,16 @@ def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # no
         can_add=bool(account.email)
         and len(stored) < store.MAX_PASSKEYS
         and webauthn_origins.supports_passkeys(context),
+    )
+
+
+def _own(passkey: Credential) -> contract.OwnPasskey:
+    transports = set(passkey.facts.get("transports") or ())
+    return contract.OwnPasskey(
+        **store.to_listed(passkey).model_dump(),
+        used_at=iso(passkey.used_at),
+        is_synced=bool(passkey.facts.get("synced")),
+        is_security_key=bool(transports) and not transports & {"internal", "hybrid"},
     )
 
 
