@@ -14,11 +14,13 @@ from app.contract.consent_forms import ConsentForm
 from app.contract.hub import Step
 from app.contract.hub_consents import ConsentFormsAnswer, answer_forms
 from app.hub import journey
+from app.hub.brand import initials
 from app.hub.forms import consent
 from app.hub.forms.account import refusal_notice
 from app.hub.forms.consent import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.parts.account import account_in_interaction
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -36,6 +38,12 @@ class ConsentFormsPage(Page):
     forms: tuple[ConsentForm, ...]
     relying_party: str = ""
     problem: Notice | None = None
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -53,7 +61,7 @@ class ConsentFormsPage(Page):
         refused.refuse_unticked()
         return {
             "one form": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,)),
-            "two forms, for an application": cls(_boxes(both, ("news",)), both, "Acme Shop"),
+            "two forms, for an application": cls(_boxes(both, ("news",)), both, "Acme Shop", account="ada@example.com"),
             "without what is needed": cls(refused, both),
             "failed": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), problem=refusal_notice(ApiError())),
         }
@@ -66,7 +74,8 @@ def show_consent_forms() -> Response:
     forms = consent.forms_of(step.consents)
     if step.step is not Step.CONSENT_FORMS or not forms:
         return journey.follow(step)
-    return _page(forms, _boxes(forms, step.agreed)).render()
+    account = step.person.label if step.person else ""
+    return _page(forms, _boxes(forms, step.agreed), account).render()
 
 
 @pages.post(ADDRESS)
@@ -77,7 +86,7 @@ def submit_consent_forms() -> Response:
         return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")
     form = BoxesForm.of(consent.options_of(forms))
     if not form.validate() or form.refuse_unticked():
-        return _page(forms, form).render(form.error_status)
+        return _page(forms, form, account_in_interaction()).render(form.error_status)
     accepted = [option for option, yes in form.ticked.items() if yes]
     answer = ConsentFormsAnswer(attempt=interaction.id, events=[form.event for form in forms], accepted=accepted)
     try:
@@ -87,7 +96,7 @@ def submit_consent_forms() -> Response:
     except (e.NoConsentForm, e.ConsentRefused):  # the forms changed meanwhile: render the present ones
         return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")
     except e.TooManyRequests as refusal:
-        return _page(forms, form, refusal_notice(refusal)).render(refusal.status)
+        return _page(forms, form, account_in_interaction(), refusal_notice(refusal)).render(refusal.status)
 
 
 def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] = ()) -> BoxesForm:
@@ -96,5 +105,7 @@ def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] =
     return BoxesForm.of(options, [option.id for option in options if option.id in agreed and not option.mandatory])
 
 
-def _page(forms: tuple[ConsentForm, ...], form: BoxesForm, problem: Notice | None = None) -> ConsentFormsPage:
-    return ConsentFormsPage(form, forms, current_visit().relying_party, problem)
+def _page(
+    forms: tuple[ConsentForm, ...], form: BoxesForm, account: str, problem: Notice | None = None
+) -> ConsentFormsPage:
+    return ConsentFormsPage(form, forms, current_visit().relying_party, problem, account)

@@ -11,9 +11,11 @@ from flask import Response, request
 from app.contract import hub_connections as contract
 from app.contract.hub_models import InteractionDecision
 from app.hub import journey
+from app.hub.brand import initials
 from app.hub.forms.code import ButtonForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.parts.account import account_in_interaction
 from app.hub.services import api
 
 ADDRESS: Final = "/sign-in/elsewhere"
@@ -30,10 +32,17 @@ class DeviceHandoffPage(Page):
     decision: str = ""
     """`done` or `no` once answered, else empty."""
 
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
     @classmethod
     def samples(cls) -> Mapping[str, DeviceHandoffPage]:
         return {
-            "asked": cls(ButtonForm()),
+            "asked": cls(ButtonForm(), account="ada@example.com"),
             "yes": cls(ButtonForm(), "done"),
             "no": cls(ButtonForm(), "no"),
             "token": cls(ButtonForm().with_token_error()),
@@ -43,16 +52,17 @@ class DeviceHandoffPage(Page):
 @pages.get(ADDRESS)
 def show_device_handoff() -> Response:
     decision = request.args.get("said", "")
-    if decision not in ("done", "no"):
-        journey.require_interaction()
-        journey.refuse_expired_interaction()
-    return DeviceHandoffPage(ButtonForm(), decision).render()
+    if decision in ("done", "no"):
+        return DeviceHandoffPage(ButtonForm(), decision).render()
+    journey.require_interaction()
+    journey.refuse_expired_interaction()
+    return DeviceHandoffPage(ButtonForm(), account=account_in_interaction()).render()
 
 
 @pages.post(ADDRESS)
 def submit_device_handoff() -> Response:
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
-        return DeviceHandoffPage(form).render(form.error_status)
+        return DeviceHandoffPage(form, account=account_in_interaction()).render(form.error_status)
     is_allowed = request.form.get("do") == "yes"
     return journey.follow(api()(contract.decide_handoff, InteractionDecision(attempt=interaction.id, allow=is_allowed)))

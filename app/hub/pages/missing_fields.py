@@ -15,10 +15,12 @@ from app.contract.hub_account import MissingFieldsRequest
 from app.contract.hub_account import fill_missing as operation
 from app.contract.registration_form import FormField
 from app.hub import journey
+from app.hub.brand import initials
 from app.hub.forms.account import refusal_notice
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.parts.account import account_in_interaction
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -36,12 +38,19 @@ class MissingFieldsPage(Page):
     relying_party: str = ""
     problem: Notice | None = None
 
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
     @classmethod
     def samples(cls) -> Mapping[str, MissingFieldsPage]:
         fields = (FormField(name="first_name", required=True), SAMPLE_FIELDS[3].model_copy(update={"required": True}))
         return {
             "fresh": cls(FieldsForm.of(fields)),
-            "for an application": cls(FieldsForm.of(fields), "Acme Shop"),
+            "for an application": cls(FieldsForm.of(fields), "Acme Shop", account="ada@example.com"),
             "failed": cls(FieldsForm.of(fields), problem=refusal_notice(ApiError())),
         }
 
@@ -52,7 +61,8 @@ def show_missing_fields() -> Response:
     step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
     if step.step is not Step.MISSING_FIELDS:
         return journey.follow(step)
-    return _page(FieldsForm.of(_fields(step.missing))).render()
+    account = step.person.label if step.person else ""
+    return _page(FieldsForm.of(_fields(step.missing)), account).render()
 
 
 @pages.post(ADDRESS)
@@ -60,14 +70,14 @@ def submit_missing_fields() -> Response:
     interaction = journey.require_interaction()
     form = FieldsForm.of(_fields(request.form.keys()))
     if not form.validate():
-        return _page(form).render(form.error_status)
+        return _page(form, account_in_interaction()).render(form.error_status)
     try:
         return journey.follow(api()(operation, MissingFieldsRequest(attempt=interaction.id, fields=form.typed)))
     except e.NotAuthenticated:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
-        return _page(form, problem).render(refusal.status)
+        return _page(form, account_in_interaction(), problem).render(refusal.status)
 
 
 def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
@@ -75,5 +85,5 @@ def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
     return tuple(field for field in current_visit().tenant.form if field.name in requested and field.required)
 
 
-def _page(form: FieldsForm, problem: Notice | None = None) -> MissingFieldsPage:
-    return MissingFieldsPage(form, current_visit().relying_party, problem)
+def _page(form: FieldsForm, account: str, problem: Notice | None = None) -> MissingFieldsPage:
+    return MissingFieldsPage(form, current_visit().relying_party, problem, account)

@@ -14,10 +14,11 @@ from app.contract import hub_pins as contract
 from app.contract.credential_settings import Pins
 from app.contract.hub import Step
 from app.hub import journey, oidc_client
+from app.hub.brand import initials
 from app.hub.forms.account import NEEDED, PinForm, confirmation_data, pin_hint, refusal_notice, require_confirmation
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.parts.account import read_profile
+from app.hub.parts.account import account_in_interaction, read_profile
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -65,13 +66,22 @@ class SetPinPage(Page):
     relying_party: str = ""
     problem: Notice | None = None
 
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
     @classmethod
     def samples(cls) -> Mapping[str, SetPinPage]:
         rule, refused = pin_hint(Pins(min_length=4, max_length=4)), PinForm()
         refused.add_refusal(e.BadParameter())
         return {
             "required": cls(PinForm(), rule, relying_party="Acme Shop"),
-            "offered": cls(PinForm(), pin_hint(Pins()), can_skip=True, relying_party="Acme Shop"),
+            "offered": cls(
+                PinForm(), pin_hint(Pins()), can_skip=True, relying_party="Acme Shop", account="ada@example.com"
+            ),
             "refused": cls(refused, rule),
             "with the password": cls(PinForm(data={"asks": NEEDED, "account": "ada@example.com"}), rule),
         }
@@ -111,7 +121,8 @@ def show_set_pin() -> Response:
     step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
     if step.step is not Step.PIN:
         return journey.follow(step)
-    return _step_page(PinForm(), can_skip=step.can_skip).render()
+    account = step.person.label if step.person else ""
+    return _step_page(PinForm(), account, can_skip=step.can_skip).render()
 
 
 @pages.post(STEP)
@@ -121,7 +132,7 @@ def submit_set_pin() -> Response:
     if is_skipped:
         form.pin.validators = ()
     if not form.validate():
-        return _step_page(form, can_skip=can_skip).render(form.error_status)
+        return _step_page(form, account_in_interaction(), can_skip=can_skip).render(form.error_status)
     request_body = contract.PinStepRequest(
         attempt=interaction.id, pin=(form.pin.data or "")[:64], password=form.current_password, skip=is_skipped
     )
@@ -131,17 +142,17 @@ def submit_set_pin() -> Response:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
-        return _step_page(form, can_skip=can_skip, problem=problem).render(refusal.status)
+        return _step_page(form, account_in_interaction(), can_skip=can_skip, problem=problem).render(refusal.status)
 
 
 def _own_page(form: PinForm, *, has_pin: bool, problem: Notice | None = None) -> PinPage:
     return PinPage(form, pin_hint(current_visit().tenant.pin), has_pin, problem)
 
 
-def _step_page(form: PinForm, *, can_skip: bool, problem: Notice | None = None) -> SetPinPage:
+def _step_page(form: PinForm, account: str, *, can_skip: bool, problem: Notice | None = None) -> SetPinPage:
     visit = current_visit()
     relying_party = visit.relying_party
-    return SetPinPage(form, pin_hint(visit.tenant.pin), can_skip, relying_party, problem)
+    return SetPinPage(form, pin_hint(visit.tenant.pin), can_skip, relying_party, problem, account)
 
 
 def _has_pin(view: hub_contract.ProfileResponse) -> bool:

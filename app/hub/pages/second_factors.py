@@ -103,6 +103,7 @@ class FactorsPage(Page):
             "none": cls(ChosenForm(), (), choices, 0),
             "one more": replace(visit, enrolled=enrolled[:1], available=choices[1:], is_required=True),
             "no codes left": replace(visit, enrolled=enrolled[:1], backup_codes=0),
+            "few codes left": replace(visit, enrolled=enrolled[:1], backup_codes=2),
             "no codes here": replace(visit, backup_codes=None),
             "token": replace(visit, form=ChosenForm().with_token_error()),
             **{f"just {done}": replace(visit, done=done) for done in _DONE},

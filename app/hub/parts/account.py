@@ -43,6 +43,15 @@ def read_factors() -> hub_account_factors.FactorsView | None:
     return factors
 
 
+def account_in_interaction() -> str:
+    """Return the label of the account that the current interaction signed in; empty if there is none."""
+    interaction_id = current_visit().interaction_id
+    if interaction_id is None:
+        return ""
+    step = api()(hub.resume, hub.InteractionRequest(attempt=interaction_id))
+    return step.person.label if step.person else ""
+
+
 def email_code_address(email: str, **more: str) -> str:
     """Return the address of the page that takes the code for an email address."""
     return f"{EMAIL_CODE}?{urlencode({'email': email, **more}, errors='replace')}"

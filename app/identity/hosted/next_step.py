@@ -21,6 +21,7 @@ CHOSEN = "pin_chosen"
 UNSAVED = "unsaved_codes"
 """The member with the account that enrolled a factor in this sign-in and must save its backup codes."""
 PROFILE_PATH = "/profile"
+_SHOW_ACCOUNT = (Step.PIN, Step.PRIVACY_POLICY, Step.CONSENT_FORMS, Step.MISSING_FIELDS, Step.ELSEWHERE)
 START_AGAIN = Next(step=Step.START_AGAIN)  # the interaction is gone; the hub knows the relying party from its cookie
 
 
@@ -39,7 +40,7 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
     """
     if (unsaved := unsaved_codes(context, interaction, session)) is not None:
         return unsaved
-    step = _advance(context, interaction, session)
+    step = _with_person(context, _advance(context, interaction, session), session)
     if step.step is not Step.PIN or session is None or (step.can_skip and not interaction.request.get(CHOSEN)):
         return step
     account = accounts.by_uid(context, session.uid)
@@ -47,6 +48,14 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
         return step
     request = {"step": Step.LOGIN, "person": oauth.person(account), "must_reauthenticate": True}
     return step.model_copy(update=request)
+
+
+def _with_person(context: Context, step: Next, session: BrowserSession | None) -> Next:
+    """Return a step whose page shows whose sign-in it is, with the account."""
+    if step.step not in _SHOW_ACCOUNT or step.person is not None or session is None:
+        return step
+    account = accounts.by_uid(context, session.uid)
+    return step.model_copy(update={"person": oauth.person(account)}) if account else step
 
 
 def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next | None:
