@@ -17,8 +17,8 @@ from tests.support.oauth_world import Person, World
 
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
-    "en": ("Email", "Password", "Sign in", "Check your email", "Verify", "Code"),
-    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تفقّد بريدك الإلكتروني", "تحقّق", "الرمز"),
+    "en": ("Email", "Password", "Sign in", "Check your email", "Verify", "Verification code"),
+    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تفقّد بريدك الإلكتروني", "تحقّق", "رمز التحقق"),
 }
 
 
