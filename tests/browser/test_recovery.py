@@ -15,7 +15,9 @@ from tests.support.oauth_world import Person, World
 ADA, NEW = "ada@example.com", "Quartz-lantern-58"
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
-    "en": ("Forgot password?", "Email", "Continue", "Verification code", "Continue", "New password", "Save password", "Password", "Sign in"),
+    "en": (
+        "Forgot password?", "Email", "Continue", "Verification code", "Continue", "New password", "Save password", "Password", "Sign in",
+    ),
     "ar": (
         "نسيت كلمة المرور؟", "البريد الإلكتروني", "متابعة", "رمز التحقق", "متابعة", "كلمة مرور جديدة", "حفظ كلمة المرور", "كلمة المرور",
         "تسجيل الدخول",
