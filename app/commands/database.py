@@ -40,12 +40,12 @@ def migrate(down: str | None) -> None:
                 if revision > migrations.HEAD
                 else ""
             )
-            click.echo(f"{make_url(url).render_as_string(hide_password=True)} is at schema {revision}{newer}")
+            click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {revision}{newer}")
             return
         if not migrations.is_known(down):
             raise CommandError(f"There's no revision {down!r}. The newest is {migrations.HEAD}.")
         migrations.downgrade(url, revision=down)
-        click.echo(f"{make_url(url).render_as_string(hide_password=True)} is at schema {down}")
+        click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {down}")
 
 
 @click.group

@@ -31,10 +31,7 @@ def tenant_list() -> None:
     with open_services() as services:
         work = UnitOfWork(services.database, LOOKUP_TENANT)
         try:
-            records = changes.all_tenants(work)
-            if not records:
-                click.echo("No tenants yet. Create one with 'gatehouse apply FILE'.", err=True)
-            for record in records:
+            for record in changes.all_tenants(work):
                 state = "" if record.is_active else "  (inactive)"
                 click.echo(f"{record.name.ljust(32)} {services.settings.hub_url(record.name)}{state}")
         finally:
@@ -157,10 +154,7 @@ def outbox_list(state: str | None, most: int) -> None:
     from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command needs it
 
     with open_services() as services:
-        rows = claims.list_messages(services.database, state, most)
-        if not rows:
-            click.echo("No messages.", err=True)
-        for row in rows:
+        for row in claims.list_messages(services.database, state, most):
             about = f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  {_counted(row.attempts, 'attempt')}"
             click.echo(about + (f"  {row.last_problem}" if row.last_problem else ""))
 
@@ -183,9 +177,6 @@ def outbox_replay(message_id: str | None, every: bool) -> None:
             raise CommandError(
                 f"There's no dead message {message_id!r}. List them with 'gatehouse outbox list --state dead'."
             )
-        if not count:
-            click.echo("No dead messages.")
-            return
         click.echo(f"Queued {_counted(count, 'message')} to send again.")
 
 

@@ -18,6 +18,8 @@ _BROWSERS: Final = (
     ("Chrome", r"Chrome/|CriOS/|Chromium/"),
     ("Safari", r"Safari/"),
 )
+BROWSERS: Final = frozenset(name for name, _ in _BROWSERS)
+"""The browsers that are recognized. Any other name in a `UserAgent` is the sender's own word."""
 _SYSTEMS: Final = (
     ("iOS", r"iPhone|iPad|iPod"),
     ("Android", r"Android"),

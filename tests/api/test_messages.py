@@ -13,6 +13,7 @@ from app.contract.messages import MailKind, Sending, SmsKind
 from app.identity.directory.accounts import service as accounts
 from app.identity.entry.worker import Worker
 from app.identity.messaging import service as messaging
+from app.identity.platform.locations import Place
 from app.identity.platform.outbox import claims
 from app.kit.clock import FixedClock
 from tests.support.callers import call_of
@@ -36,8 +37,43 @@ def test_mail_is_queued_in_locale_of_account(acme: TenantServer) -> None:
         call.work.commit()
     (mail,) = queued(acme.services, acme.tenant_id)
     assert (mail["language"], mail["sender_name"]) == ("de", acme.name.title())
-    assert "Hallo Ada," in mail["text"]
+    assert "Passwort zurücksetzen" in mail["subject"]
     assert "482913" in mail["html"]
+
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+class Berlin:
+    """Locations that place every address in Berlin."""
+
+    def place_of(self, address: str) -> Place:
+        return Place("Berlin", "Germany")
+
+
+@pytest.mark.parametrize(
+    ("agent", "is_verified", "origin"),
+    [
+        (FIREFOX, True, "Requested from Firefox on Linux near Berlin, "),
+        (FIREFOX, False, "Requested from Firefox on Linux, "),  # a mistyped address must not learn the place
+        ("Call 0800 555 now/1 (X11; Linux)", True, ""),
+        ("", True, ""),
+    ],
+)
+def test_mail_names_who_asked(acme: TenantServer, agent: str, is_verified: bool, origin: str) -> None:
+    email = [{"Type": "Primary", "Value": "ada@example.test"}]
+    uid = acme.create(Email=email, EmailVerified=is_verified)["Uid"]
+    with call_of(acme.services, acme.name) as call:
+        call.services = copy.copy(call.services)
+        call.services.locations = Berlin()
+        call.raw = replace(call.raw, headers={"user-agent": agent})
+        account = accounts.require(call, uid)
+        messaging.mail(call, MailKind.RESET, "ada@example.test", account=account, facts=RESET)
+        call.work.commit()
+    text = queued(acme.services, acme.tenant_id)[-1]["text"]
+    assert origin in text
+    assert ("Requested" in text) == bool(origin)
+    assert "0800" not in text
 
 
 def test_recipient_limit_ignores_letter_case(acme: TenantServer) -> None:

@@ -19,12 +19,15 @@ from tests.support.visitor import Visitor
 
 OWN, EMAIL, USERNAME = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/username"
 ADA, OTHER, PHONE = "ada@example.test", "countess@example.test", "+4930123456"
-EMAILS_NOTICE, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE = (
-    "email addresses of your",
+EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE = (
+    "An email was added to your",
+    "An email was removed from your",
+    "The primary email of your",
     "username was changed",
     "phone number was changed",
     "password was changed",
 )
+NOTICES = (EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE)
 ANSWERS_NOTICE, PET = "security answers were changed", {"SecurityQuestionAnswer": {"pet": "thief"}}
 
 
@@ -51,7 +54,7 @@ class Case:
         return [
             (subject, str(one["to"]), "/not-me?" in one["text"])
             for one in sent
-            for subject in (EMAILS_NOTICE, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE, ANSWERS_NOTICE)
+            for subject in (*NOTICES, ANSWERS_NOTICE)
             if subject in one["subject"]
         ]
 
@@ -78,16 +81,16 @@ def answer_questions_on_page(case: Case) -> None:
     case.visitor.open("/security-questions").press("Save", answer_0="Grey Owl")
 
 
-PRIMARY_REMOVED = [(EMAILS_NOTICE, ADA, True), (EMAILS_NOTICE, OTHER, False)]
-OTHER_REMOVED = [(EMAILS_NOTICE, OTHER, False), (EMAILS_NOTICE, ADA, True)]
+PRIMARY_REMOVED = [(EMAIL_REMOVED, ADA, True), (EMAIL_REMOVED, OTHER, False)]
+OTHER_REMOVED = [(EMAIL_REMOVED, OTHER, False), (EMAIL_REMOVED, ADA, True)]
 CHANGES: Mapping[str, tuple[Callable[[Case], None], list[tuple[str, str, bool]]]] = {
-    "U23 adds": (lambda case: case.add_email("third@example.test"), [(EMAILS_NOTICE, ADA, True)]),
+    "U23 adds": (lambda case: case.add_email("third@example.test"), [(EMAIL_ADDED, ADA, True)]),
     "U24 removes the first": (lambda case: case.own("DELETE", EMAIL, {"email": ADA}), PRIMARY_REMOVED),
     "U24 removes another": (lambda case: case.own("DELETE", EMAIL, {"email": OTHER}), OTHER_REMOVED),
     "page removes the first": (change_email_on_page("remove", "Remove", ADA), PRIMARY_REMOVED),
     "page makes another first": (
         change_email_on_page("primary", "Make primary", OTHER),
-        [(EMAILS_NOTICE, ADA, True)],
+        [(PRIMARY_CHANGED, ADA, True)],
     ),
     "U16 username": (lambda case: case.own("PUT", OWN, {"UserName": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
     "U22 username": (lambda case: case.own("PUT", USERNAME, {"username": "countess"}), [(USERNAME_NOTICE, ADA, False)]),

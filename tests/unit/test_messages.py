@@ -1,6 +1,7 @@
 """Messages hold the required text in every language, and names in them are harmless."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -12,6 +13,7 @@ from app.identity.messaging.message import Branding, Facts, RenderedMessage, one
 from app.identity.messaging.rendering import format_duration, render
 from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
 from app.identity.messaging.text_message import render_sms
+from app.kit.colour import Colour
 from app.kit.languages import LANGUAGES
 
 LOOK = Branding(
@@ -23,6 +25,9 @@ EVERY_MAIL = [
     for state in states
     for tag in LANGUAGES
 ]
+
+
+ALERTS = [kind for kind, states in EMAIL_SAMPLES.items() if any("not-me" in one.url for one in states.values())]
 
 
 class Read(HTMLParser):
@@ -69,10 +74,12 @@ def test_both_parts_of_every_mail_hold_the_required_text(kind: MailKind, state: 
     facts, message, read = drawn(kind, state, tag)
     assert "Acme" in message.subject
     assert "\n" not in message.subject
-    for must in filter(None, (facts.otp, facts.url, facts.name)):
+    for must in filter(None, (facts.otp, facts.to)):
         assert must in message.text
         assert must in read.text
-    assert read.addresses.count(facts.url) == (2 if facts.url else 0)
+    assert facts.url in message.text
+    assert read.addresses.count(facts.url) == (1 if facts.url else 0)
+    assert message.html.count('<a class="on"') == (1 if facts.url else 0)
     assert (read.root["lang"], read.root["dir"]) == (tag, LANGUAGES[tag].direction)
     assert not re.search(r"%\(|\{\{|None|\n\n\n", message.text)
 
@@ -84,6 +91,81 @@ def test_mail_loads_no_resource_and_runs_no_script(kind: MailKind, state: str, t
     assert not read.tags & {"script", "form", "iframe", "link", "object"}
     assert "data:" not in message.html
     assert "url(" not in message.html
+
+
+@pytest.mark.parametrize(("kind", "state", "tag"), EVERY_MAIL)
+def test_preview_line_adds_to_subject_and_heading(kind: MailKind, state: str, tag: str) -> None:
+    _, message, _ = drawn(kind, state, tag)
+    preview, heading = (
+        " ".join(re.sub(r"<[^>]+>|&zwnj;|&nbsp;", "", part).split())
+        for part in re.findall(r'aria-hidden="true">(.*?)</div>|<h1[^>]*>(.*?)</h1>', message.html, re.DOTALL)
+        for part in part
+        if part
+    )
+    assert len(preview) > 12
+    assert preview not in (heading, message.subject)
+    if kind in ALERTS and tag == "en":
+        assert preview.startswith("If this wasn’t you, ")
+
+
+@pytest.mark.parametrize("kind", ALERTS)
+def test_alert_names_browser_place_time_and_lifetime(kind: MailKind) -> None:
+    facts, message, _ = drawn(kind, next(state for state in EMAIL_SAMPLES[kind] if state != "notice"), "en")
+    origin = "Changed from Chrome on Linux near Berlin, Nov 22, 2026, 15:40 UTC."
+    assert (origin in message.text) == (not facts.device)
+    assert "secure your account within 7 days" in message.text
+    later = replace(facts, minutes=2 * 24 * 60)
+    assert "within 2 days" in render(kind, LOOK, later, LANGUAGES["en"]).text
+
+
+def test_mail_of_an_unknown_browser_names_no_origin() -> None:
+    facts = replace(EMAIL_SAMPLES[MailKind.RESET]["link"], browser="")
+    assert "Requested from" not in render(MailKind.RESET, LOOK, facts, LANGUAGES["en"]).text
+
+
+@pytest.mark.parametrize(
+    ("change", "subject", "sentence"),
+    [
+        ("added", "An email was added to your Acme account", "was just added to your Acme account."),
+        ("removed", "An email was removed from your Acme account", "was just removed from your Acme account."),
+        ("primary", "The primary email of your Acme account was changed", "is now the primary email of your Acme"),
+    ],
+)
+def test_mail_names_the_change_of_an_email(change: str, subject: str, sentence: str) -> None:
+    _, message, _ = drawn(MailKind.EMAIL_CHANGED, change, "en")
+    assert message.subject == subject
+    assert f"lovelace@example.org {sentence}" in message.text
+
+
+def test_deletion_mail_names_the_last_day() -> None:
+    assert "will be deleted on December 22, 2026." in drawn(MailKind.ACCOUNT_LEAVES, "link", "en")[1].text
+    assert "am 22. Dezember 2026 gelöscht" in drawn(MailKind.ACCOUNT_LEAVES, "link", "de")[1].text
+
+
+@pytest.mark.parametrize("colour", ["#3b49d9", "#ffd400", "#7fdb3c", "#000000", "#ffffff", "#c8102e"])
+def test_mail_text_has_contrast_in_both_modes(colour: str) -> None:
+    html = render(
+        MailKind.SIGN_IN,
+        Branding("Acme", Brand(color=colour)),
+        EMAIL_SAMPLES[MailKind.SIGN_IN]["link"],
+        LANGUAGES["en"],
+    ).html
+    dark = dict(re.findall(r"\n\.(\w+)[^\n{]*\{ ((?:background|color): #\w{6})", html))
+    light = {
+        name: re.findall(r"(?<![-\w])(background|color):(#\w{6})", style)
+        for name, style in re.findall(r'class="(\w+)[^"]*"[^>]*? style="([^"]*)"', html)
+    }
+    for text, ground in (("ink", "card"), ("muted", "card"), ("on", "fill"), ("muted", "ground")):
+        pairs = (
+            (dict(light[text])["color"], dict(light[ground])["background"]),
+            (
+                dark[text].partition(": ")[2],
+                dark[ground].partition(": ")[2],
+            ),
+        )
+        for front, back in pairs:
+            assert Colour.parse(front).contrast(Colour.parse(back)) >= 4.5, (text, ground, front, back)
+    assert "[data-ogsc] .card" in html
 
 
 @pytest.mark.parametrize("kind", MailKind)

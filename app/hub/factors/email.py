@@ -3,6 +3,7 @@
 from typing import Final
 
 from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_pgettext
 
 from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
@@ -18,7 +19,7 @@ class EmailForm(CodeForm):
 _ONE, _TWO = "a*a@e*****e.c*m", "l******e@e*****e.o*g"
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.EMAIL,
-    name=_l("Email"),
+    name=lazy_pgettext("verification method", "Email"),
     hint=_l("Get a code by email"),
     icon="at",
     form=EmailForm,

@@ -44,6 +44,7 @@ class Outcome(StrEnum):
     TOO_MANY = "too many"
     TAKEN = "taken"
     CLOSED = "closed"
+    NO_TEXTS = "no texts"
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ ENOUGH_TEXTS: Final = Notice(
     _l("Too many messages"),
     _l("Check whether the last one arrived, or try again in an hour."),
 )
+NO_TEXTS: Final = Notice(_l("We can’t send text messages right now"), _l("Try another way, or try again later."))
 ENOUGH_MAILS: Final = Notice(
     _l("Too many emails"),
     _l("Check your spam folder, or try again in an hour."),
@@ -128,6 +130,7 @@ _NOTICES: Final = {
         _l("Not verified yet"), _l("Open the link in the email first, or enter the code."), "note"
     ),
     Outcome.ENOUGH: ENOUGH_MAILS,
+    Outcome.NO_TEXTS: NO_TEXTS,
     Outcome.TOO_MANY: Notice(_l("Too many attempts"), _l("Try again in a few minutes.")),
     Outcome.CLOSED: Notice(
         _l("Your account is secured"),
@@ -143,6 +146,6 @@ _REASONS: Final[dict[type[ApiError], Outcome]] = {
     e.MailLimitReached: Outcome.ENOUGH,
     e.SmsLimitReached: Outcome.ENOUGH,
     e.SharedSmsLimitReached: Outcome.ENOUGH,
-    e.NoSmsConfiguration: Outcome.ENOUGH,
+    e.NoSmsConfiguration: Outcome.NO_TEXTS,
     e.PhoneTaken: Outcome.TAKEN,
 }

@@ -168,7 +168,8 @@ _LOCKED: Final = Notice(_l("Too many attempts"), _l("Wait a while, then sign in 
 _TOO_SOON: Final = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
 _NOT_SENT: Final[dict[type[ApiError], Notice]] = {
     e.MailLimitReached: code.ENOUGH_MAILS,
-    **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration), code.ENOUGH_TEXTS),
+    **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached), code.ENOUGH_TEXTS),
+    e.NoSmsConfiguration: code.NO_TEXTS,
 }
 _FAILED: Final = Notice(_l("Something went wrong"), _l("Try again, or try another way."))
 _LOCK_ERRORS: Final = (

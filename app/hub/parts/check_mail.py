@@ -71,7 +71,7 @@ class CheckMailPage(CodePage):
         }
 
 
-_BY_MAIL: Final = [outcome for outcome in Outcome if outcome not in (Outcome.TAKEN, Outcome.CLOSED)]
+_BY_MAIL: Final = [outcome for outcome in Outcome if outcome not in (Outcome.TAKEN, Outcome.CLOSED, Outcome.NO_TEXTS)]
 _BY_TEXT: Final = [outcome for outcome in Outcome if outcome not in (Outcome.UNOPENED, Outcome.CLOSED)]
 
 

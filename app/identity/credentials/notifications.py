@@ -65,7 +65,7 @@ def notify_with_alert_link(
     """Email a notice as `notify` does, with an alert link, which returns the account to this mailbox."""
     if to:
         url, token = _create_alert_link(context, account, to)
-        facts_with_link = {**facts, "url": url, "token": token}
+        facts_with_link = {**facts, "url": url, "token": token, "minutes": str(ALERT_LINK_MINUTES)}
         messaging.mail(
             context, kind, to, account=account, facts=facts_with_link, template=template, language=_alert_language(context, account),
             counted_as=_counted_as(before, to),

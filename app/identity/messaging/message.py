@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from app.contract.branding import Brand
@@ -34,6 +35,12 @@ class Facts:
     device: str = ""  # browser and location of the request
     factor: str = ""  # contract.second_factors.FactorKind that was added or removed
     provider: str = ""  # the title of a connection
+    change: str = ""  # of an email address: added, removed, primary
+    until: datetime | None = None  # the deletion of the account
+    browser: str = ""  # of the request, if known
+    system: str = ""  # of the request
+    place: str = ""  # of the request: its city
+    asked_at: datetime | None = None  # the request
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +58,17 @@ class Branding:
     @property
     def logo(self) -> str:
         """Return an https address or nothing: mail programs show no `data:` images, and spam filters distrust them."""
-        logo = self.brand.logo or ""
-        return logo if logo.startswith("https://") else ""
+        return _https(self.brand.logo) or self.logo_dark
 
     @property
-    def radius(self) -> int:
-        return self.brand.radius_px
+    def logo_dark(self) -> str:
+        """Return the logo of dark mode, as `logo`."""
+        return _https(self.brand.logo_dark)
+
+    @property
+    def button_radius(self) -> int:
+        """Return the radius of buttons in px."""
+        return {"square": 0, "pill": 99}.get(self.brand.button_shape, self.brand.radius_px)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,10 @@ class RenderedMessage:
     html: str
     language: str
     sender_name: str = ""
+
+
+def _https(address: str | None) -> str:
+    return address if address and address.startswith("https://") else ""
 
 
 def one_line(text: str, max_length: int) -> str:

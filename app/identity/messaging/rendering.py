@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import cache
 from html import escape
 from typing import Any, Final
 
+from babel.dates import format_date, format_skeleton, format_time
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
 
 from app.contract.messages import MailKind
 from app.identity.messaging.message import MAX_SUBJECT_LENGTH, Branding, Facts, RenderedMessage, one_line
 from app.kit.colour import Colour
-from app.kit.languages import Language, catalogue
+from app.kit.languages import LANGUAGES, Language, catalogue
 from app.kit.palette import palette
 from app.settings import ROOT
 
@@ -23,28 +25,26 @@ _FONT: Final = (
     "overflow-wrap:anywhere;word-break:break-word;"
     "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Arabic',Arial,sans-serif;"
 )
-_NEUTRAL: Final = {
-    "ground": ("#f5f6f8", "#171920"),
-    "card": ("#ffffff", "#20232c"),
-    "ink": ("#15171c", "#f2f3f6"),
-    "muted": ("#565d6d", "#a6acba"),
-    "line": ("#e3e5ea", "#2f333d"),
-    "note": ("#f1f3f7", "#2b303b"),
+_GROUNDS: Final = {
+    "ground": ("surface", "canvas"),
+    "card": ("raised", "raised"),
+    "note": ("surface", "surface"),
+    "line": ("hairline", "hairline"),
 }
-"""Light and dark colours, as in `static/css/tokens.css`."""
+"""The tokens of a mail's grounds in light and in dark mode: the card lies on a ground that is darker than it."""
 
 
 def render(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> RenderedMessage:
     """Return the mail of this kind in HTML and plain text."""
-    subject = _subject(kind, branding, language)
+    subject = _subject(kind, branding, facts, language)
     html = _render(_HTML, kind, branding, facts, language).strip() + "\n"
     text = collapse_blank_lines(_render(_TEXT, kind, branding, facts, language))
     return RenderedMessage(subject, text, html, language.tag)
 
 
-def _subject(kind: MailKind, branding: Branding, language: Language) -> str:
+def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> str:
     template = _template(kind, language.tag, _TEXT)
-    scope = template.new_context({"tenant": branding.tenant, "layout": _TEXT})
+    scope = template.new_context({"tenant": branding.tenant, "change": facts.change, "layout": _TEXT})
     return one_line("".join(template.blocks["subject"](scope)), MAX_SUBJECT_LENGTH)
 
 
@@ -52,7 +52,7 @@ def _render(layout: str, kind: MailKind, branding: Branding, facts: Facts, langu
     return _template(kind, language.tag, layout).render(
         **_layout_values(branding, language),
         layout=layout,
-        name=facts.name,
+        to=facts.to,
         url=facts.url,
         otp=facts.otp,
         email=facts.email or facts.to,
@@ -61,6 +61,11 @@ def _render(layout: str, kind: MailKind, branding: Branding, facts: Facts, langu
         device=facts.device,
         factor=facts.factor,
         provider=facts.provider,
+        change=facts.change,
+        day=format_day(facts.until, language.tag) if facts.until else "",
+        lifetime=format_duration(facts.minutes, language.tag) if facts.minutes else "",
+        asked_by=origin_sentence(facts, language.tag),
+        changed_by=origin_sentence(facts, language.tag, is_change=True),
         good_for=validity_sentence(facts, language.tag),
     )
 
@@ -72,7 +77,7 @@ def validity_sentence(facts: Facts, tag: str) -> str:
     minutes = facts.otp_minutes or facts.minutes
     code = format_duration(minutes, tag) if facts.otp and minutes else ""
     if link and code and link != code:
-        text = t.gettext("The link works once and expires in %(link_time)s. The code expires in %(code_time)s.")
+        text = t.gettext("The link expires in %(link_time)s, the code in %(code_time)s.")
         return str(text) % {"link_time": link, "code_time": code}
     if link and code:
         text = t.gettext("Use the link or the code. Both expire in %(time)s.")
@@ -98,6 +103,33 @@ def format_duration(minutes: int, tag: str) -> str:
     return str(text) % {"num": count}
 
 
+def format_day(instant: datetime, tag: str) -> str:
+    """Return the date as pages write it."""
+    return str(format_date(instant, "long", locale=tag))
+
+
+def origin_sentence(facts: Facts, tag: str, *, is_change: bool = False) -> str:
+    """Return the sentence about the browser, place and time of the request; empty if the browser is unknown."""
+    if not facts.browser or facts.asked_at is None:
+        return ""
+    gettext = catalogue(tag).gettext
+    if is_change and facts.place:
+        text = gettext("Changed from %(browser)s near %(place)s, %(time)s.")
+    elif is_change:
+        text = gettext("Changed from %(browser)s, %(time)s.")
+    elif facts.place:
+        text = gettext("Requested from %(browser)s near %(place)s, %(time)s.")
+    else:
+        text = gettext("Requested from %(browser)s, %(time)s.")
+    browser = facts.browser
+    if facts.system:
+        browser = gettext("%(browser)s on %(system)s") % {"browser": facts.browser, "system": facts.system}
+    day = format_skeleton("yMMMd", facts.asked_at, locale=tag)
+    time = f"{day}, {format_time(facts.asked_at, 'HH:mm', locale=tag)} UTC"
+    names = {"browser": browser, "place": facts.place, "time": time}
+    return str(text) % {name: _isolated(value, LANGUAGES[tag].direction) for name, value in names.items()}
+
+
 def render_in_frame(branding: Branding, language: Language, subject: str, card: str) -> str:
     """Return a document in the frame of the built-in mails, around a tenant's own paragraphs."""
     frame = _environment(language.tag, is_html=True).get_template(_FRAME)
@@ -106,12 +138,12 @@ def render_in_frame(branding: Branding, language: Language, subject: str, card: 
 
 def element_styles(branding: Branding) -> dict[str, str]:
     """Return the style attributes of the built-in mails by element or class. Mail programs ignore other style sheets."""
-    shades, radius = _shades(branding.brand.color), branding.radius
+    shades, radius = _shades(branding.brand.color), branding.button_radius
     ink, muted, link = (shades[name][0] for name in ("ink", "muted", "link"))
     text = f"margin:0 0 14px;font-size:16px;line-height:25px;color:{ink}"
     styles = {
-        "h1": f"{_FONT}margin:0 0 18px;font-size:25px;line-height:33px;font-weight:700;color:{ink}",
-        "h2": f"{_FONT}margin:26px 0 12px;font-size:19px;line-height:26px;font-weight:700;color:{ink}",
+        "h1": f"{_FONT}margin:0 0 12px;font-size:24px;line-height:30px;font-weight:650;color:{ink}",
+        "h2": f"{_FONT}margin:24px 0 12px;font-size:18px;line-height:24px;font-weight:650;color:{ink}",
         "p": _FONT + text,
         "ul": _FONT + text,
         "ol": _FONT + text,
@@ -120,9 +152,8 @@ def element_styles(branding: Branding) -> dict[str, str]:
         "button": f"{_FONT}display:inline-block;padding:14px 26px;font-size:16px;line-height:22px;font-weight:600;"
         f"text-decoration:none;border-radius:{radius}px;border:1px solid {shades['edge'][0]};"
         f"background:{shades['brand'][0]};color:{shades['on_brand'][0]}",
-        "code": f"margin:0 0 26px;padding:14px 18px;background:{shades['note'][0]};border-radius:{radius}px;"
-        "font-family:ui-monospace,'SF Mono',Consolas,'Liberation Mono',monospace;font-size:34px;line-height:42px;"
-        f"font-weight:700;letter-spacing:6px;text-align:center;color:{ink}",
+        "code": f"{_FONT}margin:0 0 24px;padding:20px 8px;background:{shades['note'][0]};border-radius:12px;font-size:34px;"
+        f"line-height:38px;font-weight:650;letter-spacing:.14em;text-align:center;color:{ink}",
     }
     return {element: escape(style) for element, style in styles.items()}
 
@@ -152,7 +183,8 @@ def _shades(colour: str) -> dict[str, tuple[str, str]]:
         name.removeprefix("--").replace("-", "_"): (str(light), str(dark))
         for name, (light, dark) in palette(str(Colour.parse(colour))).items()
     }
-    return {**measured, **_NEUTRAL}
+    grounds = {name: (measured[light][0], measured[dark][1]) for name, (light, dark) in _GROUNDS.items()}
+    return {**measured, **grounds}
 
 
 def _template(kind: MailKind, tag: str, layout: str) -> Template:
@@ -184,6 +216,11 @@ def _isolation(environment: Environment, is_html: bool) -> Callable[[str], Any]:
         ).module.bdi  # type: ignore[attr-defined]  # environment by the template
         return bdi
     return lambda text: text if text.isascii() else f"\u2068{text}\u2069"
+
+
+def _isolated(text: str, direction: str) -> str:
+    """Return a value that keeps its own direction in a sentence from right to left, in HTML and in plain text."""
+    return f"\u2068{text}\u2069" if direction == "rtl" else text
 
 
 def collapse_blank_lines(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Final
 
 from app.contract.messages import NEW_PLACE_TEXTS, MailKind, SmsKind
@@ -13,7 +14,17 @@ from app.identity.messaging.send_limits import NEW_PLACES
 
 _DAY: Final = 24 * 60
 _LINK: Final = "https://acme.example.com/auth.aspx?vtype={}&vtoken=q3VtnXw0p8Yy2mJxKQd7rA1sLzEo5uHc"
-_PLAIN: Final = Facts(to="ada@example.com", name="Ada", email="ada@example.com", username="ada")
+_ALERT_LINK: Final = "https://acme.example.com/not-me?vtoken=q3VtnXw0p8Yy2mJxKQd7rA1sLzEo5uHc"
+_PLAIN: Final = Facts(
+    to="ada@example.com",
+    name="Ada",
+    email="ada@example.com",
+    username="ada",
+    browser="Chrome",
+    system="Linux",
+    place="Berlin",
+    asked_at=datetime(2026, 11, 22, 15, 40, tzinfo=UTC),
+)
 
 
 def _states(vtype: str, minutes: int) -> dict[str, Facts]:
@@ -26,7 +37,7 @@ def _states(vtype: str, minutes: int) -> dict[str, Facts]:
 
 
 _NOTICE: Final = {"notice": _PLAIN}
-_UNKNOWN: Final = replace(_PLAIN, name="")
+_UNKNOWN: Final = replace(_PLAIN, name="", place="")
 _KINDS: Final = tuple(kind.value for kind in FactorKind)
 _ADDED: Final = replace(_PLAIN, factor=FactorKind.TOTP)
 
@@ -34,14 +45,15 @@ _ADDED: Final = replace(_PLAIN, factor=FactorKind.TOTP)
 def _with_alert_link(kinds: Iterable[str]) -> dict[str, Facts]:
     return {
         "notice": _ADDED,
-        **{f"link, {kind}": replace(_ADDED, factor=kind, url=_LINK.format("alarm")) for kind in kinds},
+        **{f"link, {kind}": replace(_ADDED, factor=kind, url=_ALERT_LINK, minutes=7 * _DAY) for kind in kinds},
     }
 
 
 _PLACE: Final = replace(_PLAIN, device="Firefox, Linux · Linz, Austria · 203.0.113.7")
-_NEW_PLACE: Final = {"notice": _PLACE, "link": replace(_PLACE, url=_LINK.format("alarm"))}
+_NEW_PLACE: Final = {"notice": _PLACE, "link": replace(_PLACE, url=_ALERT_LINK, minutes=7 * _DAY)}
 _GLOBEX: Final = replace(_PLAIN, provider="Globex")
-_CONNECTED: Final = {"notice": _GLOBEX, "link": replace(_GLOBEX, url=_LINK.format("alarm"))}
+_CONNECTED: Final = {"notice": _GLOBEX, "link": replace(_GLOBEX, url=_ALERT_LINK, minutes=7 * _DAY)}
+_OTHER_EMAIL: Final = replace(_PLAIN, email="lovelace@example.org", url=_ALERT_LINK, minutes=7 * _DAY)
 EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.VERIFICATION: {
         **_states("emailverification", 3 * _DAY),
@@ -56,27 +68,29 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.RESET: _states("reset", _DAY),
     MailKind.RESET_PIN: _states("resetpin", _DAY),
     MailKind.PIN_CHANGED: _NOTICE,
-    MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
     MailKind.ALARM: _states("reset", _DAY),
     MailKind.DELETE_ACCOUNT: _states("deleteuser", _DAY),
     MailKind.ADD_EMAIL: {
         name: replace(facts, added_by="a***@e***.com") for name, facts in _states("emailverification", 3 * _DAY).items()
     },
     MailKind.EMAIL_CHANGED: {
-        "notice": replace(_PLAIN, email="lovelace@example.org"),
-        "link": replace(_PLAIN, email="lovelace@example.org", url=_LINK.format("alarm")),
+        "notice": replace(_PLAIN, email="lovelace@example.org", change="removed"),
+        **{change: replace(_OTHER_EMAIL, change=change) for change in ("added", "removed", "primary")},
     },
     MailKind.USERNAME_CHANGED: _NOTICE,
     MailKind.PHONE_CHANGED: _NOTICE,
-    MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
     MailKind.FACTOR_ADDED: _with_alert_link(_KINDS),
     MailKind.FACTOR_REMOVED: _with_alert_link(_KINDS[:3]),
-    MailKind.PASSKEY_ADDED: {**_NOTICE, "link": replace(_PLAIN, url=_LINK.format("alarm"))},
+    MailKind.PASSKEY_ADDED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
     **dict.fromkeys(NEW_PLACES, _NEW_PLACE),
     MailKind.PASSKEY_REMOVED: _NOTICE,
     **dict.fromkeys((MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED), _CONNECTED),
     MailKind.PASSKEY_LOST: {"link": replace(_PLAIN, url=_LINK.format("resetpasskey"), minutes=_DAY)},
-    MailKind.ACCOUNT_LEAVES: {"link": replace(_PLAIN, url="https://acme.example.com/login")},
+    MailKind.ACCOUNT_LEAVES: {
+        "link": replace(_PLAIN, url="https://acme.example.com/login", until=datetime(2026, 12, 22, 15, 40, tzinfo=UTC))
+    },
     MailKind.ACCOUNT_EXISTS: {
         "link": replace(_UNKNOWN, url="https://acme.example.com/login"),
         "notice": _UNKNOWN,

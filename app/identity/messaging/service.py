@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ from app.identity.platform.outbox.queue import NullOutbox
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.languages import Language, negotiate
+from app.kit.user_agents import BROWSERS, parse_user_agent
 
 log = logging.getLogger("gatehouse.letters")
 
@@ -66,7 +68,8 @@ def mail(
 
     Args:
         facts: what the email says beyond the account's own fields: `url`, its `token`, `otp`, `minutes` (lifetime of the link),
-            `otp_minutes` (of the code, if it differs), `email` and `username` if not the account's own, `device`.
+            `otp_minutes` (of the code, if it differs), `email` and `username` if not the account's own, `device`, `change` (of an
+            address: added, removed, primary), `until` (ISO 8601: the deletion of the account).
         template: the tenant's template of that name; without one its default template, and then the built-in one.
         language: by default the account's, then the page's, then the tenant's.
         is_asked_for: the caller asked for this email, so that over the limit even a notice is refused.
@@ -85,7 +88,7 @@ def mail(
         return
     branding = Branding(context.tenant.display_name, context.tenant.brand)
     locale = _language(context, account, language)
-    content = _facts(to, account, facts)
+    content = _with_origin(context, _facts(to, account, facts), account)
     message = _tenant_email(context, kind, account, content, template, locale) or rendering.render(
         kind, branding, content, locale
     )
@@ -239,6 +242,23 @@ def _facts(to: str, account: Account | None, facts: FactsSource) -> Facts:
         device=one_line(values.get("device", ""), 160),
         factor=values.get("factor", ""),
         provider=one_line(values.get("provider", ""), 60),
+        change=values.get("change", ""),
+        until=datetime.fromisoformat(until) if (until := values.get("until")) else None,
+    )
+
+
+def _with_origin(context: Context, facts: Facts, account: Account | None) -> Facts:
+    """Add browser, place and time of the request. Only names of browsers that we know: others are the requester's own words.
+
+    The place is only for a verified address: a mistyped one must not learn where somebody is.
+    """
+    agent = parse_user_agent(context.agent)
+    if agent.browser not in BROWSERS:
+        return facts
+    has_place = account is not None and is_verified(account, facts.to)
+    place = context.services.locations.place_of(context.address).city if has_place else ""
+    return replace(
+        facts, browser=agent.browser, system=agent.system or "", place=one_line(place, 60), asked_at=context.now
     )
 
 

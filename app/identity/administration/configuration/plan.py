@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 from app.identity.administration.configuration.document import ConfigurationError, Path
 from app.identity.administration.configuration.reading import Configuration
@@ -22,14 +22,6 @@ class Action(StrEnum):
     CHANGE = "change"
     REMOVE = "remove"
     UNCHANGED = "unchanged"
-
-
-_PAST: Final = {
-    Action.CREATE: "created",
-    Action.CHANGE: "changed",
-    Action.REMOVE: "removed",
-    Action.UNCHANGED: "unchanged",
-}
 
 
 @dataclass(frozen=True)
@@ -76,15 +68,10 @@ class Plan:
         return Counter(change.action for change in self.changes)[action]
 
     def __str__(self) -> str:
-        return self._text("Plan", {one: f"to {one}" for one in Action} | {Action.UNCHANGED: "unchanged"})
-
-    def as_done(self) -> str:
-        """Return the text of a plan that was applied."""
-        return self._text("Done", _PAST)
-
-    def _text(self, title: str, words: Mapping[Action, str]) -> str:
-        counts = ", ".join(f"{self.count(action)} {words[action]}" for action in Action)
-        return "\n".join([*map(str, self.changes), f"{title}: {counts}."])
+        counts = ", ".join(
+            f"{self.count(action)} {'unchanged' if action is Action.UNCHANGED else f'to {action}'}" for action in Action
+        )
+        return "\n".join([*map(str, self.changes), f"Plan: {counts}."])
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

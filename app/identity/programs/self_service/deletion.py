@@ -144,7 +144,9 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
     sessions.end_all(context, uid)
     tokens.revoke_all(context, uid)
     one_time_tokens.close(context, uid, except_purpose=Purpose.ALARM)
-    notifications.notify(context, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{context.issuer}/login")
+    notifications.notify(
+        context, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{context.issuer}/login", until=leaves_at.isoformat()
+    )
     context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
     events.emit(context, "DeleteAccount", after, suppress_webhook)
     return after
