@@ -157,7 +157,9 @@ def test_upgrade_under_load_fails_no_request(
     assert load.failed == [], log.read_text()[-6000:]
     assert least_ready == 2
     assert set(made_by) == {"this", "next"}
-    assert "is at schema" not in log.read_text(), "an instance reported that it cannot serve the new schema"
+    assert "The database is at schema" not in log.read_text(), (
+        "an instance reported that it cannot serve the new schema"
+    )
 
 
 def begin(load: Load, client: Client) -> None:
