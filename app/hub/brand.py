@@ -100,7 +100,7 @@ def in_language(texts: tuple[tuple[str, str], ...], language: str) -> str:
 
 _FONT_NAME: Final = "Brand"
 _DEVICE_FONT: Final = "system-ui,Segoe UI,Roboto,sans-serif"
-_BUTTON_RADIUS: Final = {"square": "0", "pill": "99px"}
+_BUTTON_RADIUS: Final = {"square": "0px", "pill": "99px"}
 
 
 @lru_cache(maxsize=1024)

@@ -22,7 +22,7 @@ MAX_REMEMBERED: Final = 8
 MAX_ADDRESS_LENGTH: Final = 160
 """Longest address of an application's logo, privacy notice or terms that the cookie carries: five cookies share one header."""
 _FEWEST_FIELDS: Final = 10
-"""Fields of a cookie from before the logo was added."""
+"""Fields of a cookie without logo and links, which the previous release reads and writes."""
 COOKIE_LIFETIME_SECONDS: Final = 24 * 3600
 """Longer than the interaction lives, so that "start again" still knows the relying party."""
 
@@ -128,6 +128,8 @@ class InteractionCookies:
             list(value) if isinstance(value, tuple) else value
             for value in (getattr(interaction, field.name) for field in fields(interaction))
         ]
+        while len(content) > _FEWEST_FIELDS and not content[-1]:
+            content.pop()
         return name, self._cipher.encrypt(content, f"{tenant} {name}")
 
     def to_evict(self, cookies: Mapping[str, str], tenant: str, keep: str) -> dict[str, Interaction | None]:

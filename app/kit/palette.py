@@ -138,8 +138,9 @@ def _daylight(brand: Colour) -> dict[str, tuple[str, str]]:
     lightness, chroma, hue = brand.oklch
     fresh = lightness > BRIGHT
     least, away, share = (0.97, 0.948, 0.92, 0.88, 0.79), (0.1, 0.2, 0.34, 0.52, 0.74), (0.17, 0.3, 0.46, 0.64, 0.88)
+    shown = min(lightness, 0.86) if chroma < 0.03 else lightness  # the rings of white would be white
     light = [
-        Colour.from_oklch(max(floor, 1 - (1 - lightness) * part), chroma * strength, hue)
+        Colour.from_oklch(max(floor, 1 - (1 - shown) * part), chroma * strength, hue)
         for floor, part, strength in zip(least, away, share, strict=True)
     ]
     dark = [Colour.from_oklch(each, min(chroma, 0.012), hue) for each in (0.215, 0.25, 0.29, 0.34, 0.41)]

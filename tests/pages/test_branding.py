@@ -87,7 +87,7 @@ def test_own_favicon_is_linked_and_found_at_its_usual_address(world: World, visi
     assert (answer.status_code, answer.headers["Location"]) == (302, f"{CDN}/icon.svg")
 
 
-@pytest.mark.parametrize(("shape", "radius"), [("pill", "--button-radius:99px"), ("square", "--button-radius:0")])
+@pytest.mark.parametrize(("shape", "radius"), [("pill", "--button-radius:99px"), ("square", "--button-radius:0px")])
 def test_button_has_the_shape_of_the_tenant(world: World, visitor: Visitor, shape: str, radius: str) -> None:
     assert radius in shown(world, visitor, button_shape=shape).html
 

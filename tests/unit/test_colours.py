@@ -85,6 +85,13 @@ def test_bright_brand_is_always_in_daylight() -> None:
     assert tokens(YELLOW)["--g5"] == YELLOW
 
 
+def test_white_brand_has_a_button_and_rings_that_are_seen() -> None:
+    drawn = tokens(WHITE)
+    assert drawn["--brand"].contrast(WHITE) > 10
+    assert drawn["--g4"].contrast(WHITE) > 1.2
+    assert tokens(WHITE, mode=1)["--brand"] == WHITE
+
+
 def test_dark_brand_may_choose_daylight() -> None:
     indigo = Colour.parse("#3c4bdc")
     assert tokens(indigo, "dusk")["--g0"].luminance < 0.05

@@ -206,6 +206,14 @@ def test_terms_that_must_be_accepted_have_a_link() -> None:
     assert problems(f"{TERMS_FORM}\n    brand: {{links: {{terms: 'https://a.example/terms'}}}}") == []
 
 
+def test_privacy_policy_that_must_be_accepted_has_a_link() -> None:
+    policy = "settings: {privacy_policy: {versions: [{version: '1', starts_at: '2027-01-31T00:00:00Z'}]}}"
+    (problem,) = problems(f"{policy}\n    brand: {{color: '#123456'}}")
+    assert problem.endswith("brand: expected links.privacy, the address of the policy that privacy_policy asks for")
+    assert problems(f"{policy}\n    brand: {{links: {{privacy: 'https://a.example/privacy'}}}}") == []
+    assert problems(policy) == []
+
+
 def test_terms_keep_the_link_of_a_brand_that_is_not_in_the_file() -> None:
     assert problems(TERMS_FORM) == []
 

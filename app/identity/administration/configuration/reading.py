@@ -78,7 +78,7 @@ def read(text: bytes, file: str, folder: FilePath, resources: tuple[Resource, ..
     for path, sentence in (*_malformed(declared), *found):
         document.problem(path, sentence)
     brands |= {tenant.name: tenant.brand for tenant in declared.tenants if tenant.brand is not None}
-    for path, sentence in _terms_without_a_link(declared, brands):
+    for path, sentence in _texts_without_a_link(declared, brands):
         document.problem(path, sentence)
     if document.problems:
         raise ConfigurationError(document.problems)
@@ -139,14 +139,16 @@ def _named(path: Path, part: dict[str, Any], owner: str, *keys: str) -> Iterator
             yield (*path, key), str(path[-2]), key, owner, text if key == "client_id" else text.casefold()
 
 
-def _terms_without_a_link(declared: ConfigurationFile, brands: Mapping[str, Brand]) -> Iterator[tuple[Path, str]]:
-    """Yield tenants whose registration requires terms that its pages could not link. A brand that is absent keeps its links."""
+def _texts_without_a_link(declared: ConfigurationFile, brands: Mapping[str, Brand]) -> Iterator[tuple[Path, str]]:
+    """Yield tenants whose pages ask to accept a text that they could not link. A brand that is absent keeps its links."""
     for at, tenant in enumerate(declared.tenants):
-        brand = brands.get(tenant.name)
+        brand, key = brands.get(tenant.name), "theme" if tenant.theme is not None else "brand"
         asks = any(field.name == TERMS for field in tenant.registration_form or ())
         if brand is not None and asks and "terms" not in brand.links:
-            key = "theme" if tenant.theme is not None else "brand"
             yield ("tenants", at, key), "expected links.terms, the address of the terms that registration_form asks for"
+        has_policy = tenant.settings is not None and bool(tenant.settings.privacy_policy.versions)
+        if brand is not None and has_policy and "privacy" not in brand.links:
+            yield ("tenants", at, key), "expected links.privacy, the address of the policy that privacy_policy asks for"
 
 
 def _malformed(declared: ConfigurationFile) -> Iterator[tuple[Path, str]]:

@@ -1,0 +1,50 @@
+"""The cookie of an interaction across an upgrade."""
+
+from dataclasses import fields
+
+import pytest
+
+from app.contract.hub import Next, RelyingPartyView, Step
+from app.hub.encryption import CookieCipher
+from app.hub.interaction import MAX_ADDRESS_LENGTH, Interaction, InteractionCookies, interaction_from_step
+
+CIPHER = CookieCipher([b"a secret of the tests, long enough"])
+COOKIES = InteractionCookies(CIPHER, "")
+BEFORE = ["i", "binding", "Shop", "https://shop.example/", "https://shop.example", ["de"], "ada", "", 1, 2]
+
+
+def test_cookie_of_the_previous_release_is_read() -> None:
+    """A sign-in that began before an upgrade goes on after it."""
+    name = COOKIES.name_of("i")
+    read = COOKIES.read({name: CIPHER.encrypt(BEFORE, f"acme {name}")}, "acme", "i")
+    assert read == Interaction("i", "binding", *BEFORE[2:5], ("de",), "ada", "", 1, 2)
+
+
+def test_cookie_without_logo_is_read_by_the_previous_release() -> None:
+    name, value = COOKIES.write(Interaction("i", "binding", *BEFORE[2:5], ("de",), "ada", "", 1, 2), "acme")
+    assert CIPHER.decrypt(value, f"acme {name}") == BEFORE
+
+
+@pytest.mark.parametrize("content", [BEFORE[:9], [*BEFORE, "", "", "", "more"], {}])
+def test_cookie_of_another_shape_is_not_read(content: object) -> None:
+    name = COOKIES.name_of("i")
+    assert COOKIES.read({name: CIPHER.encrypt(content, f"acme {name}")}, "acme", "i") is None
+
+
+@pytest.mark.parametrize(
+    ("logo", "kept"),
+    [
+        ("https://cdn.example/a.png", True),
+        ("https://cdn.example/" + "x" * MAX_ADDRESS_LENGTH, False),
+        ("data:image/png;base64,AAAA", False),
+        ("javascript:alert(1)", False),
+    ],
+)
+def test_only_short_web_addresses_ride_in_the_cookie(logo: str, kept: bool) -> None:
+    application = RelyingPartyView(name="Shop", client_id="shop", logo=logo, policy=logo, terms=logo)
+    step = Next(step=Step.LOGIN, attempt="i", relying_party=application)
+    made = interaction_from_step(step, "binding", 0)
+    assert (made.logo, made.policy, made.terms) == ((logo,) * 3 if kept else ("", "", ""))
+    name, value = COOKIES.write(made, "acme")
+    assert COOKIES.read({name: value}, "acme", "i") == made
+    assert len(fields(made)) == len(BEFORE) + 3
