@@ -39,6 +39,32 @@ def test_click_without_number_completes_no_login(
     assert answered(poll(who, client_guid))["Profile"]["Uid"] == who.uid
 
 
+def new_password_by_program(who: AccountHolder) -> None:
+    who.tenant.update(who.uid, {"Password": "Amber-window-44"})
+
+
+def new_password_by_holder(who: AccountHolder) -> None:
+    bearer = str(who.tenant.tokens(who.uid)["access_token"])
+    answered(who.tenant.send("PUT", "/identity/v2/auth/account", {"Password": "Amber-window-44"}, bearer=bearer))
+
+
+def block_and_unblock(who: AccountHolder) -> None:
+    who.tenant.update(who.uid, {"IsActive": False})
+    who.tenant.update(who.uid, {"IsActive": True})
+
+
+@pytest.mark.parametrize("secure", [new_password_by_program, new_password_by_holder, block_and_unblock])
+def test_approved_login_ends_with_a_new_password_or_block(
+    new_tenant_server: NewTenantServer, secure: Callable[[AccountHolder], None]
+) -> None:
+    """Whoever approved a login from a stolen mailbox loses it when the account is secured."""
+    who = account_holder(new_tenant_server, **SMART)
+    client_guid, link = asked(who)
+    answered(click(who, link))
+    secure(who)
+    assert poll(who, client_guid).status_code == 403
+
+
 @pytest.mark.parametrize(("begin", "operation_id", "settings"), BY_PROGRAM)
 def test_three_wrong_numbers_deny_pending_login(
     new_tenant_server: NewTenantServer, begin: Begin, operation_id: str, settings: dict[str, bool]

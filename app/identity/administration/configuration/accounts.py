@@ -13,9 +13,8 @@ from app.contract.tenant_file import AccountFile, TenantFile
 from app.identity.administration.configuration.document import Path
 from app.identity.administration.configuration.plan import Action, Change, Run, differences
 from app.identity.authentication.recovery import new_password
-from app.identity.authentication.sign_in import sessions
+from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens
 from app.identity.credentials import notifications
-from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifiers, profile_edits, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.profile_edits import Edits
@@ -178,8 +177,7 @@ class AccountPass:
         context.audit.record("account.changed", uid=held.uid, source="file")
         notifications.notify_profile_changes(context, held, after)
         if "password_hash" in values:
-            sessions.end_all(context, held.uid)
-            tokens.revoke_all(context, held.uid)
+            end_sessions_and_tokens(context, after)
             new_password.after_change(context, after, "file")
 
     def _remove(self, context: Context, seen: set[str], named: set[str]) -> Iterator[Change]:

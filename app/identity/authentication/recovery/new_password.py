@@ -64,7 +64,7 @@ def write(
     """Write the new password of a locked account and return the account. The caller ends the sessions and tokens.
 
     Args:
-        proved_email: the address that the reset mail was sent to; its reader owns it.
+        verified_email: the address that the reset mail was sent to; its reader owns it.
         opens_lock: whether the token opens a lock of failed attempts; it never unblocks an account.
     """
     policy = context.tenant.settings.password_policy

@@ -256,9 +256,22 @@ def set_password(
 
 
 def end_sessions_and_tokens(
-    context: Context, account: Account, *, except_session: str | None = None, except_token: str | None = None
+    context: Context,
+    account: Account,
+    *,
+    except_session: str | None = None,
+    except_token: str | None = None,
+    reason: str = "password",
 ) -> None:
-    """End the account's sessions and tokens, except those of the caller that changed the password."""
+    """End the account's sessions and tokens, and every sign-in that has begun, after a new password or a block.
+
+    Args:
+        context: the request's context.
+        account: the account.
+        except_session: the session of the caller that changed the password; it stays.
+        except_token: the hash of that caller's token; its family stays.
+        reason: `reason` of the audit row.
+    """
     sessions.end_all(context, account.uid, except_session)
     tokens.revoke_all(context, account.uid, except_session, except_token)
     purposes = (
@@ -268,7 +281,7 @@ def end_sessions_and_tokens(
         ContinuationPurpose.SMART_LOGIN,
     )
     continuation_tokens.revoke_all(context, account.uid, *purposes, ContinuationPurpose.TRUSTED_BROWSER)
-    context.audit.record("sessions.ended", uid=account.uid, reason="password")
+    context.audit.record("sessions.ended", uid=account.uid, reason=reason)
 
 
 def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:

@@ -8,12 +8,11 @@ from app.contract.profile import Write
 from app.contract.self_service import UpdateOwnAccount
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration import registration_data, requirements
-from app.identity.authentication.sign_in import sessions
+from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import notifications
-from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import input_checks, privacy_policy, profile_edits
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
@@ -102,9 +101,8 @@ def _follow_up(context: Context, changed: ChangedAccount, req: UpdateOwnAccount,
     before, after = changed.before, changed.after
     if changed.has_new_password:
         keep = session_id or (context.holder.session_id if context.holder else None)
-        sessions.end_all(context, after.uid, keep)
-        tokens.revoke_all(context, after.uid, keep, context.holder.token_hash if context.holder else None)
-        context.audit.record("sessions.ended", uid=after.uid, reason="password")
+        token_hash = context.holder.token_hash if context.holder else None
+        end_sessions_and_tokens(context, after, except_session=keep, except_token=token_hash)
         new_password.after_change(context, after, "UpdateProfile")
     options = VerificationOptions(
         url=req.verification_url,
