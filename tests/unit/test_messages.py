@@ -258,3 +258,8 @@ def test_name_in_another_script_stays_outside_gsm7() -> None:
 )
 def test_durations_are_formatted_for_people(minutes: int, words: str) -> None:
     assert format_duration(minutes, "en") == words
+
+
+def test_german_duration_is_dative() -> None:
+    """Every sentence has it after `in` or `innerhalb von`."""
+    assert format_duration(3 * 24 * 60, "de") == "3 Tagen"
