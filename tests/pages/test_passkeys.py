@@ -121,3 +121,20 @@ def test_remember_me_works_with_a_passkey(tenant: World, browser: Visitor, ada: 
 def test_options_need_a_form_token(browser: Visitor) -> None:
     answer = browser.send("POST", f"{browser.home}/login/passkey/options", {"token": "x"})
     assert (answer.status, answer.html) == (403, "{}")
+
+
+def test_list_marks_the_passkey_of_this_device(
+    tenant: World, browser: Visitor, ada: Person, new_visitor_at: NewVisitorAt
+) -> None:
+    device = Authenticator(browser.home)
+    has_passkey(browser, ada, device)
+    assert "This device" in sign_in_here(browser, tenant, device).open("/passkeys").text
+    assert "Last used" in browser.open("/passkeys").text
+    other = new_visitor_at(tenant)
+    assert "This device" not in sign_in_here(other, tenant, device, attachment="cross-platform").open("/passkeys").text
+
+
+def sign_in_here(visitor: Visitor, tenant: World, device: Authenticator, **changes: Any) -> Visitor:
+    sign_out(visitor)
+    sign_in_by_passkey(visitor, tenant, device, **changes)
+    return visitor
