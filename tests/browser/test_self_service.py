@@ -43,10 +43,10 @@ def test_account_is_edited_deleted_and_restored(world: World, served: str, opene
     mail = mails_to(world.services, world.tenant_id, ada.email)[-1]
     page.goto(served + "/delete-account" + link_in(mail).partition("/delete-account")[2])
     page.get_by_role("button", name="حذف الحساب").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("تقرّر حذف الحساب")
+    expect(page.get_by_role("heading", level=1)).to_have_text("تمت جدولة حذف الحساب")
     page.goto(f"{served}/profile")
     sign_in(page, ada)
-    expect(page.get_by_role("heading", level=1)).to_have_text("تقرّر حذف الحساب")
+    expect(page.get_by_role("heading", level=1)).to_have_text("تمت جدولة حذف الحساب")
     page.get_by_role("button", name="الاحتفاظ بحسابي").click()
     page.goto(f"{served}/profile")
     sign_in(page, ada)
