@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
 from sqlalchemy import select
@@ -78,6 +78,36 @@ def test_scanner_does_not_use_up_a_link(
             fetched = scanner.send("GET", urljoin(link, part.replace("&amp;", "&")), None, **{"User-Agent": agent})
             assert fetched.status < 500
     assert states(world) == before
+
+
+LINK_PARAMETERS = {
+    "/verify": {"vtoken", "attempt"},
+    "/reset-password": {"vtoken", "attempt"},
+    "/delete-account": {"vtoken"},
+    "/not-me": {"vtoken"},
+}
+
+
+@pytest.mark.parametrize("send_mail", [verification, recovery, deletion, security_alert])
+def test_link_to_own_page_has_only_the_token(world: World, visitor: Visitor, send_mail: Any) -> None:
+    send_mail(world, visitor)
+    link = urlsplit(newest_link(world))
+    assert set(parse_qs(link.query)) <= LINK_PARAMETERS[link.path]
+
+
+def test_address_after_the_link_has_no_token(world: World, visitor: Visitor) -> None:
+    recovery(world, visitor)
+    done = visitor.open(newest_link(world)).press(SAVE, password=NEW)
+    assert done.status == 200
+    assert "vtoken" not in done.address
+
+
+@pytest.mark.parametrize("older", ["/auth.aspx?vtype=reset&", "/reset-password?vtype=reset&"])
+def test_link_of_an_older_mail_still_works(world: World, visitor: Visitor, older: str) -> None:
+    recovery(world, visitor)
+    page = visitor.open(older + urlsplit(newest_link(world)).query)
+    page.press(SAVE, password=NEW)
+    assert visitor.open("/login").press("Sign in", identifier=ADA, password=NEW).address.endswith("/profile")
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def test_code_continues_to_the_application(pending: PendingVerification) -> None
 
 
 def test_legacy_link_address_resolves(pending: PendingVerification) -> None:
-    link = pending.link.replace("/verify?", "/auth.aspx?")
+    link = pending.link.replace("/verify?", "/auth.aspx?vtype=emailverification&")
     link_page = pending.visitor.open(link)
     assert link_page.heading == "Is this your email?"
     assert pending.is_at_application(link_page.press("Verify"))

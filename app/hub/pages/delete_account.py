@@ -116,8 +116,6 @@ class ConfirmDeletionPage(mailed_link.LinkPage):
 
     template = "pages/confirm_deletion.html"
     path = ADDRESS
-    link_type = "deleteuser"
-    query = {**mailed_link.LinkPage.query, "vtype": 20}
 
     form: ConfirmForm
     state: DeletionState

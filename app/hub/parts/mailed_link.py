@@ -25,8 +25,6 @@ class LinkPage(Page):
     query = {**Page.query, **QUERY}
     path: ClassVar[str]
     """Path of the page."""
-    link_type: ClassVar[str] = ""
-    """Value of `vtype` that the form's action repeats; empty if the page needs none."""
 
     form: HubForm
     state: str
@@ -38,7 +36,7 @@ class LinkPage(Page):
     @property
     def action(self) -> str:
         """The form's action: this page's own address, so that the language links work after a post."""
-        return form_address(self.path, self.token, **({"vtype": self.link_type} if self.link_type else {}))
+        return form_address(self.path, self.token)
 
 
 def link_token() -> str:
@@ -46,9 +44,9 @@ def link_token() -> str:
     return request.args.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]
 
 
-def form_address(path: str, token: str, **parameters: str) -> str:
+def form_address(path: str, token: str) -> str:
     """Return the address of a link's page."""
-    return f"{path}?{urlencode({**parameters, PARAMETER: token})}"
+    return f"{path}?{urlencode({PARAMETER: token})}"
 
 
 def link_read(token: str) -> LinkLookup:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.messages import MailKind, SmsKind
@@ -250,11 +249,9 @@ def _send_code_sms(
 
 
 def _link(context: Context, kind: SignInMessage, token: str, options: SendOptions) -> str:
-    query = {"vtype": kind.vtype, "vtoken": token}
-    if options.url is not None:
-        return allowed_addresses.with_query(options.url, **query)
-    query |= {"attempt": options.interaction_id} if options.interaction_id else {}
-    return f"{context.issuer}{kind.page}?{urlencode(query)}"
+    return allowed_addresses.mailed_link(
+        context, kind.page, token, options.url, vtype=kind.vtype, attempt=options.interaction_id
+    )
 
 
 def _language(context: Context) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.messages import MailKind, SmsKind
@@ -248,9 +247,6 @@ def _mail(
 
 
 def _link(context: Context, token: str, options: ResetOptions, reset_kind: ResetKind) -> str:
-    if options.url is not None:
-        return allowed_addresses.with_query(options.url, vtype=reset_kind.vtype, vtoken=token)
-    query = {"vtype": reset_kind.vtype, "vtoken": token} | (
-        {"attempt": options.interaction_id} if options.interaction_id else {}
+    return allowed_addresses.mailed_link(
+        context, reset_kind.page, token, options.url, vtype=reset_kind.vtype, attempt=options.interaction_id
     )
-    return f"{context.issuer}{reset_kind.page}?{urlencode(query)}"

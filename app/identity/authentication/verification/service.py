@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.messages import MailKind
@@ -331,12 +330,10 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
 
 
 def _link(context: Context, token: str, options: VerificationOptions, email: str) -> str:
-    query = {"vtype": VTYPE, "vtoken": token}
-    if options.url is None:
-        query |= {"attempt": options.interaction_id} if options.interaction_id else {}
-        return f"{context.issuer}/verify?{urlencode(query)}"
-    query |= {"email": email} if context.tenant.settings.email_verification_codes else {}
-    return allowed_addresses.with_query(options.url, **query)
+    more = {"email": email} if context.tenant.settings.email_verification_codes else {}
+    return allowed_addresses.mailed_link(
+        context, "/verify", token, options.url, vtype=VTYPE, attempt=options.interaction_id, **more
+    )
 
 
 __all__ = [

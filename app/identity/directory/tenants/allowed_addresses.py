@@ -95,6 +95,26 @@ def is_allowed_in_mail(context: Context, page: str) -> bool:
     return (parts.hostname, parts.port) != (own.hostname, own.port) or names <= _PUBLIC_PARAMETERS
 
 
+def mailed_link(
+    context: Context,
+    page: str,
+    token: str,
+    own_page: str | None,
+    *,
+    vtype: str,
+    attempt: str | None = None,
+    **more: str,
+) -> str:
+    """Return the link of an email: to the application's own page, else to our `page`.
+
+    An own page gets `vtype`, `vtoken` and `more` (interface user.md, mail links). Our pages know their type by their path: their
+    link has only the token and, to go on in the same browser, the id of the interaction.
+    """
+    if own_page:
+        return with_query(own_page, vtype=vtype, vtoken=token, **more)
+    return f"{context.issuer}{page}?{urlencode({'vtoken': token} | ({'attempt': attempt} if attempt else {}))}"
+
+
 def with_query(address: str, **parameters: str) -> str:
     """Return the address with parameters added to its query (RFC 3986 §3).
 

@@ -43,7 +43,7 @@ def ask(context: Context, account: Account, url: str | None = None, template: st
         raise e.VerificationUrlRefused
     token = token_only(context, account)
     facts = {
-        "url": allowed_addresses.with_query(url or f"{context.issuer}{PATH}", vtype=VTYPE, vtoken=token),
+        "url": allowed_addresses.mailed_link(context, PATH, token, url, vtype=VTYPE),
         "token": token,
         "minutes": str(one_time_tokens.LINK_MINUTES),
     }

@@ -185,9 +185,7 @@ def _new_link_and_code(context: Context, account: Account, new: NewAddress, form
         one_time_tokens.close(context, account.uid, Purpose.ADD_EMAIL, subject=form)
     if carries != "otp":
         token = _link(context, account, new, form)
-        page = allowed_addresses.with_query(
-            new.url or f"{context.issuer}/verify", vtype=verification.VTYPE, vtoken=token
-        )
+        page = allowed_addresses.mailed_link(context, "/verify", token, new.url, vtype=verification.VTYPE)
         facts |= {"url": page, "token": token, "minutes": str(one_time_tokens.LINK_MINUTES)}
     if carries != "link":
         kept = {"type": new.type.strip(), "email": shown}

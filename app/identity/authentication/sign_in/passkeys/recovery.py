@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.groups import Posted
@@ -200,10 +199,9 @@ def _spelling(account: Account, email: str) -> str:
 
 
 def _link(context: Context, token: str, options: RecoveryOptions) -> str:
-    if options.url is not None:
-        return allowed_addresses.with_query(options.url, vtype=VTYPE, vtoken=token)
-    query = {"vtoken": token} | ({"attempt": options.interaction_id} if options.interaction_id else {})
-    return f"{context.issuer}/passkeys/reset?{urlencode(query)}"
+    return allowed_addresses.mailed_link(
+        context, "/passkeys/reset", token, options.url, vtype=VTYPE, attempt=options.interaction_id
+    )
 
 
 __all__ = ["KIND", "VTYPE", "begin_with_link", "finish_with_link", "send_from_page", "peek"]
