@@ -165,7 +165,8 @@ class TenantSettings(ConfigurationModel):
     logout_on_email_verification: bool = False  # verifying an address ends all sessions of the account
     reset_password_codes: bool = False  # programs may request a code in addition to the link
     reset_code_minutes: int = Field(default=5, ge=1, le=60)  # lifetime of codes that reset a password or a PIN
-    login_on_password_reset: bool = False  # setting a new password signs in
+    # setting a new password signs in; by default on the hosted pages, but not in operations
+    login_on_password_reset: bool | None = None
     captcha_at: tuple[
         Literal["forgot_password", "change_password", "update_profile"], ...
     ] = ()  # operations where programs must send a captcha

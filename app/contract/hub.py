@@ -112,7 +112,8 @@ class Next(Wire):
     attempt_lifetime_seconds: int = 600
     binding: str | None = None  # set for a new interaction: the browser's secret, for the interaction's cookie
     address: str | None = None
-    fields: dict[str, str] = Field(default_factory=dict)  # SIGN_IN_SENT: the `number` and the `state` of a device
+    # CHECK_MAIL, RESET_SENT, PIN_SENT, SIGN_IN_SENT: the `number` and the `state` (waits, approved ...) of the waiting page
+    fields: dict[str, str] = Field(default_factory=dict)
     relying_party: RelyingPartyView | None = None
     person: PersonView | None = None
     scopes: list[ScopeView] = Field(default_factory=list)

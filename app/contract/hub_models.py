@@ -35,9 +35,10 @@ class LinkToken(Wire):
 
 
 class LinkRequest(LinkToken):
-    """`attempt`: the interaction to continue; None begins one."""
+    """`attempt`: the interaction to continue; None begins one. `number`: of the page that waits in another browser, if typed."""
 
     attempt: str | None = None
+    number: str = Field(default="", max_length=20)
 
 
 class LinkLookup(LinkToken):
@@ -49,6 +50,7 @@ class LinkView(Wire):
 
     state: str
     label: str = ""
+    is_awaited: bool = False  # a page in another browser waits for it, and shows a number
 
 
 class SentTo(Wire):
@@ -58,3 +60,4 @@ class SentTo(Wire):
     resend_in_seconds: int = 0
     by: str = "mail"  # or sms
     can_change: bool = False  # as in `Next`
+    number: str = ""  # as in the fields of `Next`

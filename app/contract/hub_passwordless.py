@@ -27,6 +27,12 @@ class SignInLinkView(LinkView):
     registers: bool = False  # registers new accounts
 
 
+class HandoverRequest(LinkToken):
+    """`number`: of the page that waits in another browser."""
+
+    number: str = Field(max_length=20)
+
+
 class DeviceRequestView(Wire):
     """A device that waits for approval; `state`: open, approved, denied, expired or unknown."""
 
@@ -75,6 +81,11 @@ read_link = hub_operation(
 open_link = hub_operation(
     "hub.open_sign_in_link", "POST /hub/passwordless/link", LinkRequest, Next, hashing=HASHES_SECRETS, errors=(*_MAY_NOT, *_NEW, *LINK),
     summary="Sign this browser in with an emailed link.",
+)  # fmt: skip
+hand_over = hub_operation(
+    "hub.hand_sign_in_over", "POST /hub/passwordless/handover", HandoverRequest, SignInLinkView, hashing=HASHES_SECRETS,
+    errors=(*_MAY_NOT, *_NEW, *LINK, e.WrongMailCode),
+    summary="Let the page that waits for an emailed link in another browser sign in there, by the number that it shows.",
 )  # fmt: skip
 renew_link = hub_operation(
     "hub.renew_sign_in_link", "POST /hub/passwordless/renewal", LinkRequest, Next, errors=(e.UnknownLink, e.PasswordlessOff),

@@ -60,6 +60,10 @@ resend = hub_operation(
     "hub.forgot_again", "POST /hub/password/again", InteractionOnly, Next,
     summary="Resend it, unless it was sent a moment ago. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
+continue_reset = hub_operation(
+    "hub.continue_reset", "POST /hub/password/continue", InteractionOnly, Next,
+    summary="Continue after the password was reset in this browser, or elsewhere with the number of the waiting page.",
+)  # fmt: skip
 reset_code = hub_operation(
     "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, errors=(*LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE),
     summary="Verify the code. `Data` of an error is a `SentTo`.",
@@ -69,7 +73,8 @@ read_reset = hub_operation(
     summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 reset = hub_operation(
-    "hub.reset", "POST /hub/password/reset", ResetPasswordRequest, Next, hashing=HASHES, errors=(*NEW_PASSWORD, *LINK, e.AccountBlocked),
+    "hub.reset", "POST /hub/password/reset", ResetPasswordRequest, Next, hashing=HASHES,
+    errors=(*NEW_PASSWORD, *LINK, e.AccountBlocked, e.WrongMailCode),
     summary="Set a new password with a link, and sign in if the tenant allows it.",
 )  # fmt: skip
 renew_reset = hub_operation(

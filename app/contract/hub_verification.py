@@ -19,6 +19,7 @@ class VerificationLinkView(Wire):
     state: str
     sent_to: str = ""
     added_by: str = ""
+    is_awaited: bool = False  # as in `LinkView`
 
 
 class VerifyLinkRequest(LinkRequest):
@@ -28,7 +29,7 @@ class VerifyLinkRequest(LinkRequest):
 
 
 class OptionalCodeRequest(InteractionOnly):
-    """Without a code: the link was opened in another browser."""
+    """Without a code: the link was opened in this browser, or elsewhere with the number of this page."""
 
     code: str = Field(default="", max_length=64)
 
@@ -46,7 +47,7 @@ read_link = hub_operation(
     summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 _OPEN_LINK_ERRORS = (
-    e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials,
+    e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials, e.WrongMailCode,
 )  # fmt: skip
 open_link = hub_operation(
     "hub.open_link", "POST /hub/verification/link", VerifyLinkRequest, Next, hashing=HASHES_SECRETS, errors=_OPEN_LINK_ERRORS,

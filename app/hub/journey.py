@@ -58,6 +58,14 @@ def follow(step: Next, **parameters: str) -> Response:
     return response
 
 
+def follow_home(step: Next) -> Response:
+    """Return the response for a waiting page; the application's home where another tab finished its sign-in."""
+    interaction = current_visit().interaction
+    if step.step is Step.PROFILE and not step.attempt and not step.session and interaction and interaction.home:
+        return redirect_to(interaction.home)
+    return follow(step)
+
+
 def redirect_to(address: str) -> Response:
     """Redirect with 302; after a POST with 303, so that the browser does not post the form again (RFC 9110 §15.4.4)."""
     response: Response = redirect(address, 303 if request.method == "POST" else 302)  # type: ignore[assignment]  # Flask's own kind

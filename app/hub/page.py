@@ -19,6 +19,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.captcha_widget import Widget
 from app.hub.locale import LANGUAGES, Language
+from app.hub.parts.formatting import Countdown
 from app.hub.safety import content_security_policy
 from app.hub.visit import Visit, current_visit
 from app.kit import randomness
@@ -36,6 +37,8 @@ class Notice:
     text: Any = ""
     tone: str = "danger"
     """danger, ok or note."""
+    wait_seconds: int = 0
+    """Seconds until the next try, which the page counts down; 0 if there is none."""
 
 
 RESUBMIT_NOTICE: Final = Notice(
@@ -123,9 +126,14 @@ class Page:
         return is_refused or (self.notice is not None and self.notice.tone == "danger")
 
     @property
+    def countdown(self) -> Countdown | None:
+        """The wait that the page counts down, if any; by default that of its notice."""
+        return Countdown(self.notice.wait_seconds) if self.notice and self.notice.wait_seconds else None
+
+    @property
     def run(self) -> tuple[str, ...]:
         """Scripts that this state of the page runs."""
-        return self.scripts
+        return self.scripts if self.countdown is None or "wait" in self.scripts else (*self.scripts, "wait")
 
     @property
     def form_targets(self) -> tuple[str, ...]:

@@ -1,20 +1,29 @@
-// Poll until another device has approved the sign-in, then press the button. Without JavaScript the user presses it.
+// Poll until the link was opened, or another device has approved the sign-in; then press the button, which works without scripts.
+// The pauses grow from 3 to 15 seconds, and it ends after an hour, as the waiting interaction does.
 document.querySelectorAll("[data-poll]").forEach(function (form) {
-  var attempts = 0;
+  var pause = 3000, deadline = Date.now() + 3600000, timer;
+  function again(delay) {
+    clearTimeout(timer);
+    if (Date.now() < deadline) timer = setTimeout(poll, delay);
+  }
   function poll() {
-    attempts += 1;
-    if (attempts > 400 || form.classList.contains("busy")) return;
+    if (document.querySelector("form.busy")) return again(pause);
+    pause = Math.min(pause * 1.05, 15000);
     fetch(form.dataset.poll, { credentials: "same-origin", cache: "no-store" })
       .then(function (answer) {
         return answer.ok ? answer.text() : "waits";
       })
       .then(function (state) {
-        if (state === "waits") setTimeout(poll, 3000);
-        else form.querySelector("button").click();
+        if (state === "waits") again(pause);
+        else if (!document.querySelector("form.busy")) form.querySelector("button").click();
       })
       .catch(function () {
-        setTimeout(poll, 10000);
+        again(15000);
       });
   }
-  setTimeout(poll, 3000);
+  form.hidden = "quiet" in form.dataset;
+  document.addEventListener("visibilitychange", function () {
+    if (!document.hidden) again(300);
+  });
+  again(pause);
 });

@@ -58,6 +58,22 @@ def test_mailed_link_signs_in(world: World, served: str, opened: Opened, how: di
     tab.page.wait_for_url(AT_THE_SHOP)
 
 
+@pytest.mark.parametrize("has_script", [True, False], ids=["script", "no script"])
+def test_link_in_another_browser_signs_in_by_number(
+    world: World, served: str, opened: Opened, has_script: bool
+) -> None:
+    world.person(ADA)
+    tab, other = Tab(world, served, opened(java_script_enabled=has_script)), opened()
+    tab.request("mail", ADA)
+    number = tab.page.locator(".number-shown").inner_text()
+    tab.open_mail(other, ADA).locator("[name=number]").fill(number)
+    other.locator("button[value=there]").click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("Approved")
+    if not has_script:
+        tab.page.locator("button[value=go]").click()
+    tab.page.wait_for_url(AT_THE_SHOP)
+
+
 def test_texted_code_signs_in(world: World, served: str, opened: Opened) -> None:
     tab = Tab(world, served, opened())
     tab.request("sms", NUMBER)

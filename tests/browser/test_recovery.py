@@ -16,11 +16,12 @@ ADA, NEW = "ada@example.com", "Quartz-lantern-58"
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
     "en": (
-        "Forgot password?", "Email", "Continue", "Verification code", "Continue", "New password", "Save password", "Password", "Sign in",
+        "Forgot password?", "Email", "Send reset link", "Verification code", "Continue", "New password", "Save password", "Password",
+        "Sign in",
     ),
     "ar": (
-        "نسيت كلمة المرور؟", "البريد الإلكتروني", "متابعة", "رمز التحقق", "متابعة", "كلمة مرور جديدة", "حفظ كلمة المرور", "كلمة المرور",
-        "تسجيل الدخول",
+        "نسيت كلمة المرور؟", "البريد الإلكتروني", "إرسال الرابط", "رمز التحقق", "متابعة", "كلمة مرور جديدة", "حفظ كلمة المرور",
+        "كلمة المرور", "تسجيل الدخول",
     ),
 }  # fmt: skip
 HOW = pytest.mark.parametrize(
@@ -67,11 +68,7 @@ class Visit:
         field.fill(password)
         self.page.get_by_role("button", name=self.save).click()
 
-    def complete_sign_in(self) -> None:
-        """Sign in; the identifier is already filled in."""
-        expect(self.page.get_by_label(self.email)).to_have_value(ADA)
-        self.page.get_by_label(self.password, exact=True).fill(NEW)
-        self.page.get_by_role("button", name=self.sign_in).click()
+    def expect_shop(self) -> None:
         self.page.wait_for_url(AT_THE_SHOP)
         expect(self.page.get_by_role("heading")).to_have_text("Welcome to the shop")
 
@@ -91,7 +88,7 @@ def test_reset_by_link_returns_to_the_shop(
     visit.page.goto(visit.link)
     assert visit.page.locator("html").get_attribute("dir") == LANGUAGES[language].direction
     visit.set_password()
-    visit.complete_sign_in()
+    visit.expect_shop()
 
 
 @HOW
@@ -108,7 +105,7 @@ def test_reset_by_code_returns_to_the_shop(
     field.fill(f"{shown[:3]} {shown[3:]}")
     visit.page.get_by_role("button", name=visit.continue_, exact=True).click()
     visit.set_password()
-    visit.complete_sign_in()
+    visit.expect_shop()
 
 
 def test_password_rules_are_ticked_while_typing(world: World, served: str, opened: Opened, ada: Person) -> None:
@@ -128,9 +125,8 @@ def test_first_tab_continues_after_reset_in_second(world: World, served: str, op
     other = Visit(world, served, visit.page.context.new_page())
     other.page.goto(visit.link)
     other.set_password()
-    other.complete_sign_in()
-    visit.page.reload()
-    expect(visit.page.get_by_role("heading", level=1)).to_be_visible()
+    other.expect_shop()
+    visit.page.wait_for_url("http://127.0.0.1:*/**")  # the page goes on by itself
 
 
 def test_reload_and_reused_link_are_harmless(world: World, served: str, opened: Opened, ada: Person) -> None:
@@ -143,6 +139,6 @@ def test_reload_and_reused_link_are_harmless(world: World, served: str, opened: 
     visit.set_password("short")
     expect(visit.page.get_by_role("link", name="Doesn’t meet the requirements yet.")).to_be_visible()
     visit.set_password()
-    expect(visit.page.get_by_text("Password changed")).to_be_visible()
+    visit.expect_shop()
     visit.page.goto(link)
     expect(visit.page.get_by_role("heading", level=1)).to_have_text("Link already used")

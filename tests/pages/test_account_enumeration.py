@@ -51,7 +51,7 @@ def forgets(name: str, what: str = "password") -> Walk:
         for _ in range(7):
             page = page.press("Continue", code="000000")
             yield page
-        yield page.press("Resend code")
+        yield page.press("Resend code" if name == "phone" else "Resend email")
         yield from then_signs_in(who, hub, WRONG, name)
 
     return walk
@@ -117,7 +117,7 @@ def passwordless(method: str, name: str) -> Walk:
         for _ in range(7):
             page = page.press("Continue") if method == "device" else page.press("Sign in", code="000000")
             yield page
-        yield page.press("Resend email" if method == "device" else "Resend code")
+        yield page.press("Resend code" if method == "sms" else "Resend email")
         yield from then_signs_in(who, hub, WRONG, name)
 
     return walk

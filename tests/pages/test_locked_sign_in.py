@@ -264,7 +264,7 @@ def test_form_cannot_inject_a_security_question(new_locking_world: NewLockingWor
 
 
 def test_suspension_shows_wait_and_block_shows_help(new_locking_world: NewLockingWorld) -> None:
-    for kind, sentence in (("suspend", "Try again in 10 minutes."), ("block", "Account blocked")):
+    for kind, sentence in (("suspend", "Sign-in is locked. Try again at "), ("block", "Account blocked")):
         world, visitor = new_locking_world(kind)
         page = lock_out(visitor, world.person("ada@example.com").email, MAX_FAILURES + 1)
         assert (page.status, sentence in page.text) == (403, True), kind

@@ -58,7 +58,7 @@ def test_correction_racing_verification_leaves_one_account(world: World, visitor
 def test_alert_racing_reset_leaves_no_earlier_password(world: World, new_visitor: NewVisitor) -> None:
     ada = world.person("ada@example.com")
     alert = new_visitor().open(attacker_changes_password(world, new_visitor, ada))
-    new_visitor().open("/login").follow("Forgot password?").press("Continue", identifier=ada.email)
+    new_visitor().open("/login").follow("Forgot password?").press("Send reset link", identifier=ada.email)
     reset = new_visitor().open(path_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
     resets = [partial(tab.press, "Save password", password=f"{NEWER}-{n}") for n, tab in enumerate(tabs(reset, 10))]
     alerts = [partial(tab.press, NOT_ME) for tab in tabs(alert, 10)]

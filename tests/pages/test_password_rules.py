@@ -68,7 +68,7 @@ def test_reset_page_lists_and_marks_the_rules(
     world = new_world(password_policy=policy)
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
     visitor = new_visitor_at(world)
-    visitor.open("/login").follow("Forgot password?").press("Continue", identifier=ada.email)
+    visitor.open("/login").follow("Forgot password?").press("Send reset link", identifier=ada.email)
     page = visitor.open(link_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
     assert rules(page) == [(rule, False) for rule in listed_rules]
     if typed:

@@ -74,12 +74,12 @@ def test_opening_the_link_does_not_use_it_up(
     by_mail(visitor.open("/login"), ada.email)
     link = link_path(world)
     for _ in range(3):
-        assert new_visitor_at(world).open(link).heading == "Sign in here?"
+        assert new_visitor_at(world).open(link).heading == "Sign in"
     assert new_visitor_at(world).send("HEAD", f"{visitor.home}{link}", None).status == 200
     page = new_visitor_at(world).open(link)
     assert page.answer
     assert page.answer.headers["Referrer-Policy"] == "no-referrer"
-    assert page.press("Sign in").address.endswith("/profile")
+    assert page.press("Sign in here").address.endswith("/profile")
 
 
 def test_link_signs_in_the_browser_that_opens_it(
@@ -89,7 +89,7 @@ def test_link_signs_in_the_browser_that_opens_it(
     shop = world.application("shop", client_uri="https://shop.example/")
     sent = by_mail(visitor.authorize(shop), ada.email)
     other = new_visitor_at(world)
-    assert other.open(link_path(world)).press("Sign in").address == "https://shop.example/"
+    assert other.open(link_path(world)).press("Sign in here").address == "https://shop.example/"
     assert other.authorize(shop).query["code"]
     assert visitor.open(sent.address).heading == "Check your email"
     assert visitor.open("/profile").heading == "Welcome back"
@@ -132,11 +132,11 @@ def test_legacy_link_addresses_resolve(visitor: Visitor) -> None:
 
 def test_resend_waits_and_invalidates_the_older_link(world: World, visitor: Visitor, ada: Person) -> None:
     sent = by_mail(visitor.open("/login"), ada.email)
-    early = sent.press("Resend code")
-    assert (early.status, "Code sent" in early.text) == (429, True)
+    early = sent.press("Resend email")
+    assert (early.status, "Email sent" in early.text) == (429, True)
     world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
     first = link_path(world)
-    assert "Code resent" in sent.press("Resend code").text
+    assert "Email resent" in sent.press("Resend email").text
     assert visitor.open(first).heading == "Link expired"
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 2
 

@@ -108,7 +108,7 @@ def test_texted_code_resets_the_password(new_world: NewWorld, new_visitor_at: Ne
     shop, visitor = world.application("shop"), new_visitor_at(world)
     sign_up(visitor.open("/register")).press("Verify", code=code_in(texts(world)[-1]))
     other = new_visitor_at(world)
-    sent = other.authorize(shop).follow("Forgot password?").press("Continue", identifier=TYPED)
+    sent = other.authorize(shop).follow("Forgot password?").press("Send code", identifier=TYPED)
     assert (sent.status, sent.heading) == (200, "Check your phone")
     new = sent.press("Continue", code=code_in(texts(world)[-1]))
     assert new.heading == "Choose a new password"

@@ -75,7 +75,7 @@ def test_unverified_address_is_verified_by_code(world: World, visitor: Visitor) 
     assert "Not verified" in page.text
     sent = page.press("Resend email")
     assert (sent.status, sent.heading) == (200, "Check your email")
-    assert "Code resent" in sent.text
+    assert "Email resent" in sent.text
     assert count(world, ada.email) == 1
     confirmed = sent.press("Verify", code=code(world, ada.email))
     assert "Email verified" in confirmed.text
@@ -101,7 +101,7 @@ def test_resend_waits_for_the_cool_down_on_every_page(world: World, visitor: Vis
         assert early.status == 429
         assert early.answer is not None
         assert 0 < int(early.answer.headers["Retry-After"]) <= resend_delay.SECONDS
-        assert "Code sent" in early.text
+        assert "Email sent" in early.text
     assert WAITS.search(visitor.open("/emails").text)
     assert count(world, ada.email) == 1
     wait_cool_down(world)
@@ -121,7 +121,7 @@ def test_pending_address_is_listed_and_mailed_again(world: World, visitor: Visit
     listed = visitor.open("/emails")
     assert "Verification email sent" in listed.text
     again = listed.follow("Enter code").press("Resend email")
-    assert ("Code resent" in again.text, count(world, NEW)) == (True, 2)
+    assert ("Email resent" in again.text, count(world, NEW)) == (True, 2)
     second = code(world, NEW)
     if first != second:
         assert "Wrong or expired code" in again.press("Verify", code=first).text
@@ -167,7 +167,7 @@ def test_mail_limit_used_by_others_is_not_revealed(world: World, new_visitor_at:
     seen = []
     for _ in range(5):
         shown = page.press("Resend email")
-        seen.append((shown.status, "Code resent" in shown.text))
+        seen.append((shown.status, "Email resent" in shown.text))
         wait_cool_down(world)
     assert seen == [(200, True)] * 4 + [(403, False)]
 

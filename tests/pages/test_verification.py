@@ -132,13 +132,15 @@ def test_scanners_do_not_use_up_links_and_are_audited(pending: PendingVerificati
     assert link_views(pending.world) == ["machine"] * 4 + ["browser"]
 
 
-def test_verifying_elsewhere_lets_first_browser_continue(pending: PendingVerification, new_visitor: NewVisitor) -> None:
-    other = new_visitor().open(pending.link)
-    confirmed = other.press("Verify")
+def test_click_elsewhere_alone_signs_no_browser_in(pending: PendingVerification, new_visitor: NewVisitor) -> None:
+    confirmed = new_visitor().open(pending.link).press("Verify")
     assert confirmed.heading == "Email verified"
     assert "vtoken" not in confirmed.address
     assert not confirmed.visitor.cookies("session")
-    assert pending.is_at_application(pending.page.press("Continue"))
+    first = pending.page.press("Continue")
+    assert (first.heading, first.visitor.cookies("session")) == ("Email verified", [])
+    signing_in = first.follow("Continue to Acme Shop")
+    assert pending.is_at_application(signing_in.press("Sign in", identifier=ADA, password=PASSWORD))
 
 
 def test_other_browser_gets_link_to_the_application(pending: PendingVerification, new_visitor: NewVisitor) -> None:
@@ -184,7 +186,7 @@ def test_newer_mail_invalidates_the_older_link(pending: PendingVerification) -> 
     older = pending.link
     wait(pending.world, seconds=31)
     sent = pending.page.press("Resend email")
-    assert "Code resent" in sent.text
+    assert "Email resent" in sent.text
     assert pending.visitor.open(older).heading == "Link expired"
     assert pending.is_at_application(pending.visitor.open(pending.link).press("Verify"))
 
@@ -215,7 +217,7 @@ def test_resend_waits_for_the_cool_down(pending: PendingVerification) -> None:
     assert early.status == 429
     assert early.answer is not None
     assert 0 < int(early.answer.headers["Retry-After"]) <= 30
-    assert "Code sent" in early.text
+    assert "Email sent" in early.text
     assert ADA in early.text
     assert len(verification_mails(pending.world)) == 1
     wait(pending.world, seconds=31)
@@ -224,7 +226,7 @@ def test_resend_waits_for_the_cool_down(pending: PendingVerification) -> None:
 
 
 def test_immediate_second_sign_in_sends_no_mail(pending: PendingVerification) -> None:
-    again = pending.page.follow("Use another email").press("Sign in", identifier=ADA, password=PASSWORD)
+    again = pending.page.follow("Change").press("Sign in", identifier=ADA, password=PASSWORD)
     assert again.heading == "Check your email"
     assert len(verification_mails(pending.world)) == 1
 
@@ -232,7 +234,7 @@ def test_immediate_second_sign_in_sends_no_mail(pending: PendingVerification) ->
 def test_continue_before_verification_is_refused(pending: PendingVerification) -> None:
     early = pending.page.press("Continue")
     assert early.status == 403
-    assert "Not verified yet" in early.text
+    assert "Link not opened yet" in early.text
     assert early.form("Verify").fields["code"] == ""
 
 

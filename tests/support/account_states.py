@@ -54,7 +54,8 @@ Summary = tuple[Any, ...]
 _NUMBERS = count(10_000_000)
 _VARIES = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[A-Z]{2}[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|[A-Za-z0-9_.-]{40,}"
-    r'|(?<="Number":")\d\d(?=")'  # on a waiting device
+    r'|(?<="Number":")\d\d(?=")|(?<=number-shown" dir="ltr">)\d\d'  # on a waiting device or page
+    r'|(?<=datetime=")[^"]+|\d+:\d\d(:\d\d)?( [AP]M)? UTC|(?<=--from:)\d+'  # a countdown
 )
 
 

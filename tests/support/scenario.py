@@ -90,12 +90,6 @@ class Tab:
     def set_password(self) -> None:
         self.fill(password=NEW)
         self.submit("password")
-        self.page.wait_for_url("**/login?**")
-
-    def sign_in(self, password: str) -> None:
-        expect(self.page.locator("[name=identifier]")).to_have_value(self.email)
-        self.fill(password=password)
-        self.submit("password")
 
     def expect_shop(self) -> None:
         self.page.wait_for_url(f"{self.scenario.shop}/")

@@ -15,8 +15,12 @@ from app.contract import errors as e
 from app.contract.hub_models import SentTo
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
+from app.hub.parts.formatting import Countdown
+from app.hub.parts.webmail import Webmail, webmail_of
 from app.kit.errors import ApiError
 
+GONE: Final = "over"
+"""What the script of a waiting page reads once the interaction no longer waits."""
 AGAIN: Final = "again"
 """Value of `do` of the resend button, and of `sent` in the address of the page after it."""
 CLOSED: Final = "closed"
@@ -57,6 +61,8 @@ class CodePage(Page):
     """Whether it was sent by SMS, which has no link."""
     resend_in_seconds: int = 0
     outcome: Outcome | None = None
+    number: str = ""
+    """The number to type where the link is opened in another browser; empty if the message has no link of ours."""
 
     scripts: ClassVar[tuple[str, ...]] = (*Page.scripts, "wait")
     query: ClassVar[dict[str, int]] = {**Page.query, "sent": 8}
@@ -64,14 +70,34 @@ class CodePage(Page):
     @property
     def notice(self) -> Notice | None:
         if self.outcome is Outcome.TOO_SOON:
-            return Notice(_l("Code sent"), self.wait, "note")
+            return Notice(_l("Code sent") if self.is_text else _l("Email sent"), self.wait, "note")
         if self.outcome is Outcome.ENOUGH and self.is_text:
             return ENOUGH_TEXTS
+        if self.outcome is Outcome.SENT and not self.is_text:
+            return EMAIL_RESENT
         return _NOTICES[self.outcome] if self.outcome else super().notice
 
     @property
     def wait(self) -> Any:
         return resend_hint(self.resend_in_seconds)
+
+    @property
+    def countdown(self) -> Countdown | None:
+        return Countdown(self.resend_in_seconds) if self.resend_in_seconds else super().countdown
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        return (*self.scripts, "poll") if self.number else self.scripts
+
+    @property
+    def mailbox(self) -> Webmail | None:
+        """The webmail service where the message arrives; None if unknown."""
+        return None if self.is_text else webmail_of(self.sent_to)
+
+    @property
+    def polls(self) -> str:
+        """The address that the script polls until the link was opened."""
+        return ""
 
 
 def resend_hint(seconds: int) -> Any:
@@ -120,6 +146,7 @@ ENOUGH_MAILS: Final = Notice(
     _l("Too many emails"),
     _l("Check your spam folder, or try again in an hour."),
 )
+EMAIL_RESENT: Final = Notice(_l("Email resent"), _l("The previous one no longer works."), "ok")
 _NOTICES: Final = {
     Outcome.SENT: Notice(_l("Code resent"), _l("The previous one no longer works."), "ok"),
     Outcome.WRONG: Notice(
@@ -127,7 +154,7 @@ _NOTICES: Final = {
         _l("Enter the newest code, or resend it."),
     ),
     Outcome.UNOPENED: Notice(
-        _l("Not verified yet"), _l("Open the link in the email first, or enter the code."), "note"
+        _l("Link not opened yet"), _l("Open the link in the email first, or enter the code."), "note"
     ),
     Outcome.ENOUGH: ENOUGH_MAILS,
     Outcome.NO_TEXTS: NO_TEXTS,

@@ -20,6 +20,7 @@ from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     CLOSED,
+    GONE,
     ButtonForm,
     CodeForm,
     CodePage,
@@ -36,7 +37,7 @@ from app.hub.parts.reauthentication import current_reauthentication
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api
 from app.hub.tenancy import Identifier
-from app.hub.visit import current_visit, requested_interaction_id
+from app.hub.visit import current_visit, interaction_address, requested_interaction_id
 from app.kit.errors import ApiError
 
 
@@ -96,6 +97,13 @@ class ForgotPage(Page):
         return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
+    def send_label(self) -> Any:
+        """The button's text: what the tenant's identifiers let us send."""
+        if self.identifiers == (Identifier.PHONE,):
+            return _l("Send code")
+        return _l("Continue") if Identifier.PHONE in self.identifiers else _l("Send reset link")
+
+    @property
     def attributes(self) -> dict[str, str]:
         """The identifier field's HTML attributes for keyboards and password managers."""
         return identifier_attributes(self.identifiers)
@@ -129,6 +137,10 @@ class ResetSentPage(CodePage):
     credential: ResettableCredential = PASSWORD
 
     @property
+    def polls(self) -> str:
+        return interaction_address(f"{self.credential.address}/waiting")
+
+    @property
     def is_known(self) -> bool:
         """Whether the visitor knows that the account exists, because a security alert led here."""
         return self.outcome is Outcome.CLOSED
@@ -138,7 +150,8 @@ class ResetSentPage(CodePage):
         mail, number = "ada@example.com", "+44 20 7946 0018"
         outcome = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY, Outcome.CLOSED]
         return {
-            "fresh": cls(CodeForm(), mail),
+            "fresh": cls(CodeForm(), mail, number="47"),
+            "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47"),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "to a username": cls(CodeForm(), "ada"),
             "to a phone": cls(CodeForm(), number, is_text=True),
@@ -209,11 +222,13 @@ def show_sent(name: str) -> Response:
 def submit_sent(name: str) -> Response:
     """Verify the code, or resend the message, for the credential that the interaction waits for."""
     interaction = journey.require_interaction()
-    is_resend = request.form.get("do") == "again"
-    form = ButtonForm() if is_resend else CodeForm()
+    action = request.form.get("do")
+    form = ButtonForm() if action in ("again", "go") else CodeForm()
     if not form.validate():
         return _render_again(form, interaction.id)
     try:
+        if action == "go":
+            return _continue(api()(contract.continue_reset, InteractionOnly(attempt=interaction.id)))
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
             return journey.follow(api()(contract.reset_code, CodeRequest(attempt=interaction.id, code=typed)))
@@ -221,6 +236,23 @@ def submit_sent(name: str) -> Response:
         return journey.follow(step, sent="again") if step.step is _BY_NAME[name].step else journey.follow(step)
     except ApiError as refusal:
         return _refused(form, refusal, interaction.id)
+
+
+@pages.get(f"{PASSWORD.address}/waiting")
+def reset_state() -> Response:
+    """Return the state of the waiting page as one word for its script."""
+    interaction = current_visit().interaction
+    step = api()(contract.read_recovery, InteractionOnly(attempt=interaction.id)) if interaction else None
+    is_waiting = step is not None and step.step is PASSWORD.step
+    state = step.fields.get("state", GONE) if step is not None and is_waiting else GONE
+    return Response(state, content_type="text/plain; charset=utf-8")
+
+
+def _continue(step: Next) -> Response:
+    """Follow the step after a reset; until then, render the page."""
+    if step.step is PASSWORD.step:
+        return _sent(CodeForm(formdata=None), step, Outcome.UNOPENED).render()
+    return journey.follow(step, reset="done") if step.step is Step.LOGIN else journey.follow_home(step)
 
 
 def _forgot(form: ForgotForm, refusal: RefusalReason | None = None, wait_seconds: int = 0) -> ForgotPage:
@@ -231,7 +263,9 @@ def _forgot(form: ForgotForm, refusal: RefusalReason | None = None, wait_seconds
 
 def _sent(form: CodeForm, step: Next, outcome: Outcome | None = None) -> ResetSentPage:
     credential = PIN if step.step is Step.PIN_SENT else PASSWORD
-    return ResetSentPage(form, step.sent_to or "", step.problem == "sms", step.resend_in_seconds, outcome, credential)
+    is_text, name = step.problem == "sms", step.sent_to or ""
+    number = step.fields.get("number", "") if credential is PASSWORD and not is_text else ""
+    return ResetSentPage(form, name, is_text, step.resend_in_seconds, outcome, number, credential)
 
 
 def _render_again(form: HubForm, attempt: str, outcome: Outcome | None = None, status: int = 0) -> Response:

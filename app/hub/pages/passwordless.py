@@ -121,6 +121,10 @@ class SignInSentPage(CodePage):
     template = "pages/sign_in_sent.html"
 
     @property
+    def polls(self) -> str:
+        return interaction_address(WAITING)
+
+    @property
     def other(self) -> str:
         """The address of the page that asks for the identifier."""
         return _form_address(SMS if self.is_text else MAIL)
@@ -130,7 +134,8 @@ class SignInSentPage(CodePage):
         mail, number = "ada@example.com", "+44 20 7946 0018"
         answer = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY]
         return {
-            "fresh": cls(CodeForm(), mail),
+            "fresh": cls(CodeForm(), mail, number="47"),
+            "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47"),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "to a phone": cls(CodeForm(), number, is_text=True),
             "empty": cls(sample_empty_form(), mail),
@@ -306,7 +311,7 @@ def _form_address(method: str) -> str:
 def _continue(step: Next) -> Response:
     """Follow the step; while undecided or denied, render the page."""
     if step.step is not Step.SIGN_IN_SENT:
-        return journey.follow(step)
+        return journey.follow_home(step)
     is_undecided = step.fields.get("state") == "waits"
     return _render_state(step, CodeForm(formdata=None), Outcome.UNOPENED if is_undecided else None, 200)
 
@@ -320,7 +325,8 @@ def _render_state(step: Next, form: CodeForm, outcome: Outcome | None, status: i
         approval_form = button_form.with_token_error() if form.is_token_invalid else button_form
         number, state = step.fields.get("number", ""), step.fields.get("state", "over")
         return DeviceApprovalPage(approval_form, name, number, state, resend_seconds, outcome).render(status)
-    return SignInSentPage(form, name, step.problem == SMS, resend_seconds, outcome).render(status)
+    is_text, number = step.problem == SMS, step.fields.get("number", "")
+    return SignInSentPage(form, name, is_text, resend_seconds, outcome, "" if is_text else number).render(status)
 
 
 def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
@@ -329,7 +335,12 @@ def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
     outcome = outcome_for(form, refusal) if is_rate_limited else Outcome.WRONG
     answer = SentTo.model_validate(refusal.data or {})
     if answer.sent_to and answer.by != DEVICE:
-        page = SignInSentPage(redisplayed(form), answer.sent_to, answer.by == SMS, answer.resend_in_seconds, outcome)
+        is_text, seconds = answer.by == SMS, answer.resend_in_seconds
+        is_polling = not is_text and (
+            is_rate_limited or isinstance(form, CodeForm)
+        )  # a refused page must not retry by itself
+        number = answer.number if is_polling else ""
+        page = SignInSentPage(redisplayed(form), answer.sent_to, is_text, seconds, outcome, number)
         response = page.render(429 if is_rate_limited else 403)
     else:
         step = api()(contract.read_state, InteractionOnly(attempt=attempt))

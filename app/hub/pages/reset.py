@@ -39,6 +39,7 @@ class ResetForm(NewPasswordForm):
 
     password_field = "password"
     password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
+    number = mailed_link.number_field()
 
 
 class Reason(StrEnum):
@@ -60,6 +61,8 @@ class ResetPage(NewPasswordPage):
     token: str = ""
     reason: Reason = Reason.FORGOTTEN
     is_rate_limited: bool = False
+    is_awaited: bool = False
+    """Whether a page in another browser waits for the link, and shows a number."""
 
     @property
     def notice(self) -> Notice | None:
@@ -83,6 +86,7 @@ class ResetPage(NewPasswordPage):
             refused[name] = replace(fresh, form=form, rules=rules_of(policy, refusal=refusal))
         return {
             "fresh": fresh,
+            "awaited elsewhere": replace(fresh, is_awaited=True),
             "expired": replace(fresh, reason=Reason.EXPIRED),
             "every rule": replace(
                 fresh,
@@ -144,7 +148,10 @@ def submit_reset() -> Response:
         return _render_form(token, form, form.error_status)
     try:
         request_body = contract.ResetPasswordRequest(
-            token=token, attempt=current_visit().interaction_id, password=form.password.data or ""
+            token=token,
+            attempt=current_visit().interaction_id,
+            password=form.password.data or "",
+            number=(form.number.data or "").strip()[:20],
         )
     except ValidationError:
         form.add_error("password", _l("This is too long."))
@@ -175,7 +182,9 @@ def _render_form(
     if link.state != "open":
         return _render_refused_link(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
     reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
-    return ResetPage(form, link.label, tenant_rules(refusal), None, token, reason, is_rate_limited).render(status)
+    return ResetPage(
+        form, link.label, tenant_rules(refusal), None, token, reason, is_rate_limited, link.is_awaited
+    ).render(status)
 
 
 def _render_refused_link(state: LinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
@@ -188,6 +197,9 @@ def _render_refused_link(state: LinkState, token: str, status: int, form: RenewF
 def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
     if form.add_refusal(refusal):
         return _render_form(token, form, 422, refusal=refusal)
+    if isinstance(refusal, e.WrongMailCode):
+        form.add_error("number", mailed_link.WRONG_NUMBER)
+        return _render_form(token, form, 403)
     if isinstance(refusal, e.TooManyRequests):
         response = _render_form(token, form, 429, is_rate_limited=True)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)

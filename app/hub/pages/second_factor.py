@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -25,7 +25,9 @@ from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import backup_codes
-from app.hub.services import api
+from app.hub.parts.formatting import Countdown
+from app.hub.parts.sign_in_refusals import wait_seconds
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -154,14 +156,22 @@ class SecondFactorLockedPage(Page):
     """The second factor is locked."""
 
     template = "pages/second_factor_locked.html"
+    scripts = (*Page.scripts, "wait")
+
+    wait_seconds: int = 0
+    """Seconds until the lock ends; 0 if unknown."""
 
     @property
-    def notice(self) -> Notice:
-        return _LOCKED
+    def has_problem(self) -> bool:
+        return True
+
+    @property
+    def countdown(self) -> Countdown | None:
+        return Countdown(self.wait_seconds) if self.wait_seconds else None
 
     @classmethod
     def samples(cls) -> Mapping[str, SecondFactorLockedPage]:
-        return {"locked": cls()}
+        return {"locked": cls(), "locked for a while": cls(840)}
 
 
 _LOCKED: Final = Notice(_l("Too many attempts"), _l("Wait a while, then sign in again."))
@@ -261,11 +271,13 @@ def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
 def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     view_data = (refusal.data or {}).get("View")
     view = contract.FactorView.model_validate(view_data) if view_data else None
-    problem = _LOCKED if isinstance(refusal, _LOCK_ERRORS) else form.refusal_notice(refusal) if form else None
+    seconds = wait_seconds(refusal, services().now())
+    lock = replace(_LOCKED, text="", wait_seconds=seconds) if 0 < seconds < 3600 else _LOCKED
+    problem = lock if isinstance(refusal, _LOCK_ERRORS) else form.refusal_notice(refusal) if form else None
     problem = problem or (_TOO_SOON if isinstance(refusal, e.TooManyRequests) else None)
     problem = problem or next((notice for kind, notice in _NOT_SENT.items() if isinstance(refusal, kind)), None)
     if view is None:
-        return SecondFactorLockedPage().render(refusal.status)
+        return SecondFactorLockedPage(seconds).render_refusal(refusal)
     if problem is None and (form is None or not form.add_refusal(refusal)):
         problem = _FAILED
     return _page(view, form, problem).render_refusal(refusal)

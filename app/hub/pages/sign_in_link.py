@@ -9,14 +9,12 @@ from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
-from wtforms import StringField
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub_models import LinkLookup, LinkRequest
 from app.hub import journey
 from app.hub.forms.base import HubForm
-from app.hub.forms.code import ButtonForm
 from app.hub.page import Notice
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
@@ -32,7 +30,7 @@ APPROVE: Final = "/sign-in/approve"
 class NumberForm(HubForm):
     """The number shown on the waiting device; empty if it shows none."""
 
-    number = StringField(_l("Number on the other device"))
+    number = mailed_link.number_field()
 
 
 class LinkState(StrEnum):
@@ -63,10 +61,12 @@ class SignInLinkPage(mailed_link.LinkPage):
     template = "pages/sign_in_link.html"
     path = LINK
 
-    form: ButtonForm
+    form: NumberForm
     state: LinkState
     relying_party: str = ""
     creates_account: bool = False
+    is_awaited: bool = False
+    """Whether a page in another browser waits for the link, and shows a number."""
     refusal: RefusalReason | None = None
     wait_seconds: int = 0
 
@@ -82,13 +82,17 @@ class SignInLinkPage(mailed_link.LinkPage):
     @classmethod
     def samples(cls) -> Mapping[str, SignInLinkPage]:
         given = ("ada@example.com", "a-token")
-        samples = {state.value: cls(ButtonForm(), state, *given) for state in LinkState}
-        samples["open for an application"] = cls(ButtonForm(), LinkState.OPEN, *given, "Acme Shop")
-        samples["open, one-touch"] = cls(ButtonForm(), LinkState.OPEN, *given, creates_account=True)
+        samples = {state.value: cls(NumberForm(), state, *given) for state in LinkState}
+        samples["open for an application"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop")
+        samples["open, one-touch"] = cls(NumberForm(), LinkState.OPEN, *given, creates_account=True)
+        samples["awaited elsewhere"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop", is_awaited=True)
+        wrong = NumberForm(data={"number": "12"})
+        wrong.add_error("number", mailed_link.WRONG_NUMBER)
+        samples["a wrong number"] = cls(wrong, LinkState.OPEN, *given, "Acme Shop", is_awaited=True)
         samples["refused"] = cls(
-            ButtonForm(), LinkState.REFUSED, *given, refusal=RefusalReason.SUSPENDED, wait_seconds=840
+            NumberForm(), LinkState.REFUSED, *given, refusal=RefusalReason.SUSPENDED, wait_seconds=840
         )
-        samples["token"] = cls(ButtonForm().with_token_error(), LinkState.OPEN, *given)
+        samples["token"] = cls(NumberForm().with_token_error(), LinkState.OPEN, *given)
         return samples
 
 
@@ -129,19 +133,38 @@ _MISSING: Final = _l("Enter the number shown on the other device.")
 @pages.get(LINK)
 def show_sign_in_link() -> Response:
     token = mailed_link.link_token()
-    return _link(ButtonForm(), token, api()(contract.read_link, mailed_link.link_read(token))).render()
+    return _link(NumberForm(), token, api()(contract.read_link, mailed_link.link_read(token))).render()
 
 
 @pages.post(LINK)
 def submit_sign_in_link() -> Response:
-    form, token = ButtonForm(), mailed_link.link_token()
+    form, token = NumberForm(), mailed_link.link_token()
     if not form.validate():
         return _link(form, token, api()(contract.read_link, LinkLookup(token=token))).render(form.error_status)
+    if request.form.get("do") == "there":
+        return _hand_over(form, token)
     operation = contract.renew_link if request.form.get("do") == "renew" else contract.open_link
     try:
         return journey.follow(api()(operation, LinkRequest(token=token, attempt=current_visit().interaction_id)))
     except ApiError as refusal:
         return _refused(token, refusal)
+
+
+def _hand_over(form: NumberForm, token: str) -> Response:
+    """Let the page that waits in another browser sign in there."""
+    number = (form.number.data or "").strip()[:20]
+    try:
+        if not number:
+            form.add_error("number", _MISSING)
+        else:
+            link = api()(contract.hand_over, contract.HandoverRequest(token=token, number=number))
+            return SignInRequestPage(NumberForm(formdata=None), RequestState.APPROVED, link.label, token).render()
+    except e.WrongMailCode:
+        form.add_error("number", mailed_link.WRONG_NUMBER)
+    except ApiError as refusal:
+        if not isinstance(refusal, e.ExpiredLink):
+            return _refused(token, refusal)
+    return _link(form, token, api()(contract.read_link, LinkLookup(token=token))).render(403 if number else 422)
 
 
 @pages.get(APPROVE)
@@ -168,16 +191,16 @@ def submit_sign_in_request() -> Response:
     return _request(form, token, view).render(403 if view.is_wrong else 200)
 
 
-def _link(form: ButtonForm, token: str, view: contract.SignInLinkView) -> SignInLinkPage:
+def _link(form: NumberForm, token: str, view: contract.SignInLinkView) -> SignInLinkPage:
     name = current_visit().relying_party
-    return SignInLinkPage(form, LinkState(view.state), view.label, token, name, view.registers)
+    return SignInLinkPage(form, LinkState(view.state), view.label, token, name, view.registers, view.is_awaited)
 
 
 def _refused(token: str, refusal: ApiError) -> Response:
     """Show why the account may not sign in; only the owner of the mailbox reaches this page."""
     state = next((state for kind, state in _STATES.items() if isinstance(refusal, kind)), None)
     view = api()(contract.read_link, LinkLookup(token=token))
-    form, name = ButtonForm(formdata=None), current_visit().interaction
+    form, name = NumberForm(formdata=None), current_visit().interaction
     relying_party = name.relying_party if name else ""
     if state is not None:
         return SignInLinkPage(form, state, view.label, token, relying_party).render(refusal.status)

@@ -28,7 +28,9 @@ from app.kit.errors import ApiError
 
 
 class LinkForm(HubForm):
-    """The button, and the password if several registrations wait for the address."""
+    """The button, the number of a waiting page, and the password if several registrations wait for the address."""
+
+    number = mailed_link.number_field()
 
     password = PasswordField(_l("Password"), render_kw={"autocomplete": "current-password", "maxlength": 1000})
 
@@ -59,6 +61,8 @@ class VerifyPage(mailed_link.LinkPage):
     state: LinkState
     relying_party: str = ""
     added_by: str = ""
+    is_awaited: bool = False
+    """Whether a page in another browser waits for the link, and shows a number."""
 
     @classmethod
     def samples(cls) -> Mapping[str, VerifyPage]:
@@ -68,6 +72,10 @@ class VerifyPage(mailed_link.LinkPage):
         wrong.add_error("password", _WRONG_PASSWORD)
         samples["a wrong password"] = cls(wrong, LinkState.PASSWORD, "ada@example.com", token)
         samples["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
+        samples["awaited elsewhere"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, is_awaited=True)
+        wrong_number = LinkForm(data={"number": "12"})
+        wrong_number.add_error("number", mailed_link.WRONG_NUMBER)
+        samples["a wrong number"] = cls(wrong_number, LinkState.OPEN, "ada@example.com", token, is_awaited=True)
         samples["open for another account"] = cls(
             LinkForm(), LinkState.OPEN, "ada@example.com", token, added_by="g***@e***.com"
         )
@@ -106,6 +114,12 @@ def show_verify() -> Response:
     return check_mail.show() if request.args.get("attempt") else journey.redirect_to("/login")
 
 
+@pages.get(check_mail.WAITING)
+def verification_state() -> Response:
+    """Return the state of the waiting page for its script."""
+    return Response(check_mail.waiting_state(), content_type="text/plain; charset=utf-8")
+
+
 @pages.post(check_mail.ADDRESS)
 def submit_verify() -> Response:
     view = _ACTIONS.get(request.form.get("do", ""))
@@ -134,7 +148,10 @@ def _submit(ask: Callable[[contract.VerifyLinkRequest], Next]) -> Response:
         return _page(form, LinkState(link.state), token, link).render(form.error_status)
     try:
         typed = (form.password.data or "")[:1000]
-        step = ask(contract.VerifyLinkRequest(token=token, attempt=visit.interaction_id, password=typed))
+        number = (form.number.data or "").strip()[:20]
+        step = ask(contract.VerifyLinkRequest(token=token, attempt=visit.interaction_id, password=typed, number=number))
+    except e.WrongMailCode as refusal:
+        return _wrong_number(token, refusal)
     except (e.PasswordMissing, e.WrongCredentials) as refusal:
         return _ask_password(token, refusal)
     except ApiError as refusal:
@@ -143,6 +160,12 @@ def _submit(ask: Callable[[contract.VerifyLinkRequest], Next]) -> Response:
             raise
         return _page(LinkForm(formdata=None), state, token).render(refusal.status)
     return journey.follow(step)
+
+
+def _wrong_number(token: str, refusal: ApiError) -> Response:
+    form, link = LinkForm(formdata=None), api()(contract.read_link, LinkLookup(token=token))
+    form.add_error("number", mailed_link.WRONG_NUMBER)
+    return _page(form, LinkState(link.state), token, link).render(refusal.status)
 
 
 def _ask_password(token: str, refusal: ApiError) -> Response:
@@ -161,7 +184,7 @@ def _page(
 ) -> VerifyPage:
     link = link or contract.VerificationLinkView(state=state)
     name = current_visit().relying_party
-    return VerifyPage(form, state, link.sent_to, token[:MAX_TOKEN_LENGTH], name, link.added_by)
+    return VerifyPage(form, state, link.sent_to, token[:MAX_TOKEN_LENGTH], name, link.added_by, link.is_awaited)
 
 
 def _live_interaction_id() -> str:

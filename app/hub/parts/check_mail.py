@@ -18,6 +18,7 @@ from app.contract.hub_models import InteractionOnly, SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
+    GONE,
     ButtonForm,
     CodeForm,
     CodePage,
@@ -28,10 +29,11 @@ from app.hub.forms.code import (
     sample_filled_form,
 )
 from app.hub.services import api
-from app.hub.visit import interaction_address
+from app.hub.visit import current_visit, interaction_address
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/verify"
+WAITING: Final = "/verify/waiting"
 CHANGE: Final = "/change-address"
 
 
@@ -45,6 +47,10 @@ class CheckMailPage(CodePage):
     """Whether this browser registered and may correct the address or number."""
 
     @property
+    def polls(self) -> str:
+        return interaction_address(WAITING)
+
+    @property
     def other(self) -> str:
         """The address of the page that takes another address or number."""
         page = CHANGE if self.can_change else "/login"
@@ -54,7 +60,8 @@ class CheckMailPage(CodePage):
     def samples(cls) -> Mapping[str, CheckMailPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
         return {
-            "fresh": cls(CodeForm(), mail, can_change=True),
+            "fresh": cls(CodeForm(), mail, can_change=True, number="47"),
+            "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47", can_change=True),
             "after a sign-in": cls(CodeForm(), mail),
             "token": cls(sample_filled_form().with_token_error(), mail, can_change=True),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
@@ -94,8 +101,17 @@ def submit_code() -> Response:
     return _call(form, verification.enter_code, verification.OptionalCodeRequest(attempt=interaction.id, code=typed))
 
 
+def waiting_state() -> str:
+    """Return the state as one word for the page's script."""
+    interaction = current_visit().interaction
+    if interaction is None:
+        return GONE
+    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
+    return step.fields.get("state", GONE) if step.step is Step.CHECK_MAIL else GONE
+
+
 def submit_link_opened() -> Response:
-    """Continue after the mailed link was opened in any browser."""
+    """Continue after the emailed link was opened in this browser, or elsewhere with the number of this page."""
     form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
@@ -117,14 +133,15 @@ def _call(form: HubForm, operation: Any, body: Any) -> Response:
         return _refused(form, refusal)
     if step.step is Step.CHECK_MAIL and operation is verification.mail_again:
         return journey.follow(step, sent="again")
-    return journey.follow(step)
+    return journey.follow_home(step) if operation is verification.enter_code else journey.follow(step)
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     mailed = SentTo.model_validate(refusal.data or {})
     is_text, outcome = mailed.by == "sms", outcome_for(form, refusal)
+    number, can_change = "" if is_text else mailed.number, mailed.can_change
     page = CheckMailPage(
-        redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, can_change=mailed.can_change
+        redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, number, can_change=can_change
     )
     return page.render_refusal(refusal)
 
@@ -140,4 +157,7 @@ def _render_invalid(form: HubForm) -> Response:
 
 def _page(form: CodeForm, step: contract.Next, outcome: Outcome | None) -> CheckMailPage:
     is_text = step.problem == "sms"
-    return CheckMailPage(form, step.sent_to or "", is_text, step.resend_in_seconds, outcome, can_change=step.can_change)
+    number, can_change = "" if is_text else step.fields.get("number", ""), step.can_change
+    return CheckMailPage(
+        form, step.sent_to or "", is_text, step.resend_in_seconds, outcome, number, can_change=can_change
+    )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
-from flask_babel import format_date, format_timedelta
+from flask_babel import format_date, format_time, format_timedelta
 from flask_babel import lazy_gettext as _l
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
@@ -24,6 +24,32 @@ def time_ago(instant: str) -> str:
     """Return how long ago an ISO 8601 instant was."""
     text: str = format_timedelta(datetime.fromisoformat(instant) - services().clock.now(), add_direction=True)
     return text
+
+
+@dataclass(frozen=True)
+class Countdown:
+    """A wait that a page counts down; the server enforces it.
+
+    The clock time stands beside it, for screen readers and for browsers that do not count. The server does not know the
+    visitor's time zone, so it is UTC; the script shows it in the browser's.
+    """
+
+    seconds: int
+
+    @property
+    def instant(self) -> str:
+        """The end of the wait in ISO 8601."""
+        return self._end.isoformat(timespec="seconds")
+
+    @property
+    def clock(self) -> str:
+        """The end of the wait as a clock time in the visitor's language; with seconds for a wait under two minutes."""
+        text: str = format_time(self._end, "medium" if self.seconds < 120 else "short", rebase=False)
+        return f"{text} UTC"
+
+    @property
+    def _end(self) -> datetime:
+        return services().clock.now() + timedelta(seconds=self.seconds)
 
 
 def format_day(instant: str | None) -> str:

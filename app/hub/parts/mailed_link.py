@@ -7,6 +7,8 @@ from typing import ClassVar, Final
 from urllib.parse import urlencode
 
 from flask import request
+from flask_babel import lazy_gettext as _l
+from wtforms import StringField
 
 from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub.forms.base import HubForm
@@ -16,6 +18,14 @@ from app.kit.user_agents import is_automated
 PARAMETER: Final = "vtoken"
 QUERY: Final = {PARAMETER: MAX_TOKEN_LENGTH}
 """What the language links repeat of the address."""
+
+
+WRONG_NUMBER: Final = _l("Wrong number. Enter the one on your other device.")
+
+
+def number_field() -> StringField:
+    """Return the field for the number of a page that waits for the link in another browser."""
+    return StringField(_l("Number on the other device"))
 
 
 @dataclass(frozen=True)

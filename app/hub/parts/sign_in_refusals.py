@@ -75,26 +75,24 @@ NEEDS: Final = {
 
 def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
     """Return the notice of a reason."""
-    if refusal is RefusalReason.SUSPENDED:
-        return Notice(
-            _l("Too many attempts"),
-            _l("Sign-in is locked. %(again)s", again=_retry_text(wait_seconds)),
-        )
-    if refusal is RefusalReason.TOO_MANY:
-        return Notice(_l("Too many attempts"), _retry_text(wait_seconds))
-    return _NOTICES[refusal]
+    if refusal not in (RefusalReason.SUSPENDED, RefusalReason.TOO_MANY):
+        return _NOTICES[refusal]
+    is_locked = refusal is RefusalReason.SUSPENDED
+    if 0 < wait_seconds < _LONGEST_COUNTDOWN:
+        return Notice(_l("Too many attempts"), _l("Sign-in is locked.") if is_locked else "", "danger", wait_seconds)
+    text = _retry_text(wait_seconds)
+    return Notice(_l("Too many attempts"), _l("Sign-in is locked. %(again)s", again=text) if is_locked else text)
 
 
 def _retry_text(wait_seconds: int) -> Any:
-    """Return the text that says when to try again, rounded up."""
-    minutes = -(-wait_seconds // 60)
+    """Return the text for a wait that is not counted down: unknown, or an hour and more."""
     if wait_seconds <= 0:
         return _l("Try again later.")
-    if wait_seconds <= 90:
-        return _n("Try again in %(num)d second.", "Try again in %(num)d seconds.", wait_seconds)
-    if minutes <= 90:
-        return _n("Try again in %(num)d minute.", "Try again in %(num)d minutes.", minutes)
-    return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-minutes // 60))
+    return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-wait_seconds // 3600))
+
+
+_LONGEST_COUNTDOWN: Final = 3600
+"""Seconds; a longer wait is said in hours."""
 
 
 CHALLENGED: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})

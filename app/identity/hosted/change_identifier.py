@@ -41,7 +41,7 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next
         if state.by == SMS:
             return Next(step=Step.LOGIN, attempt=interaction.interaction_id)
     except ApiError as refusal:
-        raise verification.with_page(context, refusal, state) from None
+        raise pending_verification.with_page(context, interaction, refusal, state) from None
     return verification.enter_code(context, contract.OptionalCodeRequest(attempt=req.attempt))
 
 

@@ -121,6 +121,22 @@ def open_return(
     return Next(step=step, attempt=interaction.interaction_id, binding=binding, relying_party=relying_party)
 
 
+def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView | None:
+    """Return the application of an interaction of any browser; another browser may be redirected only to its home."""
+    client = (
+        context.application(client_id=interactions.client_id_for(context, interaction_id)) if interaction_id else None
+    )
+    return oauth.relying_party(client, None) if client is not None else None
+
+
+def at_application(context: Context, step: Next, interaction_id: str) -> Next:
+    """Return the step of a browser that signed in by another browser's link: the application's home, not the profile."""
+    application = relying_party_of(context, interaction_id) if step.step is Step.PROFILE else None
+    if application is None or not application.home:
+        return step
+    return step.model_copy(update={"step": Step.REDIRECT, "address": application.home})
+
+
 def after_end(session: BrowserSession | None) -> Next:
     """Return the step for Back, reload and a second submit after the end: the profile if signed in, else start again."""
     return Next(step=Step.PROFILE, address=PROFILE_PATH) if session else START_AGAIN

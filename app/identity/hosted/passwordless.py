@@ -11,7 +11,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
-from app.contract.hub import Next, RelyingPartyView, Step
+from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly, SentTo
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.passwordless import methods, redemption, sending, smart_login
@@ -27,11 +27,10 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Purpose
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_lookup import Identifier
-from app.identity.hosted import first_factor_passed, next_step, pending_verification
+from app.identity.hosted import first_factor_passed, link_handover, next_step, pending_verification
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.protocols.oauth import views as oauth
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
@@ -87,7 +86,7 @@ def resend(context: Context, req: InteractionOnly) -> Next:
         return read_state(context, req)
     sending.spend_limit(context)
     if seconds := resend_delay.seconds_left(context, state.sent_at):
-        raise _with_page(context, e.TooManyRequests(retry_after_seconds=seconds), state)
+        raise _with_page(context, interaction, e.TooManyRequests(retry_after_seconds=seconds), state)
     return begin(context, interaction, state.name, state.by, remember=state.remember)
 
 
@@ -106,15 +105,18 @@ def verify_code(context: Context, req: CodeRequest) -> Next:
         account = redemption.redeem(context, one_time_token, errors.closed)
         return complete_sign_in(context, interaction, account, state.by, remember=state.remember)
     except ApiError as refusal:
-        raise _with_page(context, refusal, state) from None
+        raise _with_page(context, interaction, refusal, state) from None
 
 
 @contract.continue_approved.implements
 def continue_approved(context: Context, req: InteractionOnly) -> Next:
-    """Continue on an approved device; of concurrent calls one begins the session."""
+    """Continue on an approved device, or on the page whose number was typed elsewhere; of concurrent calls one begins the session."""
     interaction, state = _pending(context, req.attempt)
     if interaction is None or state is None:
         return read_state(context, req)
+    account, interaction = link_handover.take(context, interaction, Purpose.SIGN_IN)
+    if account is not None:
+        return complete_sign_in(context, interaction, account, MAIL, remember=state.remember)
     device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
     if device is None or device.is_expired(context.now) or device.state != State.APPROVED:
         return _step(context, interaction, state)
@@ -147,7 +149,8 @@ def begin(context: Context, interaction: Interaction | None, name: str, by: str,
             )
             state = _simulate_send(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
-    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{_KEY: asdict(state)})
+    waits = link_handover.facts(current, Purpose.SIGN_IN, uid) if by == MAIL else {}
+    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{_KEY: asdict(state)}, **waits)
     return _step(context, current, state).model_copy(update={"binding": binding})
 
 
@@ -181,14 +184,6 @@ def is_remembered(interaction: Interaction | None) -> bool:
     """Return whether the request in this browser asked for a remembered session."""
     state = _of(interaction) if interaction is not None else None
     return state is not None and state.remember
-
-
-def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView | None:
-    """Return the application of an interaction of any browser; another browser may be redirected only to its home."""
-    client = (
-        context.application(client_id=interactions.client_id_for(context, interaction_id)) if interaction_id else None
-    )
-    return oauth.relying_party(client, None) if client is not None else None
 
 
 def _send(
@@ -226,7 +221,7 @@ def _step(context: Context, interaction: Interaction, state: PendingPasswordless
         sent_to=state.name,
         problem=state.by,
         resend_in_seconds=resend_delay.seconds_left(context, state.sent_at),
-        fields=_device(context, state) if state.by == DEVICE else {},
+        fields=_device(context, state) if state.by == DEVICE else link_handover.fields(interaction),
     )
 
 
@@ -250,9 +245,15 @@ def _pending(context: Context, interaction_id: str) -> tuple[Interaction | None,
     return interaction, _of(interaction, sessions.current(context)) if interaction is not None else None
 
 
-def _with_page(context: Context, refusal: ApiError, state: PendingPasswordless) -> ApiError:
+def _with_page(context: Context, interaction: Interaction, refusal: ApiError, state: PendingPasswordless) -> ApiError:
     """Return the refusal with the page's data."""
     seconds = resend_delay.seconds_left(context, state.sent_at)
     return pending_verification.with_page_data(
-        refusal, SentTo(sent_to=state.name, resend_in_seconds=seconds, by=state.by)
+        refusal,
+        SentTo(
+            sent_to=state.name,
+            resend_in_seconds=seconds,
+            by=state.by,
+            number=link_handover.fields(interaction)["number"],
+        ),
     )

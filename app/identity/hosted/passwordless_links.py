@@ -6,7 +6,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
-from app.contract.hub import Next, Step
+from app.contract.hub import Next
 from app.contract.hub_models import LinkLookup, LinkRequest
 from app.identity.authentication.passwordless import redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import MAIL
@@ -14,7 +14,7 @@ from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.hosted import next_step
+from app.identity.hosted import link_handover, next_step
 from app.identity.hosted import passwordless as steps
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationToken
@@ -30,7 +30,9 @@ def read_link(context: Context, req: LinkLookup) -> contract.SignInLinkView:
         return contract.SignInLinkView(state="unknown")
     context.audit.record("passwordless.link_looked_at", uid=link.uid, by="machine" if req.is_machine else "browser")
     label, registers = str(link.facts.get("email") or ""), bool(link.facts.get("registers"))
-    return contract.SignInLinkView(state=_link_state(context, req.token), label=label, registers=registers)
+    is_awaited = link_handover.waiting(context, link) is not None
+    state = _link_state(context, req.token)
+    return contract.SignInLinkView(state=state, label=label, registers=registers, is_awaited=is_awaited)
 
 
 @contract.open_link.implements
@@ -48,12 +50,25 @@ def open_link(context: Context, req: LinkRequest) -> Next:
     one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
     account = redemption.redeem(context, one_time_token, e.ExpiredLink)
     next_page = steps.complete_sign_in(context, interaction, account, MAIL, remember=steps.is_remembered(interaction))
-    relying_party = (
-        steps.relying_party_of(context, str(one_time_token.facts.get("attempt") or "")) if interaction is None else None
-    )
-    if next_page.step is Step.PROFILE and relying_party is not None and relying_party.home:
-        return next_page.model_copy(update={"step": Step.REDIRECT, "address": relying_party.home})
-    return next_page
+    if interaction is not None:
+        return next_page
+    return next_step.at_application(context, next_page, str(one_time_token.facts.get("attempt") or ""))
+
+
+@contract.hand_over.implements
+def hand_over(context: Context, req: contract.HandoverRequest) -> contract.SignInLinkView:
+    """Use the link up for the page that waits for it in another browser, and sign nothing in here."""
+    sending.spend_attempt(context)
+    link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
+    if link is None:
+        raise e.UnknownLink
+    waiting = link_handover.check(context, link, req.number)
+    if waiting is None:
+        raise e.ExpiredLink
+    one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
+    account = redemption.redeem(context, one_time_token, e.ExpiredLink)
+    link_handover.approve(context, waiting, account)
+    return contract.SignInLinkView(state="approved", label=str(link.facts.get("email") or ""))
 
 
 @contract.renew_link.implements
@@ -114,7 +129,7 @@ def _view(
         return contract.DeviceRequestView(state="expired", label=label)
     agent = parse_user_agent(str(device.facts.get("agent") or ""))
     interaction_id = str(device.facts.get("attempt") or "")
-    application = steps.relying_party_of(context, interaction_id)
+    application = next_step.relying_party_of(context, interaction_id)
     return contract.DeviceRequestView(
         state=_STATES.get(State(device.state)) or _request_state(context, link, token),
         label=label,

@@ -15,8 +15,10 @@ from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.hosted import link_handover
 from app.identity.messaging import send_limits
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -57,7 +59,8 @@ def pending_for(interaction: Interaction) -> PendingVerification | None:
 
 def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:
     """Store the pending verification, and extend the interaction, because mail takes time."""
-    return interactions.add_facts(context, interaction, lifetime=LIFETIME, **{_KEY: asdict(state)})
+    waits = link_handover.facts(interaction, Purpose.EMAIL, state.uid)
+    return interactions.add_facts(context, interaction, lifetime=LIFETIME, **{_KEY: asdict(state)}, **waits)
 
 
 def display(email: str, by: str) -> str:
@@ -74,6 +77,14 @@ def with_page_data(refusal: ApiError, shown: SentTo) -> ApiError:
     """Return the refusal with the page's data, so that the hub can render it without another call."""
     refusal.data = {**(refusal.data or {}), **shown.model_dump(by_alias=True)}
     return refusal
+
+
+def with_page(context: Context, interaction: Interaction, refusal: ApiError, state: PendingVerification) -> ApiError:
+    """Return the refusal with the data of the waiting page."""
+    number = link_handover.fields(interaction)["number"]
+    seconds, can_change = seconds_left(context, state), bool(state.held)
+    page = SentTo(sent_to=state.email, resend_in_seconds=seconds, by=state.by, can_change=can_change, number=number)
+    return with_page_data(refusal, page)
 
 
 def send_if_due(

@@ -32,7 +32,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
-from app.identity.hosted import first_factor_passed, next_step, pending_verification
+from app.identity.hosted import first_factor_passed, link_handover, next_step, pending_verification
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -44,6 +44,7 @@ COMPLETED = "forgotpassword"  # hosted-pages.md section 3
 FORGOTTEN = {one.name: one for one in (PASSWORD, PIN)}
 _TRIES = Rate(20, 600)  # per interaction
 KEY = "recovering"
+_MAILBOX = "otp"  # RFC 8176; a mailbox is one factor
 _NOT_SENT = (
     e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.UnknownAccount,
 )  # fmt: skip
@@ -93,8 +94,23 @@ def resend(context: Context, req: InteractionOnly) -> Next:
         return read_recovery(context, req)
     spend_limits(context)
     if seconds := _seconds_left(context, state):
-        raise _with_page(context, e.TooManyRequests(retry_after_seconds=seconds), state)
+        raise _with_page(context, interaction, e.TooManyRequests(retry_after_seconds=seconds), state)
     return _begin(context, interaction, state.name, of=state.forgotten)
+
+
+@contract.continue_reset.implements
+def continue_reset(context: Context, req: InteractionOnly) -> Next:
+    """Continue on the page whose number was typed where the password was reset; of concurrent calls one begins the session."""
+    interaction, state = _pending(context, req.attempt)
+    if interaction is None or state is None:
+        return read_recovery(context, req)
+    account, interaction = link_handover.take(context, interaction, Purpose.RESET_PASSWORD)
+    if account is None:
+        return read_recovery(context, req)
+    interaction = interactions.add_facts(context, interaction, lifetime=LIFETIME, **{KEY: None})
+    mailed = OneTimeToken(Purpose.RESET_PASSWORD, account.uid, MAIL, {}, context.now)
+    login = Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=state.name)
+    return _signed_in(context, interaction, account, mailed) or login
 
 
 @contract.reset_code.implements
@@ -112,10 +128,10 @@ def reset_code(context: Context, req: CodeRequest) -> Next:
             context, kind, state.uid, req.code, subject=state.subject, errors=errors, identifier=name
         )
     except ApiError as refusal:
-        raise _with_page(context, refusal, state) from None
+        raise _with_page(context, interaction, refusal, state) from None
     account = accounts.by_uid(context, one_time_token.uid)
     if account is None or not sending.is_still_recipient(account, one_time_token):
-        raise _with_page(context, errors.closed(), state)
+        raise _with_page(context, interaction, errors.closed(), state)
     email, phone = one_time_token.facts.get("email"), one_time_token.facts.get("phone")
     token = sending.create_page_token(
         context, account, reset_kind=state.forgotten, reason=CODE, email=email, phone=phone
@@ -134,26 +150,45 @@ def read_reset(context: Context, req: LinkLookup) -> RecoveryLinkView:
 
 @contract.reset.implements
 def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
-    """Set the password, and sign in if the tenant configured that or the right old password had expired."""
+    """Set the password, and sign in unless the tenant turned that off; a second factor is still required."""
     password_reset.spend_limit(context)
     interaction = interactions.find_open(context, req.attempt)
+    stored = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token) if req.number else None
+    waiting = link_handover.check(context, stored, req.number) if stored is not None else None
     account, one_time_token = password_reset.reset_with_link(context, req.token, req.password)
-    is_step = one_time_token.facts.get("reason") == first_factor_passed.EXPIRED
-    if is_step or context.tenant.settings.login_on_password_reset:
-        method = "sms" if one_time_token.facts.get("phone") else "otp"  # RFC 8176; a mailbox is one factor
-        methods = tuple(one_time_token.facts.get("methods") or (method,))
-        channel = None if is_step else FactorKind.SMS if one_time_token.facts.get("phone") else FactorKind.EMAIL
-        authentication = Authentication(
-            methods, channel=channel, remember=is_step and bool(one_time_token.facts.get("remember"))
-        )
-        if (onward := first_factor_passed.try_sign_in(context, interaction, account, authentication)) is not None:
-            return onward
+    if waiting is not None:
+        link_handover.approve(context, waiting, account)
+    if (onward := _signed_in(context, interaction, account, one_time_token)) is not None:
+        return onward
     label = str(one_time_token.facts.get("email") or label_of(account))
     if interaction is not None:
         interactions.add_facts(context, interaction, lifetime=LIFETIME, **{KEY: None})
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=label, ends_session=True)
     next_page = next_step.open_return(context, None, None)
     return next_page.model_copy(update={"login_hint": label, "ends_session": True})
+
+
+def _signed_in(
+    context: Context, interaction: Interaction | None, account: Account, one_time_token: OneTimeToken
+) -> Next | None:
+    """Sign in after a reset; None if the tenant turned that off, or one factor does not suffice.
+
+    None, too, in a browser where another account is signed in: a link that a stranger sent must not switch the account.
+    """
+    session = sessions.current(context)
+    is_step = one_time_token.facts.get("reason") == first_factor_passed.EXPIRED
+    is_off = context.tenant.settings.login_on_password_reset is False
+    if not is_step and (is_off or (session is not None and session.uid != account.uid)):
+        return None
+    method = "sms" if one_time_token.facts.get("phone") else _MAILBOX
+    methods = tuple(one_time_token.facts.get("methods") or (method,))
+    channel = None if is_step else FactorKind.SMS if one_time_token.facts.get("phone") else FactorKind.EMAIL
+    is_remembered = is_step and bool(one_time_token.facts.get("remember"))
+    authentication = Authentication(methods, channel=channel, remember=is_remembered)
+    onward = first_factor_passed.try_sign_in(context, interaction, account, authentication)
+    if onward is None or interaction is not None:
+        return onward
+    return next_step.at_application(context, onward, str(one_time_token.facts.get("attempt") or ""))
 
 
 @contract.renew_reset.implements
@@ -204,7 +239,8 @@ def _begin(
                 (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
             )
         state = replace(state, sent_at=int(context.now.timestamp()))
-    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{KEY: asdict(state)})
+    waits = link_handover.facts(current, of.purpose, uid)
+    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{KEY: asdict(state)}, **waits)
     return_url = current.request.get("return_url")
     if (
         of is PASSWORD
@@ -255,6 +291,7 @@ def step(context: Context, interaction: Interaction, state: PendingRecovery) -> 
         sent_to=state.name,
         problem=state.by,
         resend_in_seconds=_seconds_left(context, state),
+        fields=link_handover.fields(interaction),
     )
 
 
@@ -289,7 +326,11 @@ def link_view(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkV
         and not sending.is_still_recipient(account, stored)
     ):
         state = "expired"
-    return RecoveryLinkView(state=state, label=label(stored, account), reason=str(stored.facts.get("reason") or ""))
+    is_awaited = (
+        state == "open" and kind is Purpose.RESET_PASSWORD and link_handover.waiting(context, stored) is not None
+    )
+    reason = str(stored.facts.get("reason") or "")
+    return RecoveryLinkView(state=state, label=label(stored, account), reason=reason, is_awaited=is_awaited)
 
 
 def label(stored: OneTimeToken, account: Account) -> str:
@@ -306,8 +347,13 @@ def _state(context: Context, kind: Purpose, token: str) -> str:
     return "open"
 
 
-def _with_page(context: Context, refusal: ApiError, state: PendingRecovery) -> ApiError:
+def _with_page(context: Context, interaction: Interaction, refusal: ApiError, state: PendingRecovery) -> ApiError:
     """Return the refusal with the page's data."""
     return pending_verification.with_page_data(
-        refusal, SentTo(sent_to=state.name, resend_in_seconds=_seconds_left(context, state))
+        refusal,
+        SentTo(
+            sent_to=state.name,
+            resend_in_seconds=_seconds_left(context, state),
+            number=link_handover.fields(interaction)["number"],
+        ),
     )

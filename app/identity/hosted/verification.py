@@ -11,13 +11,14 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
-from app.contract.hub import Next, RelyingPartyView, Step
-from app.contract.hub_models import InteractionOnly, LinkLookup, SentTo
+from app.contract.hub import Next, Step
+from app.contract.hub_models import InteractionOnly, LinkLookup
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import email_verification, interactions, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -27,10 +28,9 @@ from app.identity.directory.accounts import identifiers, pending_accounts, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_lookup import Identifier
 from app.identity.directory.accounts.identifiers import EMAIL
-from app.identity.hosted import first_factor_passed, identity_linking, next_step, pending_verification
+from app.identity.hosted import first_factor_passed, identity_linking, link_handover, next_step, pending_verification
 from app.identity.hosted.pending_verification import MAIL, SMS, PendingVerification
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import views as oauth
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
@@ -153,6 +153,7 @@ def step(context: Context, interaction: Interaction, state: PendingVerification)
         resend_in_seconds=pending_verification.seconds_left(context, state),
         problem=state.by,
         can_change=bool(state.held),
+        fields=link_handover.fields(interaction),
     )
 
 
@@ -170,12 +171,13 @@ def read_link(context: Context, req: LinkLookup) -> contract.VerificationLinkVie
     except (e.ExpiredLink, e.UsedLink):
         return contract.VerificationLinkView(state="expired", sent_to=token.subject)
     added_by = verification.masked_owner(account, token.subject) if account is not None else ""
-    return contract.VerificationLinkView(state="open", sent_to=token.subject, added_by=added_by)
+    is_awaited = link_handover.waiting(context, token) is not None
+    return contract.VerificationLinkView(state="open", sent_to=token.subject, added_by=added_by, is_awaited=is_awaited)
 
 
 @contract.open_link.implements
 def open_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
-    """Verify by a link; a used link continues too while its address is verified, because pages are reloaded."""
+    """Verify by a link, or by a used one while its address is verified; the number lets a page in another browser continue."""
     interaction = interactions.find_open(context, req.attempt)
     held = verification.find_link(context, req.token)
     if held is None:
@@ -185,11 +187,14 @@ def open_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
         return _continue(context, interaction, account, held, is_new=False)
     try:
         verification.peek(context, req.token)
+        waiting = link_handover.check(context, held, req.number)
         is_shown = _is_password_given(context, interaction, account, held, req.password)
         token = verification.spend_link(context, req.token)
     except e.UsedLink:
         raise e.ExpiredLink from None
     verified = _confirmed(context, interaction, account, token, is_shown=is_shown)
+    if waiting is not None:
+        link_handover.approve(context, waiting, verified)
     return _continue(context, interaction, verified, token, is_new=True)
 
 
@@ -227,7 +232,7 @@ def enter_code(context: Context, req: contract.OptionalCodeRequest) -> Next:
         if state.by == SMS:
             return _verify_by_sms(context, interaction, state, req.code)
         if not req.code:
-            return _verified_elsewhere(context, interaction, state)
+            return _verified_elsewhere(context, interaction, state, session)
         token = one_time_tokens.spend_code(
             context, Purpose.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
             identifier=Identifier(EMAIL, state.email),
@@ -237,7 +242,7 @@ def enter_code(context: Context, req: contract.OptionalCodeRequest) -> Next:
             raise e.ClosedLink
         return _continue(context, interaction, _confirmed(context, interaction, account, token), token, is_new=True)
     except ApiError as refusal:
-        raise with_page(context, refusal, state) from None
+        raise pending_verification.with_page(context, interaction, refusal, state) from None
 
 
 @contract.mail_again.implements
@@ -249,11 +254,13 @@ def mail_again(context: Context, req: InteractionOnly) -> Next:
     if state is None:
         return next_step.advance(context, interaction, session)
     if seconds := pending_verification.seconds_left(context, state):
-        raise with_page(context, e.TooManyRequests(retry_after_seconds=seconds), state)
+        raise pending_verification.with_page(
+            context, interaction, e.TooManyRequests(retry_after_seconds=seconds), state
+        )
     try:
         state = pending_verification.resend(context, interaction, state)
     except pending_verification.SEND_ERRORS as refusal:
-        raise with_page(context, refusal, state) from None
+        raise pending_verification.with_page(context, interaction, refusal, state) from None
     return step(context, pending_verification.store_pending(context, interaction, state), state)
 
 
@@ -347,11 +354,17 @@ def _is_password_given(
     return True
 
 
-def _verified_elsewhere(context: Context, interaction: Interaction, state: PendingVerification) -> Next:
+def _verified_elsewhere(
+    context: Context, interaction: Interaction, state: PendingVerification, session: BrowserSession | None
+) -> Next:
+    """Continue after the link was opened in this browser, or elsewhere with this page's number; else ask to sign in."""
+    if session is not None:
+        return next_step.advance(context, interaction, session)
     account = store.by_uid(context, state.uid)
     if account is None or not verification.is_verified(account, state.email):
         raise e.EmailUnverified
-    if account.private.get(pending_accounts.WAS_PENDING):
+    handed_over, interaction = link_handover.take(context, interaction, Purpose.EMAIL)
+    if handed_over is None or handed_over.uid != account.uid or account.private.get(pending_accounts.WAS_PENDING):
         return Next(step=Step.EMAIL_CONFIRMED, attempt=interaction.interaction_id, problem="before")
     held = OneTimeToken(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
     return _continue(context, interaction, account, held, is_new=False)
@@ -382,19 +395,6 @@ def _continue(
     return Next(
         step=Step.EMAIL_CONFIRMED,
         attempt=interaction.interaction_id if interaction is not None else interaction_id or None,
-        relying_party=_relying_party_of(context, interaction_id) if interaction is None and interaction_id else None,
+        relying_party=next_step.relying_party_of(context, interaction_id) if interaction is None else None,
         problem=None if is_new else "before",
     )
-
-
-def _relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView | None:
-    """Return the application of another browser's interaction; this browser may be redirected only to its home."""
-    client = context.application(client_id=interactions.client_id_for(context, interaction_id))
-    return oauth.relying_party(client, None) if client is not None else None
-
-
-def with_page(context: Context, refusal: ApiError, state: PendingVerification) -> ApiError:
-    """Return the refusal with the page's data."""
-    seconds = pending_verification.seconds_left(context, state)
-    page = SentTo(sent_to=state.email, resend_in_seconds=seconds, by=state.by, can_change=bool(state.held))
-    return pending_verification.with_page_data(refusal, page)

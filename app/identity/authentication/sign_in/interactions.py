@@ -85,6 +85,17 @@ def find_open(context: Context, interaction_id: str | None) -> Interaction | Non
     return interaction if interaction is not None and not interaction.is_done else None
 
 
+def find_of_any_browser(context: Context, interaction_id: str) -> Interaction | None:
+    """Return a live interaction that has not ended, whichever browser began it; the caller must not continue it as its own."""
+    where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
+    row = context.work.one(select(interactions).where(*where, A.is_done.is_(False), A.expires_at > context.now))
+    if row is None:
+        return None
+    return Interaction(
+        interaction_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at
+    )
+
+
 def client_id_for(context: Context, interaction_id: str) -> str:
     """Return the client id of an interaction, whichever browser began it; empty where it has none or does not exist."""
     where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))

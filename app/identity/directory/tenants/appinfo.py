@@ -80,7 +80,10 @@ def build(context: Context, codes: Collection[str]) -> Json:
         codes: the mail types (`MAIL_TYPES`) that contain a code instead of a link.
     """
     settings, captcha = context.tenant.settings, context.tenant.settings.captcha
-    members: Json = {member: getattr(settings, name) for member, name in SETTINGS.items()}
+    members: Json = {
+        member: bool(value) if (value := getattr(settings, name)) is None else value
+        for member, name in SETTINGS.items()
+    }
     members.update(dict.fromkeys(OFF, False))
     members.update(
         AppName=context.tenant.name,

@@ -1,0 +1,111 @@
+"""Hand a sign-in back to the page that waits for an emailed link, when the link is opened in another browser.
+
+The waiting page shows a number of two digits. Typed where the link is opened, it proves that both browsers are in front of one
+person; a click alone continues nothing there, because anyone can request a message for any address.
+"""
+
+from __future__ import annotations
+
+import hmac
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.identity.authentication.passwordless import smart_login
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
+from app.identity.directory.accounts import store
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.limits import Rate
+
+KEY: Final = "handover"
+LIFETIME: Final = timedelta(minutes=10)
+"""How long the waiting page may take to continue after the number was typed."""
+WAITS, APPROVED = "waits", "approved"
+_WRONG_NUMBERS: Final = Rate(3, 3600)
+"""The limit of wrong numbers for a waiting page."""
+
+
+def facts(interaction: Interaction, purpose: Purpose, uid: str) -> dict[str, Any]:
+    """Return the fact of an interaction that waits for a message; its number stays while it waits for the same one."""
+    held = interaction.request.get(KEY) or {}
+    is_same = (held.get("purpose"), held.get("uid")) == (purpose.value, uid)
+    number = held["number"] if is_same else smart_login.new_number()
+    return {KEY: {"purpose": purpose.value, "uid": uid, "number": number}}
+
+
+def fields(interaction: Interaction) -> dict[str, str]:
+    """Return the number that the waiting page shows, and the state that it polls."""
+    held = interaction.request.get(KEY) or {}
+    return {"number": str(held.get("number", "")), "state": APPROVED if "approved_at" in held else WAITS}
+
+
+def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
+    """Return the interaction of another browser that waits for this link; None in the browser that began it.
+
+    None, too, after three wrong numbers.
+    """
+    interaction_id = str(token.facts.get("attempt") or "") if token is not None else ""
+    if token is None or not interaction_id or interactions.find(context, interaction_id) is not None:
+        return None
+    interaction = interactions.find_of_any_browser(context, interaction_id)
+    held = interaction.request.get(KEY) or {} if interaction is not None else {}
+    if (held.get("purpose"), held.get("uid")) != (token.kind.value, token.uid):
+        return None
+    try:
+        context.demand("handover_number", _WRONG_NUMBERS, randomness.digest(interaction_id))
+    except e.TooManyRequests:
+        return None
+    return interaction
+
+
+def check(context: Context, token: OneTimeToken, typed: str) -> Interaction | None:
+    """Return the interaction that the typed number names; None if nothing was typed or nothing waits any more.
+
+    Raises WrongMailCode.
+    """
+    interaction = waiting(context, token) if typed else None
+    if interaction is None:
+        return None
+    if not hmac.compare_digest(one_time_tokens.digits_in(typed), str(interaction.request[KEY]["number"])):
+        context.spend("handover_number", _WRONG_NUMBERS, randomness.digest(interaction.interaction_id))
+        context.audit.record("handover.wrong_number", uid=token.uid)
+        raise e.WrongMailCode("The number does not match the one on the waiting page.")
+    return interaction
+
+
+def approve(context: Context, interaction: Interaction, account: Account) -> None:
+    """Let the waiting page continue as this account, after `check` and after the link was used up."""
+    current = interactions.lock(context, interaction)
+    held = current.request.get(KEY) or {}
+    if current.is_done or held.get("number") != interaction.request[KEY]["number"]:
+        return
+    approved = {**held, "account": account.uid, "approved_at": context.now.isoformat()}
+    interactions.add_facts(context, current, lifetime=LIFETIME, **{KEY: approved})
+    context.audit.record("handover.approved", uid=account.uid)
+
+
+def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[Account | None, Interaction]:
+    """Return the account that the page may continue as, once, and the interaction as it is then; None if nobody typed the number.
+
+    Of concurrent calls one gets it. A password set after the approval ends it.
+    """
+    uid = (interaction.request.get(KEY) or {}).get("account")
+    if not uid or not store.lock(context, uid):  # the account first, as every request does, against deadlocks
+        return None, interaction
+    current = interactions.lock(context, interaction)
+    held = current.request.get(KEY) or {}
+    approved_at = datetime.fromisoformat(held["approved_at"]) if "approved_at" in held else None
+    if current.is_done or approved_at is None or (held["purpose"], held["account"]) != (purpose.value, uid):
+        return None, current
+    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{KEY: None})
+    account = store.by_uid(context, uid)
+    is_over = context.now - approved_at > LIFETIME
+    is_superseded = (
+        account is not None and account.password_changed_at is not None and account.password_changed_at > approved_at
+    )
+    return None if is_over or is_superseded else account, current

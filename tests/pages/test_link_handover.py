@@ -1,0 +1,192 @@
+"""Pages that wait for an emailed link: they go on by the link in the same browser, or by their number typed elsewhere.
+
+The attacks: an attacker starts the journey with the victim's address, so that the link reaches the victim.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.mailbox import link_in, mails_to
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
+
+ADA, PASSWORD, NEW = "ada@example.com", "Amber-window-44", "Quartz-lantern-58"
+KINDS = pytest.mark.parametrize("kind", ["verification", "sign-in link", "reset"])
+STATES = {"verification": "/verify/waiting", "sign-in link": "/sign-in/waiting", "reset": "/forgot-password/waiting"}
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(passwordless_email=True)
+
+
+@pytest.fixture
+def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    return new_visitor_at(world)
+
+
+class Journey:
+    """A page that waits in one browser, and the link as another browser opens it."""
+
+    def __init__(self, kind: str, world: World, visitor: Visitor) -> None:
+        self.kind, self.world, self.visitor = kind, world, visitor
+        start = visitor.authorize(world.application("shop", client_uri="https://shop.example/"))
+        if kind == "verification":
+            self.page = start.follow("Create account").press("Create account", email=ADA, password=PASSWORD)
+        else:
+            world.person(ADA)
+            where = {"sign-in link": "/sign-in/mail", "reset": "/forgot-password"}[kind]
+            asked = visitor.open(f"{where}?attempt={start.query['attempt']}")
+            self.page = asked.press("Send reset link" if kind == "reset" else "Email me a link", identifier=ADA)
+
+    @property
+    def number(self) -> str:
+        return re.findall(r"Enter (\d\d) there", self.page.text)[0]
+
+    @property
+    def wrong(self) -> str:
+        return "98" if self.number != "98" else "97"
+
+    @property
+    def link(self) -> str:
+        return link_in(mails_to(self.world.services, self.world.tenant_id, ADA)[-1])
+
+    @property
+    def state(self) -> str:
+        """Return what the page's script reads."""
+        page = self.visitor.open(f"{STATES[self.kind]}?attempt={self.page.query['attempt']}")
+        return page.html
+
+    def use(self, browser: Visitor, number: str = "") -> VisitedPage:
+        """Open the link in a browser, and use it up with or without the number."""
+        page = browser.open(self.link)
+        typed = {"number": number} if number else {}
+        if self.kind == "verification":
+            return page.press("Verify", **typed)
+        if self.kind == "reset":
+            return page.press("Save password", password=NEW, **typed)
+        return page.press("Sign in there", **typed) if number else page.press("Sign in here")
+
+    def continues(self) -> VisitedPage:
+        """Press the button that the script presses, as a browser without scripts does."""
+        return self.page.press("Continue", code="") if self.kind != "reset" else self._go()
+
+    def _go(self) -> VisitedPage:
+        fields = {**self.page.form("Resend email").fields, "do": "go"}
+        return self.visitor.send("POST", self.page.address, fields)
+
+
+@KINDS
+def test_number_typed_elsewhere_lets_the_page_go_on(
+    kind: str, world: World, visitor: Visitor, new_visitor_at: NewVisitorAt
+) -> None:
+    journey = Journey(kind, world, visitor)
+    assert journey.state == "waits"
+    journey.use(new_visitor_at(world), journey.number)
+    assert journey.state == "approved"
+    assert journey.continues().query["code"]
+
+
+@KINDS
+def test_link_in_the_same_browser_lets_the_page_go_on(kind: str, world: World, visitor: Visitor) -> None:
+    journey = Journey(kind, world, visitor)
+    page = visitor.open(journey.link)
+    assert "Number on the other device" not in page.text, "no number is asked in the browser that waits"
+    button = {"verification": "Verify", "sign-in link": "Sign in", "reset": "Save password"}[kind]
+    assert page.press(button, **({"password": NEW} if kind == "reset" else {})).query["code"]
+    assert journey.state == "over"
+    assert journey.continues().address == "https://shop.example/"
+
+
+@KINDS
+def test_click_elsewhere_alone_never_continues(
+    kind: str, world: World, visitor: Visitor, new_visitor_at: NewVisitorAt
+) -> None:
+    """The attacker waits; the victim opens the link and acts on it, but was shown no number."""
+    journey = Journey(kind, world, visitor)
+    journey.use(new_visitor_at(world))
+    assert journey.state == "waits"
+    assert "code" not in journey.continues().query
+    assert not visitor.cookies("session")
+
+
+@KINDS
+def test_three_wrong_numbers_end_the_handover(
+    kind: str, world: World, visitor: Visitor, new_visitor_at: NewVisitorAt
+) -> None:
+    journey = Journey(kind, world, visitor)
+    for _ in range(3):
+        refused = journey.use(new_visitor_at(world), journey.wrong)
+        assert (refused.status, "Wrong number" in refused.text) == (403, True)
+    assert "Number on the other device" not in new_visitor_at(world).open(journey.link).text
+    assert journey.state == "waits"
+
+
+@KINDS
+def test_number_without_the_link_is_worthless(
+    kind: str, world: World, visitor: Visitor, new_visitor_at: NewVisitorAt
+) -> None:
+    """The attacker knows the number that his own page shows, but not the link."""
+    journey = Journey(kind, world, visitor)
+    page = new_visitor_at(world).open(journey.link)
+    forged = page.address.replace("vtoken=", "vtoken=x")
+    form = page.form({"verification": "Verify", "sign-in link": "Sign in here", "reset": "Save password"}[kind])
+    do = {"verification": "link", "sign-in link": "there", "reset": ""}[kind]
+    page.visitor.send("POST", forged, {**form.fields, "number": journey.number, "password": NEW, "do": do})
+    assert journey.state == "waits"
+
+
+@KINDS
+def test_handover_is_taken_once(kind: str, world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    journey = Journey(kind, world, visitor)
+    journey.use(new_visitor_at(world), journey.number)
+    assert journey.continues().query["code"]
+    visitor.client.delete_cookie(visitor.cookie("session").key, domain=visitor.cookie("session").domain)
+    assert "code" not in journey.continues().query
+    assert not visitor.cookies("session")
+
+
+@KINDS
+def test_late_page_does_not_go_on(kind: str, world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    journey = Journey(kind, world, visitor)
+    journey.use(new_visitor_at(world), journey.number)
+    world.services.clock.advance(minutes=11)  # type: ignore[attr-defined]  # a test clock
+    assert "code" not in journey.continues().query
+
+
+def test_new_password_ends_an_approved_sign_in(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    """The victim typed the attacker's number, notices it, and resets the password."""
+    journey, victim = Journey("sign-in link", world, visitor), new_visitor_at(world)
+    journey.use(victim, journey.number)
+    world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # a test clock
+    victim.open("/forgot-password").press("Send reset link", identifier=ADA)
+    victim.open(link_in(mails_to(world.services, world.tenant_id, ADA)[-1])).press("Save password", password=NEW)
+    assert "code" not in journey.continues().query
+    assert not visitor.cookies("session")
+
+
+def test_second_factor_is_still_asked_after_handover(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    world = new_world(two_factor="required")
+    visitor = new_visitor_at(world)
+    journey = Journey("reset", world, visitor)
+    journey.use(new_visitor_at(world), journey.number)
+    page = journey.continues()
+    assert page.heading == "Protect your account"
+    assert not visitor.cookies("session")
+
+
+def test_unknown_identifier_shows_a_number_too(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    known = Journey("reset", world, visitor).page
+    unknown = new_visitor_at(world).open("/forgot-password").press("Send reset link", identifier="bob@example.com")
+    assert known.comparable_text(but_for=ADA) == unknown.comparable_text(but_for="bob@example.com")
+
+
+def test_another_browser_cannot_read_the_state(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    journey = Journey("reset", world, visitor)
+    journey.use(new_visitor_at(world), journey.number)
+    other = new_visitor_at(world)
+    assert other.open(f"/forgot-password/waiting?attempt={journey.page.query['attempt']}").html == "over"
+    assert journey.state == "approved"
