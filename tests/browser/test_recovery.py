@@ -103,7 +103,7 @@ def test_reset_by_code_returns_to_the_shop(
     field = visit.page.get_by_label(visit.code, exact=True)
     assert field.get_attribute("autocomplete") == "one-time-code"
     field.fill(f"{shown[:3]} {shown[3:]}")
-    visit.page.get_by_role("button", name=visit.continue_, exact=True).click()
+    visit.page.get_by_role("button", name=visit.continue_, exact=True).first.click()
     visit.set_password()
     visit.expect_shop()
 

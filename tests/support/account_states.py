@@ -55,7 +55,7 @@ _NUMBERS = count(10_000_000)
 _VARIES = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[A-Z]{2}[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z|[A-Za-z0-9_.-]{40,}"
     r'|(?<="Number":")\d\d(?=")|(?<=number-shown" dir="ltr">)\d\d'  # on a waiting device or page
-    r'|(?<=datetime=")[^"]+|\d+:\d\d(:\d\d)?( [AP]M)? UTC|(?<=--from:)\d+'  # a countdown
+    r'|(?<=datetime=")[^"]+|\d+:\d\d(:\d\d)?(\s[AP]M)? UTC|(?<=--from:)\d+'  # a countdown
 )
 
 

@@ -214,10 +214,7 @@ def _begin(
     account: Account | None = None,
     of: ResetKind = PASSWORD,
 ) -> Next:
-    """Send the message, unless it was just sent for this identifier; a reached limit is silent.
-
-    A message that was not sent is rolled back, so that the link of the previous mail still works.
-    """
+    """Send the message, unless it was just sent; a reached limit is silent, and the link of the previous mail still works."""
     identifier = identifiers.guess(context.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
     if account is None:
@@ -229,18 +226,14 @@ def _begin(
     state, previous = PendingRecovery(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
     if previous is not None and (previous.subject, previous.uid, previous.of) == (state.subject, uid, of.name):
         state = replace(state, sent_at=previous.sent_at)
-    current, binding = (
-        (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
-    )
+    current, binding = _begun(context, interaction)
     if not _seconds_left(context, state):
         if not try_send(context, current, state, account):
             context.work.rollback()
-            current, binding = (
-                (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
-            )
+            current, binding = _begun(context, interaction)
         state = replace(state, sent_at=int(context.now.timestamp()))
-    waits = link_handover.facts(current, of.purpose, uid)
-    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{KEY: asdict(state)}, **waits)
+    facts = {KEY: asdict(state), **link_handover.facts(current, of.purpose, uid)}
+    current = interactions.add_facts(context, current, lifetime=LIFETIME, **facts)
     return_url = current.request.get("return_url")
     if (
         of is PASSWORD
@@ -252,6 +245,11 @@ def _begin(
             step=Step.REDIRECT, address=allowed_addresses.with_query(str(return_url), action_completed=COMPLETED)
         )
     return step(context, current, state).model_copy(update={"binding": binding})
+
+
+def _begun(context: Context, interaction: Interaction | None) -> tuple[Interaction, str | None]:
+    """Return the interaction, or a new one with the browser's secret."""
+    return (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
 
 
 def try_send(
