@@ -18,7 +18,7 @@ import rcssmin
 import rjsmin
 from flask import Flask, Response, request
 
-SHEETS: Final = ("tokens", "base", "layout", "parts", "codes")
+SHEETS: Final = ("tokens", "base", "layout", "parts", "codes", "account")
 """Source files of the style sheet, in cascade order."""
 _NAME: Final = re.compile(r"(?P<parts>[a-z][a-z-]*(?:\.[a-z][a-z-]*)*)\.[0-9a-f]{12}\.(?P<kind>css|js)")
 

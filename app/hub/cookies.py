@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from flask import Response, request
+from typing import Any, NamedTuple
+
+from flask import Response, has_request_context, request
 
 from app.hub.interaction import COOKIE_LIFETIME_SECONDS, Interaction
 from app.hub.services import services
 from app.hub.visit import current_visit, requested_interaction_id
+from app.kit.web_addresses import is_web_address
 
 
 def set_cookie(response: Response, name: str, value: str, lifetime_seconds: int | None) -> None:
@@ -53,3 +56,29 @@ def remembered_relying_party() -> tuple[str, str]:
     """Return name and home of the relying party of the requested interaction; both empty if unknown."""
     tenant = current_visit().tenant.name
     return services().interactions.remembered_relying_party(request.cookies, tenant, requested_interaction_id())
+
+
+class RelyingPartyLink(NamedTuple):
+    """An application and its registered home page."""
+
+    name: str
+    home: str
+
+
+def remember_application(response: Response, name: str, home: str) -> None:
+    """Remember the application that a sign-in leads to. The cookie is encrypted, so nobody can plant another address."""
+    value = services().cookie_cipher.encrypt([name[:80], home[:200]], _application_context())
+    set_cookie(response, services().last_application_cookie, value, None)
+
+
+def last_application() -> RelyingPartyLink | None:
+    """Return the application that this browser signed in to last at this tenant; None if unknown or without a home page."""
+    value = request.cookies.get(services().last_application_cookie, "") if has_request_context() else ""
+    content: Any = services().cookie_cipher.decrypt(value, _application_context()) if value else None
+    if not isinstance(content, list) or not is_web_address(str(content[-1])):
+        return None
+    return RelyingPartyLink(*content)
+
+
+def _application_context() -> str:
+    return f"{current_visit().tenant.name} application"

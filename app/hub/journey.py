@@ -12,6 +12,7 @@ from flask import Response, redirect, request
 from app.contract.hub import Next, Step
 from app.hub.cookies import (
     delete_cookie,
+    remember_application,
     remember_relying_party,
     remembered_relying_party,
     set_cookie,
@@ -95,6 +96,8 @@ def set_cookies(response: Response, step: Next) -> None:
     """Set the cookies of a step."""
     shared, visit = services(), current_visit()
     application = step.relying_party.name if step.relying_party else ""
+    if visit.interaction and visit.interaction.home and step.step in (Step.REDIRECT, Step.FORM_POST):
+        remember_application(response, visit.interaction.relying_party, visit.interaction.home)
     if step.session:
         set_cookie(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
     elif step.ends_session:

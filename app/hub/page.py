@@ -14,6 +14,7 @@ from flask_babel import lazy_gettext as _l
 from app.hub import locale
 from app.hub.assets import Asset, Assets
 from app.hub.brand import in_language
+from app.hub.cookies import RelyingPartyLink, last_application
 from app.hub.forms import base
 from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
@@ -73,6 +74,11 @@ class Frame:
     @property
     def signature(self) -> str:
         return in_language(self.visit.tenant.brand.signature, self.language.tag)
+
+    @property
+    def application(self) -> RelyingPartyLink | None:
+        """The application that this browser signed in to last; the account pages lead back to it."""
+        return last_application()
 
     @property
     def languages(self) -> list[tuple[Language, str]]:

@@ -54,6 +54,11 @@ class Services:
         return f"{self.cookie_prefix}gatehouse-browser"
 
     @property
+    def last_application_cookie(self) -> str:
+        """Name of the cookie with the application that this browser signed in to last."""
+        return f"{self.cookie_prefix}gatehouse-application"
+
+    @property
     def last_method_cookie(self) -> str:
         """Name of the cookie with the sign-in method that this browser used last."""
         return f"{self.cookie_prefix}gatehouse-method"

@@ -33,7 +33,6 @@ def test_revoked_application_loses_its_tokens_and_codes(world: World, visitor: V
     tokens = shop.redeem(authorize(visitor, shop, ada).query["code"]).json or {}
     desk_tokens = desk.redeem(authorize(visitor, desk, ada).query["code"]).json or {}
     unused_code = authorize(visitor, shop, ada).query["code"]
-    assert "2 apps" in visitor.open("/security").text
     page = visitor.open("/applications")
     assert "Acme Shop" in page.text
     assert "Confirm who you are" in page.text

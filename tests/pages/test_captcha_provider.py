@@ -203,7 +203,7 @@ def test_locked_sign_in_shows_the_widget(new_world: NewWorld, new_visitor_at: Ne
     assert "https://*.hcaptcha.com" in policy(page)
     missing = page.press("Sign in", password=ada.password)
     assert "We couldn’t verify" in missing.text
-    assert missing.press("Sign in", password=ada.password, captcha_proof="a proof").heading == ada.email
+    assert missing.press("Sign in", password=ada.password, captcha_proof="a proof").heading == "Your profile"
 
 
 def test_csp_allows_only_the_widget_of_this_tenant(

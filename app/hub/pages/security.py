@@ -61,6 +61,30 @@ class CredentialRow:
     hint: Any
     icon: str
     address: str
+    tag: Any = ""
+    """Its state in a word."""
+    tone: str = ""
+    """Of the tag: ok, warn or none."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something that would make the account safer."""
+
+    name: Any
+    reason: Any
+    action: Any
+    """The text of the button."""
+    address: str
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """How much of what the tenant offers the account uses, and the best next thing."""
+
+    done: int = 0
+    count: int = 0
+    next: Task | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +100,7 @@ class Browser:
     """Localised text."""
     is_current: bool = False
     is_handheld: bool = False
+    is_application: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +114,7 @@ class SecurityPage(Page):
     credentials: tuple[CredentialRow, ...]
     sessions: tuple[Browser, ...]
     browsers: tuple[Browser, ...] = ()
-    applications: int = 0
+    checkup: Checkup = Checkup()
     done: str = ""
     """The result of the last post: a key of `_DONE`."""
 
@@ -100,11 +125,6 @@ class SecurityPage(Page):
     @property
     def has_others(self) -> bool:
         return len(self.sessions) > 1
-
-    @property
-    def readers(self) -> Any:
-        """The localised number of applications with access."""
-        return _n("%(num)s app", "%(num)s apps", self.applications) if self.applications else _l("No apps have access")
 
     @classmethod
     def samples(cls) -> Mapping[str, SecurityPage]:
@@ -117,16 +137,16 @@ class SecurityPage(Page):
         other_sessions = (
             Browser("s2", safari, "Hamburg, Germany", day, is_handheld=True),
             Browser("s3", chrome, "203.0.113.77", day),
-            Browser("s4", "Acme Desk", "203.0.113.77", day),
+            Browser("s4", "Acme Desk", "203.0.113.77", day, is_application=True),
         )
         password = CredentialRow(_l("Password"), _changed_on(day), "lock", "/change-password")
         bare = cls(EndSessionForm(), (password,), (visit,))
         authenticators = _l("Authenticator app") + " · " + _codes_left(8)
         credentials = (
             password,
-            CredentialRow(_l("Passkeys"), _passkey_count(2), "key", "/passkeys"),
+            CredentialRow(_l("Passkeys"), _passkey_count(2), "passkey", "/passkeys"),
             CredentialRow(_l("Connected accounts"), _identity_count(2), "link", "/identities"),
-            CredentialRow(_l("Two-step verification"), authenticators, "shield", "/second-factors"),
+            CredentialRow(_l("Two-step verification"), authenticators, "shield", "/second-factors", _ON, "ok"),
             CredentialRow(_l("PIN"), _l("On"), "lock", "/pin"),
             CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
             CredentialRow(_l("Security questions"), _answer_count(2), "note", "/security-questions"),
@@ -135,11 +155,14 @@ class SecurityPage(Page):
             Browser("b1", firefox, when=_until_day(day)),
             Browser("b2", safari, when=_until_day(day), is_handheld=True),
         )
-        unset = (replace(password, hint=_NO_PASSWORD), replace(credentials[3], hint=_OFF))
+        unset = (replace(password, hint=_NO_PASSWORD), replace(credentials[3], hint="", tag=_OFF, tone=""))
         return {
-            "full": cls(EndSessionForm(), credentials, (visit, *other_sessions), trusted, 3),
+            "full": cls(EndSessionForm(), credentials, (visit, *other_sessions), trusted, Checkup(3, 3)),
+            "one thing to do": cls(
+                EndSessionForm(), credentials, (visit, *other_sessions), trusted, Checkup(2, 3, _few_codes(2))
+            ),
             "this one alone": bare,
-            "without a password": replace(bare, credentials=unset),
+            "without a password": replace(bare, credentials=unset, checkup=Checkup(0, 2, _TWO_STEP)),
             "token": replace(bare, form=EndSessionForm().with_token_error()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},
         }
@@ -147,6 +170,21 @@ class SecurityPage(Page):
 
 _NO_PASSWORD: Final = _l("Not set up")
 _OFF: Final = _l("Off")
+_ON: Final = _l("On")
+_TWO_STEP: Final = Task(
+    _l("Turn on two-step verification"),
+    _l("A stolen password alone won’t be enough to sign in."),
+    _l("Turn on"),
+    "/second-factors",
+)
+_PASSKEY: Final = Task(
+    _l("Create a passkey"),
+    _l("Sign in with your fingerprint, face or screen lock."),
+    _l("Create passkey"),
+    "/passkeys/add",
+)
+_FEW_CODES: Final = 2
+"""With so many backup codes left the account should get new ones."""
 _DONE: Final = {
     "ended": Notice(_l("Signed out"), _l("You’ll need to sign in there again."), "ok"),
     "saved": Notice(_l("Saved"), tone="ok"),
@@ -195,7 +233,7 @@ def _render(form: HubForm, status: int = 200, done: str = "") -> Response:
         return oidc_client.start_login(ADDRESS)
     rows, trusted = map(_session_row, overview.sessions), map(_trusted_row, overview.browsers)
     return SecurityPage(
-        form, tuple(_credential_rows(overview)), tuple(rows), tuple(trusted), overview.applications, done
+        form, tuple(_credential_rows(overview)), tuple(rows), tuple(trusted), _checkup(overview), done
     ).render(status)  # fmt: skip
 
 
@@ -217,11 +255,13 @@ def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]
     hint = (_changed_on(changed) if changed else _l("On")) if overview.has_password else _NO_PASSWORD
     yield CredentialRow(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
-        yield CredentialRow(_l("Passkeys"), _passkey_count(overview.passkeys or 0), "key", "/passkeys")
+        yield CredentialRow(_l("Passkeys"), _passkey_count(overview.passkeys or 0), "passkey", "/passkeys")
     if overview.identities is not None:
         yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "link", "/identities")
     if overview.factors is not None and (overview.factors.held or overview.factors.offered):
-        yield CredentialRow(_l("Two-step verification"), _factor_hint(overview.factors), "shield", "/second-factors")
+        hint, is_on = _factor_hint(overview.factors), bool(overview.factors.held)
+        tag, tone = (_ON, "ok") if is_on else (_OFF, "")
+        yield CredentialRow(_l("Two-step verification"), hint, "shield", "/second-factors", tag, tone)
     if tenant.pin.is_on:
         yield CredentialRow(_l("PIN"), _l("On") if overview.has_pin else _l("Not set up"), "lock", "/pin")
     if Identifier.PHONE in tenant.identifiers:
@@ -230,10 +270,34 @@ def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]
         yield CredentialRow(_l("Security questions"), _answer_count(overview.answered), "note", "/security-questions")
 
 
+def _checkup(overview: contract.SecurityView) -> Checkup:
+    """Return what the account could still use of what the tenant offers, the most urgent first."""
+    tasks: list[tuple[bool, Task]] = []
+    factors = overview.factors
+    if factors is not None and factors.held and factors.backup_codes is not None:
+        tasks.append((factors.backup_codes > _FEW_CODES, _few_codes(factors.backup_codes)))
+    if factors is not None and (factors.held or factors.offered):
+        tasks.append((bool(factors.held), _TWO_STEP))
+    if overview.passkeys is not None:
+        tasks.append((overview.passkeys > 0, _PASSKEY))
+    to_do = [task for is_done, task in tasks if not is_done]
+    return Checkup(len(tasks) - len(to_do), len(tasks), to_do[0] if to_do else None)
+
+
+def _few_codes(count: int) -> Task:
+    name = _n("Only %(num)s backup code left", "Only %(num)s backup codes left", count)
+    return Task(
+        name if count else _l("No backup codes left"),
+        _l("Without one you could lose access if you lose your phone."),
+        _l("Create codes"),
+        "/backup-codes",
+    )
+
+
 def _factor_hint(factors: FactorsView) -> Any:
     enrolled = [PRESENTATIONS[factor.kind].name for factor in factors.held if factor.kind in PRESENTATIONS]
     if not enrolled:
-        return _OFF
+        return ""
     return " · ".join(
         str(part)
         for part in (*enrolled, *([_codes_left(factors.backup_codes)] if factors.backup_codes is not None else []))
@@ -272,6 +336,7 @@ def _session_row(view: sessions.SessionView) -> Browser:
         when=_l("now") if view.is_current else formatting.time_ago(view.last_seen_at),
         is_current=view.is_current,
         is_handheld=_is_handheld(view.device_type),
+        is_application=bool(view.application),
     )
 
 
