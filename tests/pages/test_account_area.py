@@ -56,11 +56,6 @@ def test_without_application_no_link_is_shown(visitor: Visitor, ada: Person) -> 
     assert application_links(visitor.open("/profile")) == []
 
 
-def test_application_without_home_page_is_not_shown(world: World, visitor: Visitor, ada: Person) -> None:
-    sign_in(visitor, world.application("plain"), ada)
-    assert application_links(visitor.open("/profile")) == []
-
-
 @pytest.mark.parametrize("value", ["x", "eyJhbGciOiJub25lIn0", "https://evil.example"])
 def test_planted_cookie_leads_nowhere(visitor: Visitor, ada: Person, value: str) -> None:
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)

