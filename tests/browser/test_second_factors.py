@@ -28,7 +28,7 @@ def test_factor_is_added_data_downloaded_factor_removed(
     page.wait_for_url(AT_THE_SHOP)
     page.goto(f"{served}/security")
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
-    page.locator('a[href="/second-factors"]').click()
+    page.locator('a.row[href="/second-factors"]').click()
     page.locator("button[value=totp]").click()
     app.enrol(page)
     expect(page.locator(".codes code")).to_have_count(10)

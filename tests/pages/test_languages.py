@@ -126,19 +126,19 @@ def test_tenant_default_is_the_last_fallback() -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "sentence"),
+    ("count", "sentence"),
     [
-        (1, "حاول مرة أخرى بعد دقيقة واحدة."),
-        (2, "حاول مرة أخرى بعد دقيقتين."),
-        (3, "حاول مرة أخرى بعد %(num)d دقائق."),
-        (11, "حاول مرة أخرى بعد %(num)d دقيقةً."),
-        (100, "حاول مرة أخرى بعد %(num)d دقيقة."),
-        (0, "حاول مرة أخرى الآن."),
+        (0, "لم يبقَ أي رمز احتياطي"),
+        (1, "بقي رمز احتياطي واحد"),
+        (2, "بقي رمزان احتياطيان"),
+        (3, "بقيت %(num)s رموز احتياطية"),
+        (11, "بقي %(num)s رمزًا احتياطيًا"),
+        (100, "بقي %(num)s رمز احتياطي"),
     ],
 )
-def test_arabic_uses_its_six_plural_forms(minutes: int, sentence: str) -> None:
-    one, many = "Try again in %(num)d minute.", "Try again in %(num)d minutes."
-    assert catalogue("ar").ungettext(one, many, minutes) == sentence
+def test_arabic_uses_its_six_plural_forms(count: int, sentence: str) -> None:
+    one, many = "%(num)s backup code left", "%(num)s backup codes left"
+    assert catalogue("ar").ungettext(one, many, count) == sentence
 
 
 @pytest.mark.parametrize(("days", "sentence"), [(3, "3 أيام"), (14, "14 يومًا"), (100, "100 يوم")])

@@ -178,7 +178,7 @@ def test_account_without_methods_is_sent_to_set_password(new_world: NewWorld, ne
     page = visitor.authorize(shop, prompt="login")
     assert ">Continue<" not in page.html
     forgotten = page.follow("Set password")
-    assert forgotten.form("Continue").fields["identifier"] == ada.email
+    assert forgotten.form("Send reset link").fields["identifier"] == ada.email
 
 
 def test_reauthentication_works_at_session_limit(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

@@ -106,7 +106,7 @@ def test_resend_waits_for_the_cool_down_on_every_page(world: World, visitor: Vis
     assert count(world, ada.email) == 1
     wait_cool_down(world)
     assert not WAITS.search(visitor.open("/emails").text)
-    assert "Code resent" in listed.press("Resend email").text
+    assert "Email resent" in listed.press("Resend email").text
     assert count(world, ada.email) == 2
 
 

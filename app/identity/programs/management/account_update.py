@@ -7,14 +7,17 @@ from typing import Any
 from app.contract.accounts import AccountChanges, AccountIdentifiers
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration.drafts import WRITERS
+from app.identity.authentication.sign_in import sessions
 from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens
 from app.identity.credentials import notifications
+from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifiers, privacy_policy, store
 from app.identity.directory.accounts.account import Account, limit_column
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.input_checks import refuse_policy_version
-from app.identity.platform import events
+from app.identity.platform import continuation_tokens, events
 from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.programs.self_service import account_changes
 from app.identity.programs.self_service.account_changes import ChangedAccount, Columns
 
@@ -99,5 +102,10 @@ def _end_sessions(context: Context, changed: ChangedAccount) -> None:
     before, after = changed.before, changed.after
     is_closed = not after.is_active or after.is_deleted or after.login_disabled
     was_closed = not before.is_active or before.is_deleted or before.login_disabled
-    if (is_closed and not was_closed) or changed.has_new_password:
+    if changed.has_new_password:
         end_sessions_and_tokens(context, after, reason="closed" if is_closed else "password")
+    elif is_closed and not was_closed:  # other sign-ins that have begun are refused with the state of the account
+        sessions.end_all(context, after.uid)
+        tokens.revoke_all(context, after.uid)
+        continuation_tokens.revoke_all(context, after.uid, ContinuationPurpose.SMART_LOGIN)
+        context.audit.record("sessions.ended", uid=after.uid, reason="closed")
