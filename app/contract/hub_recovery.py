@@ -62,7 +62,7 @@ resend = hub_operation(
 )  # fmt: skip
 continue_reset = hub_operation(
     "hub.continue_reset", "POST /hub/password/continue", InteractionOnly, Next,
-    summary="Continue after the password was reset in this browser, or elsewhere with the number of the waiting page.",
+    summary="Continue after the password was reset in this browser, or in another browser with the number of the waiting page.",
 )  # fmt: skip
 reset_code = hub_operation(
     "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, errors=(*LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE),

@@ -29,7 +29,7 @@ class VerifyLinkRequest(LinkRequest):
 
 
 class OptionalCodeRequest(InteractionOnly):
-    """Without a code: the link was opened in this browser, or elsewhere with the number of this page."""
+    """Without a code: the link was opened in this browser, or in another browser with the number of this page."""
 
     code: str = Field(default="", max_length=64)
 

@@ -126,7 +126,7 @@ def test_first_tab_continues_after_reset_in_second(world: World, served: str, op
     other.page.goto(visit.link)
     other.set_password()
     other.expect_shop()
-    visit.page.wait_for_url("http://127.0.0.1:*/**")  # the page goes on by itself
+    visit.page.wait_for_url("http://127.0.0.1:*/**")  # the page continues by itself
 
 
 def test_reload_and_reused_link_are_harmless(world: World, served: str, opened: Opened, ada: Person) -> None:

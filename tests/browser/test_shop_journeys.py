@@ -84,7 +84,7 @@ def test_registration_in_two_tabs_completes_in_both(
     tabs = (first, second)
     tabs[order[0]].confirm(2, which=order[0])
     tabs[order[0]].expect_shop()
-    other = tabs[order[1]]  # goes on by itself
+    other = tabs[order[1]]  # continues by itself
     other.expect_shop()
 
 
@@ -103,4 +103,4 @@ def test_reset_in_two_tabs_completes_in_both(
     first_done.type_code(count=2)
     first_done.set_password()
     first_done.expect_shop()
-    other.expect_shop()  # it goes on by itself
+    other.expect_shop()  # it continues by itself

@@ -91,7 +91,7 @@ def test_link_in_another_tab_lets_the_first_continue(world: World, served: str, 
     other.goto(first.link)
     other.get_by_role("button", name="Verify").click()
     other.wait_for_url(AT_THE_SHOP)
-    first.page.wait_for_url("http://127.0.0.1:*/**")  # the page goes on by itself, to the application's home
+    first.page.wait_for_url("http://127.0.0.1:*/**")  # the page continues by itself, to the application's home
     assert first.page.context.cookies()
 
 
@@ -99,7 +99,7 @@ def test_link_in_another_tab_lets_the_first_continue(world: World, served: str, 
 def test_number_typed_in_another_browser_continues(
     world: World, served: str, opened: Opened, ada: Person, has_script: bool
 ) -> None:
-    """With scripts the waiting page goes on by itself; without them the button does it."""
+    """With scripts the waiting page continues by itself; without them the button does it."""
     first = Visit(world, served, opened(java_script_enabled=has_script))
     first.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     number = first.page.locator(".number-shown").inner_text()

@@ -1,4 +1,4 @@
-"""Pages that wait for an emailed link: they go on by the link in the same browser, or by their number typed elsewhere.
+"""Pages that wait for an emailed link: they continue by the link in the same browser, or by their number typed in another.
 
 The attacks: an attacker starts the journey with the victim's address, so that the link reaches the victim.
 """

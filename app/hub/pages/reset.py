@@ -86,7 +86,7 @@ class ResetPage(NewPasswordPage):
             refused[name] = replace(fresh, form=form, rules=rules_of(policy, refusal=refusal))
         return {
             "fresh": fresh,
-            "awaited elsewhere": replace(fresh, is_awaited=True),
+            "awaited in another browser": replace(fresh, is_awaited=True),
             "expired": replace(fresh, reason=Reason.EXPIRED),
             "every rule": replace(
                 fresh,

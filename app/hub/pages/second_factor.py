@@ -139,7 +139,7 @@ class SecondFactorPage(FactorPage):
             fresh_form(presentation), presentation, presentation.samples["enrolled"], landing="/emails", account=_SAMPLE
         )
         mail = PRESENTATIONS[FactorKind.EMAIL]
-        samples["from elsewhere"] = cls(
+        samples["from a new place"] = cls(
             fresh_form(mail), mail, mail.samples["sent"], is_unfamiliar=True, account=_SAMPLE
         )
         samples["alone"] = cls(

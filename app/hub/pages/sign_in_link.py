@@ -85,7 +85,7 @@ class SignInLinkPage(mailed_link.LinkPage):
         samples = {state.value: cls(NumberForm(), state, *given) for state in LinkState}
         samples["open for an application"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop")
         samples["open, one-touch"] = cls(NumberForm(), LinkState.OPEN, *given, creates_account=True)
-        samples["awaited elsewhere"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop", is_awaited=True)
+        samples["awaited in another browser"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop", is_awaited=True)
         wrong = NumberForm(data={"number": "12"})
         wrong.add_error("number", mailed_link.WRONG_NUMBER)
         samples["a wrong number"] = cls(wrong, LinkState.OPEN, *given, "Acme Shop", is_awaited=True)

@@ -72,7 +72,9 @@ class VerifyPage(mailed_link.LinkPage):
         wrong.add_error("password", _WRONG_PASSWORD)
         samples["a wrong password"] = cls(wrong, LinkState.PASSWORD, "ada@example.com", token)
         samples["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
-        samples["awaited elsewhere"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, is_awaited=True)
+        samples["awaited in another browser"] = cls(
+            LinkForm(), LinkState.OPEN, "ada@example.com", token, is_awaited=True
+        )
         wrong_number = LinkForm(data={"number": "12"})
         wrong_number.add_error("number", mailed_link.WRONG_NUMBER)
         samples["a wrong number"] = cls(wrong_number, LinkState.OPEN, "ada@example.com", token, is_awaited=True)

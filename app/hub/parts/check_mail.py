@@ -111,7 +111,7 @@ def waiting_state() -> str:
 
 
 def submit_link_opened() -> Response:
-    """Continue after the emailed link was opened in this browser, or elsewhere with the number of this page."""
+    """Continue after the emailed link was opened in this browser, or in another browser with the number of this page."""
     form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)

@@ -264,6 +264,7 @@ class PasskeyLoginPage(LoginPage):
                 form, has_remember_me=False, reauthentication=Reauthentication.sample("passkey")
             ),
             "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
+            "four ways": cls(form, relying_party="Acme Shop", methods=sign_in_methods.sample_methods()),
             "every way": cls(form, relying_party="Acme Shop", **cls._every_method()),
             "every way, one used last": cls(form, relying_party="Acme Shop", **cls._every_method(), last_key=_GOOGLE),
             "every way, the passkey used last": cls(form, **cls._every_method(), last_key=sign_in_methods.PASSKEY),

@@ -110,7 +110,7 @@ def verify_code(context: Context, req: CodeRequest) -> Next:
 
 @contract.continue_approved.implements
 def continue_approved(context: Context, req: InteractionOnly) -> Next:
-    """Continue on an approved device, or on the page whose number was typed elsewhere; of concurrent calls one begins the session."""
+    """Continue on an approved device, or where the number was typed in another browser; one of concurrent calls begins the session."""
     interaction, state = _pending(context, req.attempt)
     if interaction is None or state is None:
         return read_state(context, req)

@@ -357,7 +357,7 @@ def _is_password_given(
 def _verified_elsewhere(
     context: Context, interaction: Interaction, state: PendingVerification, session: BrowserSession | None
 ) -> Next:
-    """Continue after the link was opened in this browser, or elsewhere with this page's number; else ask to sign in."""
+    """Continue after the link was opened in this browser, or in another browser with this page's number; else ask to sign in."""
     if session is not None:
         return next_step.advance(context, interaction, session)
     account = store.by_uid(context, state.uid)
