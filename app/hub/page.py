@@ -160,6 +160,9 @@ class Page:
     def html(self) -> str:
         """Return the page rendered for the current visit."""
         visit = current_visit()
+        form = getattr(self, "form", None)
+        if isinstance(form, HubForm) and self.notice is None:
+            form.focus_single_problem()
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
         script = assets.script(scripts) if scripts else None

@@ -200,6 +200,14 @@ def test_error_summary_has_focus_and_links_to_the_field(chromium: Browser, galle
         assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "password-problem"
 
 
+def test_single_wrong_field_has_the_focus(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium) as (page, _):
+        page.goto(gallery_address + samples.address("SecondFactorPage", "totp, enrolled, wrong", "en"))
+        expect(page.locator("#code")).to_be_focused()
+        expect(page.locator("#code")).to_have_accessible_description(re.compile("code"))
+        expect(page.locator("#summary")).to_have_count(0)
+
+
 def test_layout_is_mirrored_in_arabic(chromium: Browser, gallery_address: str) -> None:
     with open_page(chromium, viewport={"width": 1280, "height": 820}) as (page, _):
         for language, form_is_left in (("en", True), ("ar", False)):

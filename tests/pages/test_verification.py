@@ -251,7 +251,7 @@ def test_wrong_and_locked_codes_look_the_same(pending: PendingVerification) -> N
 def test_empty_code_is_named(pending: PendingVerification) -> None:
     empty = pending.page.press("Verify")
     assert empty.status == 422
-    assert 'href="#code"' in empty.html
+    assert 'id="code-problem"' in empty.html
     assert ADA in empty.text
 
 

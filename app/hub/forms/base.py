@@ -12,7 +12,7 @@ from flask import current_app, has_request_context, request
 from flask_babel import lazy_gettext as _l
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
-from wtforms import Field
+from wtforms import Field, HiddenField
 from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
@@ -129,6 +129,24 @@ class HubForm(FlaskForm):
     def problems(self) -> list[tuple[str, Any]]:
         """Ids of the invalid fields with their first error, in the order of the page."""
         return list(self._problems())
+
+    @property
+    def listed_problems(self) -> list[tuple[str, Any]]:
+        """The problems that the summary above the form lists: all, or none if a single field shows the only one."""
+        return [] if self._single_invalid_field() else self.problems
+
+    def focus_single_problem(self) -> None:
+        """Give the focus to the field that shows the only problem, if there is one."""
+        if field := self._single_invalid_field():
+            field.render_kw = {**(field.render_kw or {}), "autofocus": True}
+
+    def _single_invalid_field(self) -> Field | None:
+        """Return the field of the only problem; None if it is a hidden field or a captcha, which a script may replace."""
+        invalid = [field for field in self if field.errors and field.short_name != TOKEN_FIELD]
+        if len(invalid) != 1 or self.form_errors:
+            return None
+        is_shown = not isinstance(invalid[0], HiddenField) and not getattr(invalid[0], "is_replaced_by_script", False)
+        return invalid[0] if is_shown else None
 
     def _problems(self) -> Iterator[tuple[str, Any]]:
         for field in self:

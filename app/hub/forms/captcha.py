@@ -54,6 +54,8 @@ _WIDGET_ALONE: Final = "widget"
 class CaptchaField(StringField):
     """A challenge and its answer. Renders nothing before `ask`, or before a posted form contains a challenge."""
 
+    is_replaced_by_script = True
+    """The question gives place to the provider's widget, or to the browser's own work; its error is in the summary."""
     challenge: Challenge | None = None
     provider_widget: Widget | None = None
     """The widget of the tenant's provider, with the question or alone."""
