@@ -182,6 +182,21 @@ def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
     return preset.model_copy(update={key: value for key, value in explicit.items() if value or value is False})
 
 
+_PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "accounts.google.com": "google", "login.microsoftonline.com": "microsoft", "github.com": "github",
+        "www.facebook.com": "facebook", "www.linkedin.com": "linkedin", "appleid.apple.com": "apple", "x.com": "x",
+        "twitter.com": "x", "gitlab.com": "gitlab", "discord.com": "discord", "slack.com": "slack",
+    }
+)  # fmt: skip
+
+
+def well_known_provider(connection: ConnectionSettings) -> str:
+    """Return the well-known provider that answers at the address of a complete connection; empty for any other."""
+    address = urlsplit(connection.issuer or connection.authorization_endpoint or "")
+    return _PROVIDERS.get(address.hostname or "", "") if address.scheme == "https" else ""
+
+
 def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, ConnectionSettings]:
     """Check that each connection has an issuer, endpoints or a preset."""
     for name, configured in connections.items():

@@ -161,6 +161,7 @@ class ConnectionView(Wire):
 
     name: str
     title: str
+    mark: str = ""  # the well-known provider at the connection's address, whose mark pages show: google, github ...
 
 
 class TenantView(Wire):

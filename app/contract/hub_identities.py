@@ -23,6 +23,7 @@ class LinkedIdentityView(Wire):
     id: str
     provider: str
     title: str
+    mark: str = ""  # as in ConnectionView
     email: str = ""
     name: str = ""
     since: str | None = None

@@ -21,6 +21,7 @@ from app.hub.cookies import (
 from app.hub.interaction import Interaction, interaction_from_step
 from app.hub.parts.error_pages import ErrorPage, RequestError, StartAgainPage
 from app.hub.parts.form_post import FormPostPage
+from app.hub.parts.sign_in_methods import complete_method
 from app.hub.parts.signed_out import SignedOutPage
 from app.hub.services import services
 from app.hub.visit import current_visit, requested_interaction_id
@@ -99,6 +100,7 @@ def set_cookies(response: Response, step: Next) -> None:
     if visit.interaction and visit.interaction.home and step.step in (Step.REDIRECT, Step.FORM_POST):
         remember_application(response, visit.interaction.relying_party, visit.interaction.home)
     if step.session:
+        complete_method(response)
         set_cookie(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
     elif step.ends_session:
         delete_cookie(response, shared.session_cookie)

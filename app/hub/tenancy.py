@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from app.contract import hub as contract
 from app.contract.configuration import PasswordPolicy
@@ -30,6 +30,14 @@ FRESH_SECONDS: Final = 2.0
 """Age at which a cached tenant is revalidated; a change shows on all hubs within five seconds."""
 MAX_CACHED: Final = 2000
 VERSION_HEADER: Final = "x-gatehouse-tenant-version"
+
+
+class UpstreamConnection(NamedTuple):
+    """A connection as the pages show it; the mark is that of a well-known provider, or empty."""
+
+    name: str
+    title: str
+    mark: str
 
 
 class Identifier(StrEnum):
@@ -70,8 +78,7 @@ class Tenant:
     """The registration form's fields; some of them are editable in the profile."""
     every_question: tuple[tuple[str, str], ...] = ()
     """Ids and texts of all security questions that an account may answer."""
-    connections: tuple[tuple[str, str], ...] = ()
-    """Names and titles of the upstream connections."""
+    connections: tuple[UpstreamConnection, ...] = ()
     passwordless_methods: tuple[str, ...] = ()
     """Passwordless methods: mail, sms, device."""
     has_one_touch: bool = False
@@ -177,7 +184,7 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
         if view.registration
         else None,
         password_policy=view.password_policy,
-        connections=tuple((one.name, one.title) for one in view.connections),
+        connections=tuple(UpstreamConnection(one.name, one.title, one.mark) for one in view.connections),
         passwordless_methods=tuple(view.ways),
         has_one_touch=view.one_touch,
         consent_forms=tuple(view.consent_forms),

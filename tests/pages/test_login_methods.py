@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
+from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor, words
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # the database plays no part
 ADA = "ada@example.test"
+START = "/sign-in/with?provider=globex"
 MANY = {f"provider{number}": f"Provider {number}" for number in range(1, 9)}
 
 
@@ -34,28 +37,58 @@ def shown_methods(page: VisitedPage) -> list[str]:
     return [words(text) for text in found]
 
 
+@pytest.fixture
+def sign_in_at_globex(visitor: Visitor, fake_provider: FakeProvider) -> Callable[[], VisitedPage]:
+    """Sign in at the provider and sign out again; returns the login page."""
+
+    def sign_in() -> VisitedPage:
+        redirected = visitor.open(START)
+        visitor.open(fake_provider.callback_url(redirected.address, sub="1", email=ADA, email_verified=True))
+        visitor.open("/logout").press("Sign out")
+        return visitor.open("/login")
+
+    return sign_in
+
+
 def test_without_history_the_form_stands_first(visitor: Visitor) -> None:
     assert shown_methods(visitor.open("/login")) == ["Sign in", "Get an email link", "Continue with Globex"]
 
 
-def test_method_used_last_stands_first_and_is_marked(visitor: Visitor) -> None:
-    visitor.open("/sign-in/with?provider=globex")
-    assert shown_methods(visitor.open("/login")) == ["Continue with Globex Last used", "Sign in", "Get an email link"]
-    visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA)
+def test_method_used_last_stands_first_and_is_marked(
+    world: World, visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]
+) -> None:
+    assert shown_methods(sign_in_at_globex()) == ["Continue with Globex Last used", "Sign in", "Get an email link"]
+    visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA).press(
+        "Sign in", code=code_in(mails_to(world.services, world.tenant_id, ADA)[-1])
+    )
+    visitor.open("/logout").press("Sign out")
     assert shown_methods(visitor.open("/login"))[0] == "Get an email link Last used"
 
 
-def test_password_used_last_marks_nothing(world: World, visitor: Visitor) -> None:
+def test_begun_method_is_not_the_last_used(visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]) -> None:
+    """A message that was requested, or a provider that was visited, signed nobody in."""
+    visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA)
+    assert "Last used" not in visitor.open("/login").html
+    sign_in_at_globex()
+    visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA)
+    assert shown_methods(visitor.open("/login"))[0] == "Continue with Globex Last used"
+
+
+def test_password_used_last_marks_nothing(
+    world: World, visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]
+) -> None:
     ada = world.person(ADA)
-    visitor.open("/sign-in/with?provider=globex")
+    sign_in_at_globex()
     visitor.open("/login").press("Sign in", identifier=ADA, password=ada.password)
     visitor.open("/logout").press("Sign out")
     assert shown_methods(visitor.open("/login")) == ["Sign in", "Get an email link", "Continue with Globex"]
 
 
-def test_wrong_password_changes_no_order(world: World, visitor: Visitor) -> None:
+def test_wrong_password_changes_no_order(
+    world: World, visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]
+) -> None:
     world.person(ADA)
-    visitor.open("/sign-in/with?provider=globex")
+    sign_in_at_globex()
     refused = visitor.open("/login").press("Sign in", identifier=ADA, password="Wrong-kettle-91")
     assert shown_methods(refused)[0] == "Continue with Globex Last used"
 
@@ -67,11 +100,30 @@ def test_cookie_names_the_method_and_no_account(world: World, visitor: Visitor) 
     for address in (ADA, "nobody@example.test"):
         visitor.open("/sign-in/mail").press("Email me a link", identifier=address)
         left.add(visitor.cookie("method").value)
-    assert left == {"mail"}
+    assert left == {"~mail"}
     assert visitor.cookie("method").http_only
 
 
-@pytest.mark.parametrize("value", ["connection:unknown", "sms", "<script>", "x" * 4_000, "connection:globex\n"])
+@pytest.mark.parametrize(
+    ("settings", "mark"),
+    [
+        ({"title": "Staff", "issuer": "https://accounts.google.com"}, "#4285f4"),
+        ({"title": "Google", "issuer": "https://accounts.google.com.evil.example"}, 'data-initial="G"'),
+        ({"title": "Google", "issuer": "https://evil.example/accounts.google.com"}, 'data-initial="G"'),
+    ],
+)
+def test_mark_follows_the_address_of_the_provider(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, settings: dict[str, str], mark: str
+) -> None:
+    """A connection's name and title are free text: a foreign provider must not bear a well-known mark."""
+    page = new_visitor_at(new_world(connections={"google": {"key": "k", **settings}})).open("/login")
+    assert mark in page.html
+    assert ("#4285f4" in page.html) is (mark == "#4285f4")
+
+
+@pytest.mark.parametrize(
+    "value", ["connection:unknown", "sms", "<script>", "x" * 4_000, "connection:globex\n", "~connection:globex"]
+)
 def test_forged_cookie_marks_nothing(visitor: Visitor, value: str) -> None:
     visitor.client.set_cookie("gatehouse-method", value, domain=visitor.home.split("//")[1].partition(":")[0])
     page = visitor.open("/login")
@@ -79,10 +131,11 @@ def test_forged_cookie_marks_nothing(visitor: Visitor, value: str) -> None:
     assert shown_methods(page)[0] == "Sign in"
 
 
-def test_other_browser_sees_no_history(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+def test_other_browser_sees_no_history(
+    world: World, new_visitor_at: NewVisitorAt, sign_in_at_globex: Callable[[], VisitedPage]
+) -> None:
     """The login page is cached by the hub: one browser's order must not reach another."""
-    visitor.open("/sign-in/with?provider=globex")
-    assert "Last used" in visitor.open("/login").html
+    assert "Last used" in sign_in_at_globex().html
     assert "Last used" not in new_visitor_at(world).open("/login").html
 
 

@@ -18,7 +18,7 @@ from app.hub import journey
 from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.parts.keep_account import offer_to_restore
 from app.hub.parts.login_page import render_after_refusal
-from app.hub.parts.sign_in_methods import remember_method
+from app.hub.parts.sign_in_methods import begin_method
 from app.hub.parts.sign_in_refusals import reason_for
 from app.hub.services import api
 from app.hub.visit import RETURN_FROM_PROVIDER, current_visit, requested_interaction_id
@@ -37,10 +37,10 @@ def start() -> Response:
         provider=request.args.get("provider", "")[:100], attempt=requested_interaction_id() or None
     )
     try:
-        response = journey.follow(api()(contract.start, request_body))
+        step = api()(contract.start, request_body)
     except (refusals.UnknownConnection, refusals.ConnectionNotConfigured) as refusal:
         return _no_provider(refusal)
-    return remember_method(response, f"{CONNECTION_METHOD}{request_body.provider}")
+    return begin_method(journey.follow(step), step, f"{CONNECTION_METHOD}{request_body.provider}")
 
 
 @views.get("/requesthandler.aspx")

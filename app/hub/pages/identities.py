@@ -56,12 +56,13 @@ class LinkedIdentity:
     """The email address at the provider, else the name."""
     since: str = ""
     used: str = ""
+    mark: str = ""
 
     @classmethod
     def sample(cls) -> LinkedIdentity:
         """Return a sample."""
         since, used = (formatting.format_day(f"2026-11-{day}T10:00:00+00:00") for day in (12, 20))
-        return cls("a", "Google", "ada@example.com", since, used)
+        return cls("a", "Google", "ada@example.com", since, used, "google")
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class Provider:
 
     name: str
     title: str
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,8 @@ class IdentitiesPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, IdentitiesPage]:
         google = LinkedIdentity.sample()
-        linked = (google, LinkedIdentity("b", "GitHub", "ada-l", google.since))
-        providers = (Provider("google", "Google"), Provider("live", "Microsoft"))
+        linked = (google, LinkedIdentity("b", "GitHub", "ada-l", google.since, mark="github"))
+        providers = (Provider("google", "Google", "google"), Provider("initech", "Initech"))
         return {
             "none": cls((), providers),
             "none possible": cls(()),
@@ -179,7 +181,7 @@ def show_identities() -> Response:
     if view is None:
         return oidc_client.start_login(ADDRESS)
     result = request.args.get("done") or request.args.get("problem", "")
-    providers = tuple(Provider(identity.name, identity.title) for identity in view.connections)
+    providers = tuple(Provider(identity.name, identity.title, identity.mark) for identity in view.connections)
     return IdentitiesPage(tuple(_identity_row(identity) for identity in view.identities), providers, result).render()
 
 
@@ -298,5 +300,10 @@ def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None
 def _identity_row(identity: contract.LinkedIdentityView) -> LinkedIdentity:
     day = formatting.format_day
     return LinkedIdentity(
-        identity.id, identity.title, identity.email or identity.name, day(identity.since), day(identity.used_at)
+        identity.id,
+        identity.title,
+        identity.email or identity.name,
+        day(identity.since),
+        day(identity.used_at),
+        identity.mark,
     )

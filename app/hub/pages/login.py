@@ -19,7 +19,7 @@ from app.hub.pages import pages
 from app.hub.parts.keep_account import offer_to_restore
 from app.hub.parts.login_page import CONNECTS, WRONG_ANSWER, login_page, new_login_form
 from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
-from app.hub.parts.sign_in_methods import PASSWORD, last_used, remember_method
+from app.hub.parts.sign_in_methods import PASSWORD, begin_method, last_used
 from app.hub.parts.sign_in_refusals import (
     RefusalReason,
     reason_for,
@@ -72,7 +72,7 @@ def submit_login() -> Response:
         return offer_to_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
-    return remember_method(journey.follow(step), PASSWORD)
+    return begin_method(journey.follow(step), step, PASSWORD)
 
 
 def _resume_without_interaction() -> contract.Next:

@@ -15,7 +15,7 @@ from app.hub.forms.passkey import CredentialForm, options_response, read_credent
 from app.hub.pages import pages
 from app.hub.parts.keep_account import offer_to_restore
 from app.hub.parts.login_page import new_login_form, render_after_refusal
-from app.hub.parts.sign_in_methods import ADDRESSES, PASSKEY, remember_method
+from app.hub.parts.sign_in_methods import ADDRESSES, PASSKEY, begin_method
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for
 from app.hub.services import api
 from app.hub.visit import current_visit, requested_interaction_id
@@ -58,7 +58,8 @@ def submit_passkey_sign_in() -> Response:
     attempt = visit.interaction_id
     assertion = contract.PasskeySignIn(attempt=attempt, credential=credential, remember=remember)
     try:
-        return remember_method(journey.follow(api()(contract.sign_in, assertion)), PASSKEY)
+        step = api()(contract.sign_in, assertion)
+        return begin_method(journey.follow(step), step, PASSKEY)
     except e.AccountLeaving as refusal:
         return offer_to_restore(refusal)
     except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:

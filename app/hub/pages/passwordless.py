@@ -246,7 +246,7 @@ def submit_passwordless(method: str) -> Response:
         response = _page(form, method, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
-    return sign_in_methods.remember_method(journey.follow(step), method)
+    return sign_in_methods.begin_method(journey.follow(step), step, method)
 
 
 @pages.get(SENT)

@@ -11,15 +11,18 @@ from flask import Response, has_request_context, request
 from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_pgettext as pgettext
 
-from app.contract.hub import CONNECTION_METHOD
+from app.contract.hub import CONNECTION_METHOD, Next
 from app.hub.cookies import set_cookie
 from app.hub.services import services
+from app.hub.tenancy import UpstreamConnection
 from app.hub.visit import current_visit, interaction_address
 
 PASSWORD, PASSKEY = "password", "passkey"
 MAIL, SMS, DEVICE = "mail", "sms", "device"
 ELSEWHERE: Final = "/sign-in/with"
 _REMEMBERED_SECONDS: Final = 180 * 24 * 3600
+_BEGUN: Final = "~"
+"""Divides the method that signed in last from the one that began since."""
 ADDRESSES: Final = {PASSKEY: "/login/passkey", MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-in/device"}
 
 
@@ -36,6 +39,8 @@ class SignInMethod:
     address: str
     key: str
     """What the cookie of the last used method holds."""
+    mark: str = ""
+    """The well-known provider of a connection."""
 
 
 _METHODS: Final = {
@@ -52,17 +57,36 @@ def tenant_methods() -> tuple[SignInMethod, ...]:
 
 
 def last_used() -> str:
-    """Return the key of the method that this browser used last; empty if unknown, or if the tenant has no such method."""
-    key = request.cookies.get(services().last_method_cookie, "") if has_request_context() else ""
+    """Return the key of the method that signed in last in this browser; empty if unknown, or if the tenant has no such method."""
+    key, _ = _remembered()
     tenant = current_visit().tenant
-    offered = {PASSKEY, *tenant.passwordless_methods, *(f"{CONNECTION_METHOD}{name}" for name, _ in tenant.connections)}
+    offered = {
+        PASSKEY,
+        *tenant.passwordless_methods,
+        *(f"{CONNECTION_METHOD}{name}" for name, *_ in tenant.connections),
+    }
     return key if key in offered else ""
 
 
-def remember_method(response: Response, key: str) -> Response:
-    """Remember the method that this browser used; the cookie holds its key and nothing about the account."""
-    set_cookie(response, services().last_method_cookie, key, _REMEMBERED_SECONDS)
+def begin_method(response: Response, step: Next, key: str) -> Response:
+    """Remember the method of a sign-in that begins, or of one that this step completes."""
+    value = key if step.session else f"{_remembered()[0]}{_BEGUN}{key}"
+    set_cookie(response, services().last_method_cookie, value, _REMEMBERED_SECONDS)
     return response
+
+
+def complete_method(response: Response) -> None:
+    """Remember the method that began last as the one that signed in; the cookie holds nothing about the account."""
+    _, begun = _remembered()
+    if begun:
+        set_cookie(response, services().last_method_cookie, begun, _REMEMBERED_SECONDS)
+
+
+def _remembered() -> tuple[str, str]:
+    """Return the keys of the method that signed in last, and of the one that began since; empty if there is none."""
+    value = request.cookies.get(services().last_method_cookie, "") if has_request_context() else ""
+    completed, _, begun = value.partition(_BEGUN)
+    return completed[:80], begun[:80]
 
 
 def tile_count(methods: Sequence[SignInMethod]) -> int:
@@ -72,13 +96,13 @@ def tile_count(methods: Sequence[SignInMethod]) -> int:
 
 def connection_methods() -> tuple[SignInMethod, ...]:
     """Return the tenant's upstream connections, in its order."""
-    return tuple(_connection_method(name, title) for name, title in current_visit().tenant.connections)
+    return tuple(_connection_method(connection) for connection in current_visit().tenant.connections)
 
 
 def sample_connection_methods() -> tuple[SignInMethod, ...]:
     """Return sample connections, more than a page shows at once."""
-    titles = {"google": "Google", "live": "Microsoft", "github": "GitHub", "linkedin": "LinkedIn", "initech": "Initech"}
-    return tuple(_connection_method(name, title) for name, title in titles.items())
+    titles = {"google": "Google", "microsoft": "Microsoft", "github": "GitHub", "linkedin": "LinkedIn", "": "Initech"}
+    return tuple(_connection_method(UpstreamConnection(title.lower(), title, mark)) for mark, title in titles.items())
 
 
 def sample_methods() -> tuple[SignInMethod, ...]:
@@ -92,11 +116,11 @@ def passkey_method(*, is_again: bool = False) -> SignInMethod:
     return replace(method, name=_l("Use a passkey")) if is_again else method
 
 
-def _connection_method(name: str, title: str) -> SignInMethod:
-    interaction = current_visit().interaction
+def _connection_method(connection: UpstreamConnection) -> SignInMethod:
+    interaction, (name, title, mark) = current_visit().interaction, connection
     query = urlencode({"provider": name, **({"attempt": interaction.id} if interaction else {})})
     sentence = _l("Continue with %(title)s", title=title)
-    return SignInMethod(sentence, title, "", f"{ELSEWHERE}?{query}", f"{CONNECTION_METHOD}{name}")
+    return SignInMethod(sentence, title, "", f"{ELSEWHERE}?{query}", f"{CONNECTION_METHOD}{name}", mark)
 
 
 def _own_method(name: str) -> SignInMethod:

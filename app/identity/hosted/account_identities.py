@@ -25,13 +25,10 @@ from app.kit.clock import iso
 def read(context: Context, req: NoParameters) -> contract.OwnIdentities:  # noqa: ARG001 - the session says whose
     session, account = account_settings.require_account(context)
     sessions.touch(context, session)
-    titles = {one.name: one.title for one in connections.active_connections(context)}
     return contract.OwnIdentities(
         person=oauth_views.person(account),
         identities=[_shown(context, account, one) for one in linked_identities.of(account)],
-        connections=[
-            ConnectionView(name=name, title=title) for name, title in _linkable(context, account, titles).items()
-        ],
+        connections=_linkable(context, account),
         needs_password=not reauthentication.is_fresh(context, session),
         must_confirm=reauthentication.must_confirm(context, session, account),
     )
@@ -64,10 +61,12 @@ def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> Session
 
 
 def _shown(context: Context, account: Account, one: Identity) -> contract.LinkedIdentityView:
+    title, mark = connections.title_and_mark(context, one.provider)
     return contract.LinkedIdentityView(
         id=_id(one),
         provider=one.provider,
-        title=connections.title_for(context, one.provider),
+        title=title,
+        mark=mark,
         email=one.email or "",
         name=one.name or "",
         since=iso(one.linked_at),
@@ -76,12 +75,13 @@ def _shown(context: Context, account: Account, one: Identity) -> contract.Linked
     )
 
 
-def _linkable(context: Context, account: Account, titles: dict[str, str]) -> dict[str, str]:
+def _linkable(context: Context, account: Account) -> list[ConnectionView]:
     """Return the connections without an identity of this account, if it may link more."""
     linked = linked_identities.of(account)
     if not context.tenant.settings.account_linking or len(linked) >= linked_identities.MAX_IDENTITIES:
-        return {}
-    return {name: title for name, title in titles.items() if name not in {one.provider for one in linked}}
+        return []
+    offered, names = connections.active_connections(context), {one.provider for one in linked}
+    return [ConnectionView(name=one.name, title=one.title, mark=one.mark) for one in offered if one.name not in names]
 
 
 def _id(one: Identity) -> str:

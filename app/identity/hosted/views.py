@@ -27,7 +27,7 @@ def tenant(context: Context) -> hub.TenantView:
         identifiers=list(settings.login_kinds),
         remember_me=settings.remember_me,
         connections=[
-            hub.ConnectionView(name=connection.name, title=connection.title)
+            hub.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
             for connection in connections.active_connections(context)
         ],
         ways=methods.enabled_methods(context),

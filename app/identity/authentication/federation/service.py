@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from app.contract.connections import PRESETS, ConnectionSettings, resolved
+from app.contract.connections import PRESETS, ConnectionSettings, resolved, well_known_provider
 from app.contract.errors import federation as e
 from app.contract.linking import PROVIDERS
 from app.contract.messages import MailKind
@@ -55,6 +55,7 @@ class Connection:
 
     name: str
     title: str
+    mark: str  # the well-known provider at its address; empty for any other
     trusts_email: bool
     can_reauthenticate: bool  # OpenID Connect except Google; `auth_time` states whether the provider did
 
@@ -77,12 +78,18 @@ def find(context: Context, name: str) -> Connection:
     return _connection(key, settings)
 
 
+def title_and_mark(context: Context, name: str) -> tuple[str, str]:
+    """Return the display name and the mark of a connection, even if it was removed."""
+    settings = context.tenant.settings.connections.get(name) or PRESETS.get(name)
+    if settings is None:
+        return name, ""
+    connection = _connection(name, settings)
+    return connection.title, connection.mark
+
+
 def title_for(context: Context, name: str) -> str:
     """Return the display name of a connection, even if it was removed."""
-    settings, preset = context.tenant.settings.connections.get(name), PRESETS.get(name)
-    if settings is not None:
-        return _connection(name, settings).title
-    return preset.title if preset else name
+    return title_and_mark(context, name)[0]
 
 
 def begin(
@@ -207,9 +214,9 @@ def _log_broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
 
 def _connection(name: str, settings: ConnectionSettings) -> Connection:
     effective = resolved(name, settings)
-    return Connection(
-        name, effective.title or name, bool(effective.trusts_email), supports_reauthentication(effective.issuer)
-    )
+    can_reauthenticate = supports_reauthentication(effective.issuer)
+    mark = well_known_provider(effective)
+    return Connection(name, effective.title or name, mark, bool(effective.trusts_email), can_reauthenticate)
 
 
 def _provider(context: Context, name: str) -> Provider:
