@@ -132,6 +132,12 @@ class Page:
         return is_refused or (self.notice is not None and self.notice.tone == "danger")
 
     @property
+    def first_fields(self) -> tuple[str, ...]:
+        """Names of the fields of which the first empty one takes the focus, where no error takes it."""
+        form = getattr(self, "form", None)
+        return form.first_fields if isinstance(form, HubForm) else ()
+
+    @property
     def countdown(self) -> Countdown | None:
         """The wait that the page counts down, if any; by default that of its notice."""
         return Countdown(self.notice.wait_seconds) if self.notice and self.notice.wait_seconds else None
@@ -162,7 +168,7 @@ class Page:
         visit = current_visit()
         form = getattr(self, "form", None)
         if isinstance(form, HubForm) and self.notice is None:
-            form.focus_single_problem()
+            form.take_focus(self.first_fields)
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
         script = assets.script(scripts) if scripts else None

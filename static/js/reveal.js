@@ -4,8 +4,7 @@ document.querySelectorAll("[data-reveals]").forEach(function (button) {
   button.hidden = false;
   function show(shown) {
     field.type = shown ? "text" : "password";
-    button.textContent = shown ? button.dataset.hide : button.dataset.show;
-    button.setAttribute("aria-label", button.textContent + ": " + button.dataset.of);
+    button.setAttribute("aria-pressed", shown);
   }
   button.addEventListener("click", function () {
     show(field.type === "password");

@@ -96,7 +96,7 @@ def by_page_link(case: Case) -> None:
 
 def by_page_code(case: Case) -> None:
     sent = case.visitor.open("/login").follow("Forgot password?").press("Continue", identifier=case.customer.email)
-    page = sent.press("Continue", code=code_in(case.customer.mails()[-1]))
+    page = sent.press("Verify", code=code_in(case.customer.mails()[-1]))
     assert page.press("Save password", password=NEW).address.endswith("/profile")
 
 

@@ -95,3 +95,24 @@ def test_rules_are_marked_without_scripts(chromium: Browser, gallery_address: st
     assert [part.rpartition("-")[2] for part in described] == ["problem", "rules"]
     assert page.get_by_role("button", name="Show: Password").count() == 0
     context.close()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_rules_open_with_the_focus_and_stay(chromium: Browser, gallery_address: str, scripts: bool) -> None:
+    """If they closed again, the button would move between pressing and releasing the pointer, and the click be lost."""
+    context = chromium.new_context(java_script_enabled=scripts)
+    page = context.new_page()
+    page.goto(gallery_address + samples.address("RegisterPage", "fresh", "en"))
+    rules, button = page.locator(".rules"), page.get_by_role("button", name="Create account")
+    expect(rules).to_be_hidden()
+    closed = button.bounding_box()
+    page.get_by_label("Password", exact=True).focus()
+    expect(rules).to_be_visible()
+    opened = button.bounding_box()
+    page.get_by_label("Email").focus()
+    expect(rules).to_be_visible()
+    assert closed is not None
+    assert opened is not None
+    assert opened["y"] > closed["y"] + 60
+    assert button.bounding_box() == opened
+    context.close()

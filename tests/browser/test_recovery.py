@@ -16,11 +16,11 @@ ADA, NEW = "ada@example.com", "Quartz-lantern-58"
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
     "en": (
-        "Forgot password?", "Email", "Send reset link", "Verification code", "Continue", "New password", "Save password", "Password",
+        "Forgot password?", "Email", "Send reset link", "Verification code", "Verify", "New password", "Save password", "Password",
         "Sign in",
     ),
     "ar": (
-        "نسيت كلمة المرور؟", "البريد الإلكتروني", "إرسال الرابط", "رمز التحقق", "متابعة", "كلمة مرور جديدة", "حفظ كلمة المرور",
+        "نسيت كلمة المرور؟", "البريد الإلكتروني", "إرسال الرابط", "رمز التحقق", "تحقّق", "كلمة مرور جديدة", "حفظ كلمة المرور",
         "كلمة المرور", "تسجيل الدخول",
     ),
 }  # fmt: skip
@@ -39,7 +39,7 @@ class Visit:
             self.email,
             self.send,
             self.code,
-            self.continue_,
+            self.verify,
             self.new,
             self.save,
             self.password,
@@ -103,7 +103,7 @@ def test_reset_by_code_returns_to_the_shop(
     field = visit.page.get_by_label(visit.code, exact=True)
     assert field.get_attribute("autocomplete") == "one-time-code"
     field.fill(f"{shown[:3]} {shown[3:]}")
-    visit.page.get_by_role("button", name=visit.continue_, exact=True).first.click()
+    visit.page.get_by_role("button", name=visit.verify, exact=True).first.click()
     visit.set_password()
     visit.expect_shop()
 

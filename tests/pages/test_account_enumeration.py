@@ -49,7 +49,7 @@ def forgets(name: str, what: str = "password") -> Walk:
         page = visitor.open(f"/forgot-{what}").press("Continue", identifier=who.names[name])
         yield page
         for _ in range(7):
-            page = page.press("Continue", code="000000")
+            page = page.press("Verify", code="000000")
             yield page
         yield page.press("Resend code" if name == "phone" else "Resend email")
         yield from then_signs_in(who, hub, WRONG, name)

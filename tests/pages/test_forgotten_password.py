@@ -57,7 +57,7 @@ def test_tenant_may_ask_for_the_new_password(new_world: NewWorld, new_visitor_at
 def test_reset_by_code_continues_to_the_application(world: World, visitor: Visitor, ada: Person) -> None:
     sent = request_reset(visitor.authorize(world.application("shop")), ada.email)
     code = code_in(mail_to(world, ada))
-    page = sent.press("Continue", code=f" {code[:3]}-{code[3:]} ")
+    page = sent.press("Verify", code=f" {code[:3]}-{code[3:]} ")
     assert page.heading == "Choose a new password"
     assert page.press("Save password", password=NEW).query["code"]
 
@@ -65,7 +65,7 @@ def test_reset_by_code_continues_to_the_application(world: World, visitor: Visit
 def test_code_in_arabic_digits_is_accepted(world: World, visitor: Visitor, ada: Person) -> None:
     sent = request_reset(visitor.open("/login"), ada.email)
     arabic = code_in(mail_to(world, ada)).translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
-    assert sent.press("Continue", code=arabic).heading == "Choose a new password"
+    assert sent.press("Verify", code=arabic).heading == "Choose a new password"
 
 
 def test_reset_signs_in_if_the_tenant_enables_it(new_world: NewWorld, new_visitor_at, world: World) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type
@@ -92,7 +92,7 @@ def test_known_and_unknown_identifiers_get_the_same_pages(world: World, new_visi
     )
     assert known.status == unknown.status == 200
     assert known.comparable_text(but_for=ada.email) == unknown.comparable_text(but_for="bob@example.com")
-    wrong, wrong_unknown = known.press("Continue", code="000000"), unknown.press("Continue", code="000000")
+    wrong, wrong_unknown = known.press("Verify", code="000000"), unknown.press("Verify", code="000000")
     assert wrong.status == wrong_unknown.status == 403
     assert wrong.comparable_text(but_for=ada.email) == wrong_unknown.comparable_text(but_for="bob@example.com")
     assert mails_to(world.services, world.tenant_id, "bob@example.com") == []
@@ -104,7 +104,7 @@ def test_wrong_codes_do_not_reveal_the_account(world: World, new_visitor: NewVis
         request_reset(new_visitor().open("/login"), "bob@example.com"),
     )
     for _ in range(8):
-        known, unknown = known.press("Continue", code="000000"), unknown.press("Continue", code="000000")
+        known, unknown = known.press("Verify", code="000000"), unknown.press("Verify", code="000000")
         assert known.status == unknown.status
         assert known.comparable_text(but_for=ada.email) == unknown.comparable_text(but_for="bob@example.com")
 
@@ -224,11 +224,11 @@ def test_waiting_tab_continues_after_other_tab_signed_in(
     waiting = request_reset(visitor.authorize(shop, state="of the shop"), ada.email)
     other = request_reset(visitor.authorize(forum, state="of the forum"), ada.email)
     code = code_in(mail_to(world, ada))
-    done = other.press("Continue", code=code).press("Save password", password=NEW)
+    done = other.press("Verify", code=code).press("Save password", password=NEW)
     assert done.query["state"] == "of the forum"
     actions = {
         "refresh": lambda: visitor.open(waiting.address),
-        "code": lambda: waiting.press("Continue", code=code),
+        "code": lambda: waiting.press("Verify", code=code),
         "again": lambda: waiting.press("Resend email"),
     }
     final = actions[trigger]()

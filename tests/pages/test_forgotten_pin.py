@@ -69,8 +69,8 @@ def test_mail_resets_the_pin(tenant: World, visitor: Visitor, ada: Person, by: s
     assert "If ada@example.com has a PIN" in page.text
     mail = mails_to(tenant.services, tenant.tenant_id, ada.email)[-1]
     if by == "code":
-        assert page.press("Continue", code="000000").status == 403
-        page = page.press("Continue", code=code_in(mail))
+        assert page.press("Verify", code="000000").status == 403
+        page = page.press("Verify", code=code_in(mail))
     else:
         page = visitor.open(link_in(mail)[len(visitor.home) :])
     assert page.heading == "Reset PIN"
@@ -85,7 +85,7 @@ def test_text_message_resets_the_pin(tenant: World, visitor: Visitor, ada: Perso
     add_number(ada)
     page = request_reset(visitor, NUMBER)
     assert page.heading == "Check your phone"
-    page = page.press("Continue", code=code_in(sent_messages(tenant.services, tenant.tenant_id, "sms")[-1]))
+    page = page.press("Verify", code=code_in(sent_messages(tenant.services, tenant.tenant_id, "sms")[-1]))
     assert page.press("Save PIN", pin=OTHER).heading == "Your PIN was changed"
 
 

@@ -43,7 +43,7 @@ CASES = pytest.mark.parametrize(("policy", "listed_rules", "typed", "broken"), P
 
 def rules(page: VisitedPage) -> list[tuple[str, bool]]:
     """Return each rule on the page with whether it is marked as broken."""
-    listed = re.findall(r'<ul class="rules".*?</ul>', page.html, re.DOTALL)[0]
+    listed = re.findall(r'<ul class="rules[^"]*".*?</ul>', page.html, re.DOTALL)[0]
     items = re.findall(r"<li(.*?)>(.*?)<span", listed, re.DOTALL)
     return [(text.strip(), "broken" in attributes) for attributes, text in items]
 

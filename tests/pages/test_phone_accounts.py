@@ -110,7 +110,7 @@ def test_texted_code_resets_the_password(new_world: NewWorld, new_visitor_at: Ne
     other = new_visitor_at(world)
     sent = other.authorize(shop).follow("Forgot password?").press("Send code", identifier=TYPED)
     assert (sent.status, sent.heading) == (200, "Check your phone")
-    new = sent.press("Continue", code=code_in(texts(world)[-1]))
+    new = sent.press("Verify", code=code_in(texts(world)[-1]))
     assert new.heading == "Choose a new password"
     callback = new.press("Save password", password="Amber-window-77")
     assert callback.address.startswith(shop.redirect_uri)

@@ -90,7 +90,7 @@ def test_tokens_and_cookies_of_a_sign_in_are_unreadable(
     visitor, ada, shop = new_visitor_at(world), world.person("ada@example.com"), world.application("shop")
     page = visitor.authorize(shop).follow("Forgot password?").press("Send reset link", identifier=ada.email)
     (mail,) = mails_to(services, world.tenant_id, ada.email)
-    callback = page.press("Continue", code=code_in(mail)).press("Save password", password=NEW)
+    callback = page.press("Verify", code=code_in(mail)).press("Save password", password=NEW)
     tokens = shop.redeem(callback.query["code"]).json or {}
     token_values = {tokens[name] for name in ("access_token", "refresh_token", "id_token")}
     cookies = {cookie.value for cookie in (visitor.client._cookies or {}).values() if len(cookie.value) > 20}

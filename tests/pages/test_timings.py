@@ -162,7 +162,7 @@ def pages(who: Subject, hub: Flask) -> Timed:
             f"page: forgotten password, {name}",
             lambda page=page, value=value, sent=sent: sent.append(page.press("Continue", identifier=value)),
         )
-        yield f"page: code of a reset, {name}", lambda sent=sent: sent[0].press("Continue", code="000000")
+        yield f"page: code of a reset, {name}", lambda sent=sent: sent[0].press("Verify", code="000000")
 
 
 def sign_up(who: Subject, hub: Flask) -> Timed:

@@ -25,10 +25,16 @@ NEEDED: Final = "1"
 class PasswordConfirmationForm(HubForm):
     """A form that requires the password if the last authentication is too old; `asks` keeps that state."""
 
+    own_fields: ClassVar[tuple[str, ...]] = ()
+    """Names of the text fields above the password."""
     asks = HiddenField()
     account = HiddenField()
     """The username for password managers."""
     password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
+
+    @property
+    def first_fields(self) -> tuple[str, ...]:
+        return (*self.own_fields, *(("password",) if self.requires_password else ()))
 
     @property
     def requires_password(self) -> bool:
@@ -114,6 +120,7 @@ def text_of(value: Any) -> str:
 class PinForm(PasswordConfirmationForm):
     """A new PIN, with the password if required. `one-time-code` keeps password managers from storing the PIN."""
 
+    own_fields = ("pin",)
     pin = PasswordField(
         _l("New PIN"),
         [InputRequired(_l("Choose a PIN."))],

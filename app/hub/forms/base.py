@@ -62,6 +62,11 @@ class HubForm(FlaskForm):
     is_first_prompt = False
     """Whether this response asks for the password for the first time, which is no error."""
 
+    @property
+    def first_fields(self) -> tuple[str, ...]:
+        """Names of the fields of which the first empty one takes the focus; none on pages that are read first."""
+        return ()
+
     request: Any = None
     """The request of a valid form, as `to_request` made it; set by `validate`."""
 
@@ -135,9 +140,11 @@ class HubForm(FlaskForm):
         """The problems that the summary above the form lists: all, or none if a single field shows the only one."""
         return [] if self._single_invalid_field() else self.problems
 
-    def focus_single_problem(self) -> None:
-        """Give the focus to the field that shows the only problem, if there is one."""
-        if field := self._single_invalid_field():
+    def take_focus(self, names: tuple[str, ...]) -> None:
+        """Give the focus to the field that shows the only problem; without problems to the first empty one of these."""
+        empty = [self[name] for name in names if not self[name].data]
+        field = self._single_invalid_field() if self.problems or self.form_errors else next(iter(empty), None)
+        if field is not None:
             field.render_kw = {**(field.render_kw or {}), "autofocus": True}
 
     def _single_invalid_field(self) -> Field | None:

@@ -30,6 +30,7 @@ CLOSED: Final = "closed"
 class CodeForm(HubForm):
     """The code; spaces, dashes and digits of any script are accepted."""
 
+    first_fields: tuple[str, ...] = ("code",)
     code = StringField(_l("Verification code"), [InputRequired(_l("Enter the code we sent."))])
 
 

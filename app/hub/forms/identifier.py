@@ -16,6 +16,7 @@ from app.hub.tenancy import Identifier
 class IdentifierForm(HubForm):
     """A form with the identifier field."""
 
+    first_fields: tuple[str, ...] = ("identifier",)
     identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
     def accept_identifiers(self, identifiers: Collection[Identifier]) -> Self:

@@ -19,6 +19,7 @@ from app.hub.visit import current_visit
 class LoginForm(IdentifierForm):
     """Identifier, password, and captcha or security answer."""
 
+    first_fields: tuple[str, ...] = ("identifier", "password")
     password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
     captcha = CaptchaField()
     security_answer = StringField()

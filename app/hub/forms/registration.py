@@ -51,9 +51,18 @@ class RegisterForm(HubForm):
         return [(field, self[field.name]) for field in self.form_fields if field.name != TERMS]
 
     @property
+    def first_fields(self) -> tuple[str, ...]:
+        return tuple(field.name for field, _ in self.rows if field.type != "multi")
+
+    @property
     def terms(self) -> Any:
         """The checkbox of the terms; None if there is none."""
         return self._fields.get(TERMS)
+
+    @property
+    def has_own_terms(self) -> bool:
+        """Whether the tenant wrote the label of the terms."""
+        return any(field.name == TERMS and field.label for field in self.form_fields)
 
     def to_request(self) -> RegisterRequest:
         sent = [field for field in self.form_fields if not (self.is_by_passkey and field.name == "password")]

@@ -30,6 +30,7 @@ ADDRESS = "/change-password"
 class ChangePasswordForm(NewPasswordForm):
     """The current and the new password."""
 
+    first_fields: tuple[str, ...] = ("old_password",)
     old_password = PasswordField(_l("Current password"), [InputRequired(_l("Enter your current password."))])
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
 

@@ -45,6 +45,7 @@ class ChooseForm(HubForm):
 class AddForm(PasswordConfirmationForm):
     """A new address, with the password if required."""
 
+    own_fields = ("email",)
     email = EmailField(
         _l("New email"),
         [InputRequired(_l("Enter an email."))],

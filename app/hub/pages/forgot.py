@@ -83,6 +83,7 @@ class ForgotPage(Page):
     """Asks for the identifier."""
 
     template = "pages/forgot.html"
+    scripts = (*Page.scripts, "carry")
 
     form: ForgotForm
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)

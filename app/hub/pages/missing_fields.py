@@ -42,6 +42,10 @@ class MissingFieldsPage(Page):
     """The label of the account."""
 
     @property
+    def first_fields(self) -> tuple[str, ...]:
+        return tuple(field.name for field, _ in self.form.rows if field.type != "multi")
+
+    @property
     def initials(self) -> str:
         return initials(self.account)
 

@@ -47,6 +47,7 @@ class LostPasskeyPage(Page):
     """Asks for the identifier, then confirms that a mail was sent."""
 
     template = "pages/passkey_lost.html"
+    scripts = (*Page.scripts, "carry")
 
     form: LostForm
     attributes: Mapping[str, str]

@@ -36,6 +36,7 @@ _SAMPLE: Final = "+44 20 7946 0018"
 class NumberForm(PasswordConfirmationForm):
     """A new number, with the password if required."""
 
+    own_fields = ("phone",)
     phone = StringField(
         _l("Phone number"),
         [InputRequired(_l("Enter your phone number with + and the country code."))],

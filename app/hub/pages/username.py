@@ -30,6 +30,7 @@ ADDRESS: Final = "/username"
 class UsernameForm(PasswordConfirmationForm):
     """The new username."""
 
+    own_fields = ("username",)
     username = StringField(
         _l("Username"),
         [InputRequired(_l("Choose a username."))],

@@ -45,7 +45,7 @@ class LoginPage(Page):
     """The login page with a password field."""
 
     template = "pages/login.html"
-    scripts = (*Page.scripts, "reveal")
+    scripts = (*Page.scripts, "reveal", "carry")
     query = {**Page.query, "reset": 7, "needs": 8, "methods": 3}
     links_application = True
 
@@ -110,6 +110,10 @@ class LoginPage(Page):
         """The address of this page with all methods."""
         address = interaction_address("/login")
         return f"{address}{'&' if '?' in address else '?'}{ALL_METHODS}"
+
+    @property
+    def first_fields(self) -> tuple[str, ...]:
+        return self.form.first_fields if self.reauthentication is None else ("password",)
 
     @property
     def takes_password(self) -> bool:

@@ -18,6 +18,10 @@ class NewPasswordForm(HubForm):
 
     password_field: ClassVar[str] = "new_password"
 
+    @property
+    def first_fields(self) -> tuple[str, ...]:
+        return (self.password_field,)
+
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error to the new password's field; return whether the refusal is about the new password."""
         message = problem_of(refusal)
