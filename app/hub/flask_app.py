@@ -12,6 +12,7 @@ from jinja2 import StrictUndefined
 from app.hub import assets, locale, safety
 from app.hub.brand import DEFAULT_LOGO_PATH
 from app.hub.encryption import derive_key
+from app.hub.short_links import ShortLinks
 from app.settings import ROOT
 
 MAX_FORM_BYTES: Final = 64_000
@@ -34,7 +35,7 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     app.extensions["gatehouse.assets"] = files = assets.Assets(ROOT / "static", is_fresh=development)
     assets.install(app, files)
     app.after_request(safety.add_security_headers)
-    app.wsgi_app = LowercasePaths(app.wsgi_app)  # type: ignore[method-assign]  # Flask's own way to add middleware
+    app.wsgi_app = ShortLinks(LowercasePaths(app.wsgi_app))  # type: ignore[method-assign]  # Flask's own way to add middleware
     return app
 
 

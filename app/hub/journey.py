@@ -24,6 +24,7 @@ from app.hub.parts.form_post import FormPostPage
 from app.hub.parts.sign_in_methods import complete_method
 from app.hub.parts.signed_out import SignedOutPage
 from app.hub.services import services
+from app.hub.short_links import link_address
 from app.hub.visit import current_visit, requested_interaction_id
 
 PAGES: Final = {
@@ -55,6 +56,8 @@ PAGES: Final = {
 def follow(step: Next, **parameters: str) -> Response:
     """Return the response that leads to a step, with its cookies; `parameters` go into the page's address."""
     address = PAGES.get(step.step)
+    if address and step.step in (Step.NEW_PASSWORD, Step.NEW_PIN):
+        address = link_address(address, step.address or "")
     response = redirect_to(f"{address}{_query(step, parameters)}") if address else _RESPONSES[step.step](step)
     set_cookies(response, step)
     return response
@@ -87,8 +90,6 @@ def _query(step: Next, parameters: dict[str, str]) -> str:
         parameters = {"said": step.problem, **parameters}
     if step.step is Step.EMAIL_CONFIRMED:
         parameters = {"confirmed": step.problem or "now", **parameters}
-    if step.step in (Step.NEW_PASSWORD, Step.NEW_PIN):
-        parameters = {"vtoken": step.address or "", **parameters}
     parameters = {**({"attempt": step.attempt} if step.attempt else {}), **parameters}
     return f"?{urlencode(parameters)}" if parameters else ""
 

@@ -15,6 +15,7 @@ from app.hub.locale import LANGUAGES
 from app.hub.page import LANGUAGE_PARAMETER
 from app.hub.pages import security_alert
 from app.hub.services import COST_HEADER, Services, api, services
+from app.hub.short_links import page_path
 from app.hub.visit import Visit, current_visit, requested_interaction_id, set_current_visit
 from app.kit.admission import SHED, QueueSlot, Shed
 from app.kit.operation import Hashing
@@ -37,7 +38,7 @@ def install(app: Flask) -> None:
 
 def queue_slot(app: Flask, environ: Mapping[str, Any]) -> QueueSlot | None:
     """Return the queue slot of a page's request; None if it computes no hash. Makes no API call."""
-    path, stream = environ["PATH_INFO"].lower(), environ["wsgi.input"]
+    path, stream = page_path(environ["PATH_INFO"]), environ["wsgi.input"]
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
     if path not in _GENERATES_PASSWORD and not _HASHING.may_hash(environ["QUERY_STRING"], body):
         return None

@@ -22,6 +22,7 @@ from app.hub.forms.captcha_widget import Widget
 from app.hub.locale import LANGUAGES, Language
 from app.hub.parts.formatting import Countdown
 from app.hub.safety import content_security_policy
+from app.hub.short_links import PARAMETER, is_short_link
 from app.hub.visit import Visit, current_visit
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -91,7 +92,7 @@ def _address_in(language: str, parameters: Mapping[str, int]) -> str:
     """Return the address of this page in another language; it repeats only the parameters of `Page.query`."""
     if not has_request_context():
         return f"?{LANGUAGE_PARAMETER}={language}"
-    given = ((name, request.args.get(name, "")) for name in parameters)
+    given = ((name, request.args.get(name, "")) for name in parameters if name != PARAMETER or not is_short_link())
     query = [(name, value) for name, value in given if 0 < len(value) <= parameters[name]]
     if (visit := current_visit().interaction) and "attempt" not in request.args:
         query.append(("attempt", visit.id))

@@ -13,6 +13,7 @@ from app.contract.visit import Visit as SignedVisit
 from app.hub import locale
 from app.hub.interaction import Interaction
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
+from app.hub.short_links import given_path, is_short_link
 from app.hub.tenancy import NO_TENANT, Tenant
 from app.kit import randomness
 from app.kit.instrumentation import REQUEST_ID, new_request_id
@@ -156,6 +157,8 @@ def retry_address() -> str:
     if not has_request_context():
         return "/"
     path = "/" + request.path.lstrip("/\\")  # never an address of another host
+    if is_short_link():
+        return interaction_address(given_path())
     if request.method == "POST":
         return interaction_address(path)
     return f"{path}?{request.query_string.decode('latin-1')}" if request.query_string else path

@@ -26,6 +26,8 @@ _KEY = re.compile(rf"(?:x-\w+-)?(?:{_NAMES})\Z", re.IGNORECASE)
 _PAIR = re.compile(rf"((?:\b|_|-)(?:{_NAMES})[\"']?\s*[=:]\s*[\"']?)([^\s&\"',;)}}\]]+)", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9+/._~=-]+", re.IGNORECASE)
 _ADDRESS_PASSWORD = re.compile(r"(\w+://[^/\s:@]*:)[^@\s/]+@")
+_PATH_TOKEN = re.compile(r"(/[a-z]/)[^\s/?#&\"'<>]{16,}", re.IGNORECASE)
+"""The token of a mailed link (decisions/0179)."""
 _HARMLESS = frozenset({"code_challenge_method", "status_code"})
 
 
@@ -112,6 +114,8 @@ def _redact_text(text: str) -> str:
         text = _CREDENTIALS.sub(rf"\1 {REDACTED}", text)
     if "=" in text or ":" in text:
         text = _PAIR.sub(rf"\1{REDACTED}", text)
+    if "/" in text:
+        text = _PATH_TOKEN.sub(rf"\1{REDACTED}", text)
     return text
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from app.kit.logs import redacted
+
 
 class TelemetryMissing(Exception):
     """Traces are configured, but the extra is not installed."""
@@ -26,7 +28,7 @@ class Traced:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         carrier = {"traceparent": environ.get("HTTP_TRACEPARENT", "")}
-        facts = {"http.request.method": environ["REQUEST_METHOD"], "url.path": environ.get("PATH_INFO", "")}
+        facts = {"http.request.method": environ["REQUEST_METHOD"], "url.path": redacted(environ.get("PATH_INFO", ""))}
         facts |= {
             "server.address": environ.get("HTTP_HOST", "").partition(":")[0],
             "url.scheme": environ["wsgi.url_scheme"],

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
 from werkzeug.test import Client
 
 from tests.support.customers import NEW, OLD, PATH, Customer, a_customer
-from tests.support.mailbox import code_in, link_in, token_in
+from tests.support.mailbox import code_in, links_to, path_of, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import VisitedPage, Visitor
 
@@ -138,12 +137,12 @@ def take_over_and_delete(new_tenant_server: NewTenantServer) -> tuple[Customer, 
     customer = a_customer(new_tenant_server)
     bearer = answered(customer.logs_in())["access_token"]
     answered(customer.tenant.send("PUT", f"{PATH}/change", {"oldpassword": OLD, "newpassword": NEW}, bearer=bearer))
-    parts = urlsplit(link_in(next(one for one in customer.mails() if "/not-me?" in str(one["text"]))))
+    link = next(link for one in customer.mails() for link in links_to(one["text"], "/not-me"))
     answered(customer.tenant.send("DELETE", OWN, bearer=bearer))
     answered(
         customer.tenant.send("GET", f"{OWN}/delete", with_secret=False, deletetoken=token_in(customer.mails()[-1]))
     )
-    return customer, f"{parts.path}?{parts.query}"
+    return customer, path_of(link)
 
 
 def test_security_alert_restores_account_deleted_by_thief(new_tenant_server: NewTenantServer, hub_app: Flask) -> None:

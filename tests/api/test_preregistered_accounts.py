@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 import pyotp
 import pytest
 from flask import Flask
@@ -13,7 +11,7 @@ from tests.support.consents import consent_answers, required_forms
 from tests.support.customers import NEW, OLD, PATH
 from tests.support.devices import registration_address, with_push
 from tests.support.factors import LOGIN_2FA, second_factor_holder
-from tests.support.mailbox import link_in, token_in
+from tests.support.mailbox import link_in, path_of, token_in
 from tests.support.passkeys import A, PasskeyHolder, passkey_holder
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -115,9 +113,9 @@ def test_security_alert_reset_removes_earlier_passkey(
     assert answered(ada.is_offered())["Profile"]
     ada.advance_clock(minutes=10)
     answered(ada.ask("PUT", {"oldpassword": OLD, "newpassword": NEW}, path=f"{PATH}/change", access_token=ada.bearer))
-    parts = urlsplit(link_in(ada.mailed()))
+    path = path_of(link_in(ada.mailed()))
     owner = Visitor(Client(hub_app), ada.tenant.services.settings.hub_url(ada.tenant.name))
-    owner.open(f"{parts.path}?{parts.query}").press("Secure my account")
+    owner.open(path).press("Secure my account")
     assert refused(ada.is_offered())[0] == 403
     answered(ada.reset(resettoken=ada.issued_token(), password="Amber-window-44"))
     body = {"email": ada.email, "password": "Amber-window-44"}

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read
-from tests.support.mailbox import mails_to, sent_messages, token_in
+from tests.support.mailbox import links_to, mails_to, sent_messages, token_in
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered
 from tests.support.visitor import Visitor
 
@@ -52,7 +52,7 @@ class Case:
         """Return subject, recipient, and whether it has a link to revert, of each notice."""
         sent = sent_messages(self.tenant.services, self.tenant.tenant_id)
         return [
-            (subject, str(one["to"]), "/not-me?" in one["text"])
+            (subject, str(one["to"]), bool(links_to(one["text"], "/not-me")))
             for one in sent
             for subject in (*NOTICES, ANSWERS_NOTICE)
             if subject in one["subject"]

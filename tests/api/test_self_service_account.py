@@ -5,13 +5,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from app.identity.entry.cleaning import clean
 from tests.api.test_self_service_profile import OWN, Person, entries, mails
-from tests.support.mailbox import sent_messages
+from tests.support.mailbox import sent_messages, token_in
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 DELETE = "/identity/v2/auth/account/delete"
@@ -35,11 +34,6 @@ def person(new_tenant_server: NewTenantServer) -> NewPerson:
         return Person(new_tenant_server(**settings), Email=[{"Type": "Primary", "Value": email}])
 
     return make
-
-
-def token_in(mail: dict[str, Any]) -> str:
-    address = re.findall(r"https?://\S+vtoken=[\w-]+", mail["text"])[0]
-    return str(parse_qs(urlsplit(address).query)["vtoken"][0])
 
 
 def request_deletion(ada: Person) -> str:

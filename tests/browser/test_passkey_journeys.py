@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
 from tests.support.hub_in_browser import Opened
-from tests.support.mailbox import link_in, mails_to
+from tests.support.mailbox import link_in, mails_to, path_of
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shop_user import ADA, AT_THE_SHOP, Ada
 
@@ -215,7 +215,7 @@ def test_lost_passkey_is_replaced_by_mailed_link(ada: PasskeyUser, new_device: N
     device.page.get_by_role("button", name="Email me a link").click()
     expect(device.page.get_by_role("heading", level=1)).to_have_text("Check your email")
     link = link_in(ada.mails()[-1])
-    device.page.goto(ada.served + link[link.index("/passkeys/reset") :])
+    device.page.goto(ada.served + path_of(link))
     device.page.get_by_role("button", name="Create passkey").click()
     device.page.wait_for_url("**/login?**")
     expect(device.page.locator("#summary")).to_contain_text("Passkey created")
@@ -238,7 +238,7 @@ def test_registration_by_passkey_then_sign_in(ada: PasskeyUser, new_device: NewD
     expect(page.get_by_role("heading", level=1)).to_have_text("Check your email")
     assert len(device.credentials) == 1
     (mail,) = mails_to(ada.world.services, ada.world.tenant_id, email)
-    page.goto(ada.served + "/verify" + link_in(mail).partition("/verify")[2])
+    page.goto(ada.served + path_of(link_in(mail)))
     page.get_by_role("button", name="Verify", exact=True).click()
     page.wait_for_url(AT_THE_SHOP)
     ada.sign_out(page)

@@ -14,7 +14,7 @@ from flask import Flask
 from werkzeug.test import Client
 
 from tests.support.customers import NEW, OLD, PATH, UNLIMITED, Customer, a_customer
-from tests.support.mailbox import code_in, link_in, mails_to, token_in
+from tests.support.mailbox import code_in, link_in, links_to, mails_to, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import VisitedPage, Visitor
 
@@ -40,7 +40,7 @@ class Takeover:
         return mails_to(self.c.tenant.services, self.c.tenant.tenant_id, to)
 
     def alerts(self, to: str) -> list[str]:
-        return [link_in(one) for one in self.mails(to) if "/not-me?" in str(one["text"])]
+        return [link for one in self.mails(to) for link in links_to(one["text"], "/not-me")]
 
     def own(self, method: str, path: str, body: object = None) -> Any:
         return self.c.tenant.send(method, path, body, bearer=self.bearer)

@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 )
 
 from tests.support.interleaved import Model
-from tests.support.mailbox import link_in
+from tests.support.mailbox import link_in, links_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Browser, Person, forms_of, links_of
 from tests.support.visitor import Visitor
@@ -180,7 +180,7 @@ class People(RuleBasedStateMachine):
         return self._model.browsers[who % len(self._model.browsers)]
 
     def _link(self, person: Person, which: int) -> str:
-        links = [link_in(mail) for mail in person.mails() if "vtoken=" in str(mail)]
+        links = [link_in(mail) for mail in person.mails() if links_in(mail)]
         return links[-1 - which % len(links)] if links else ""
 
     def _open_and_submit(self, browser: Browser, where: str, from_shop: bool, typing: int) -> None:

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from tests.support.mailbox import link_in, mails_to
+from tests.support.mailbox import link_in, mails_to, token_of
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
@@ -132,7 +132,7 @@ def test_number_without_the_link_is_worthless(
     """The attacker knows the number that his own page shows, but not the link."""
     journey = Journey(kind, world, visitor)
     page = new_visitor_at(world).open(journey.link)
-    forged = page.address.replace("vtoken=", "vtoken=x")
+    forged = page.address.replace(token_of(journey.link), f"x{token_of(journey.link)}")
     form = page.form({"verification": "Verify", "sign-in link": "Sign in here", "reset": "Save password"}[kind])
     do = {"verification": "link", "sign-in link": "there", "reset": ""}[kind]
     page.visitor.send("POST", forged, {**form.fields, "number": journey.number, "password": NEW, "do": do})

@@ -10,7 +10,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from tests.support.factors import LOGIN_2FA
-from tests.support.mailbox import link_in
+from tests.support.mailbox import token_in
 from tests.support.passkeys import LOGIN, OWN, A, PasskeyHolder, passkey_holder_of
 from tests.support.rows import AccountHolder, Act
 
@@ -149,7 +149,7 @@ def link(who: AccountHolder) -> str:
     """Return a mailed link of an account with a passkey."""
     ada = keyed_first(who)
     assert forgets()(ada).status_code == 200
-    return link_in(ada.mailed()).rpartition("vtoken=")[2]
+    return token_in(ada.mailed())
 
 
 def by_link(row: str, *, used: bool = False, late: bool = False, plain: bool = False) -> Act:

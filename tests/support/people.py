@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
-from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.parse import urljoin
 
-from tests.support.mailbox import code_in, sent_messages
+from tests.support.mailbox import code_in, links_in, sent_messages, token_of
 from tests.support.oauth_world import World
 from tests.support.visitor import Form, Forms, VisitedPage, Visitor
 
@@ -56,8 +56,8 @@ class Pressed:
     @property
     def token(self) -> str:
         """The token of the mailed link whose page was used."""
-        asked = parse_qs(urlsplit(self.page.address).query)
-        return self.sent.get("vtoken", asked.get("vtoken", [""])[0])
+        links = links_in(self.page.address)
+        return self.sent.get("vtoken") or (token_of(links[0]) if links else "")
 
 
 @dataclass

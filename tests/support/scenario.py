@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from app.hub.locale import LANGUAGES
 from tests.support.installation import SHOP_SECRET, Installation, eventually
+from tests.support.mailbox import link_in, links_to
 
 OLD, NEW = "Zebra-kettle-91", "Quartz-lantern-58"
 HOW = pytest.mark.parametrize(
@@ -40,7 +41,7 @@ class Scenario:
     def mails(self, address: str, what: str) -> list[str]:
         """Return the texts of the mails to an address that link to this page, oldest first."""
         texts = [mail.get_body(("plain",)).get_content() for mail in self.installation.mails_to(address)]
-        return [text for text in texts if f"/{what}?" in text]
+        return [text for text in texts if links_to(text, f"/{what}")]
 
 
 class Tab:
@@ -106,7 +107,3 @@ class Tab:
 
     def submit(self, name: str) -> None:
         self.page.locator(f"main form:has([name={name}]:visible) button[type=submit]").first.click()
-
-
-def link_in(text: str) -> str:
-    return str(re.findall(r"https?://\S+vtoken=\S+", text)[0])

@@ -30,6 +30,8 @@ def configured() -> Iterator[None]:
         "Authorization: Bearer S3CRET",
         "X-Acme-ApiSecret: S3CRET",
         "smtp://door:S3CRET@mail.example.com",
+        "GET /r/S3CRET-token_of43letters?lang=de",
+        "https://acme.example.com/R/S3CRET-token_of43letters failed",
         "postgresql+psycopg://runtime:S3CRET@db/gatehouse failed",
     ],
 )

@@ -27,7 +27,8 @@ EVERY_MAIL = [
 ]
 
 
-ALERTS = [kind for kind, states in EMAIL_SAMPLES.items() if any("not-me" in one.url for one in states.values())]
+_ALERT = "https://acme.example.com/n/"
+ALERTS = [kind for kind, states in EMAIL_SAMPLES.items() if any(one.url.startswith(_ALERT) for one in states.values())]
 
 
 class Read(HTMLParser):

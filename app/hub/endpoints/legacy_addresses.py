@@ -9,10 +9,12 @@ from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
 from app.contract import hub as contract
+from app.contract.hub_models import MAX_TOKEN_LENGTH
 from app.hub import journey
 from app.hub.pages.logout import sign_out
 from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.services import api
+from app.hub.short_links import PARAMETER, link_address
 from app.hub.visit import current_visit
 
 views = Blueprint("older_addresses", __name__)
@@ -36,7 +38,11 @@ def auth() -> Response:
     if action == "logout":
         return sign_out(contract.SignOutRequest(return_url=return_url))
     if page := _PAGES_BY_LINK_TYPE.get(request.args.get("vtype", "").lower()):
-        return journey.redirect_to(f"{page}?{urlencode(_given_parameters('vtoken', 'attempt', 'lang'))}")
+        address, kept = (
+            link_address(page, request.args.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]),
+            _given_parameters("attempt", "lang"),
+        )
+        return journey.redirect_to(f"{address}?{urlencode(kept)}" if kept else address)
     if request.args.get("vtype") or action not in _START_ACTIONS:
         raise NotFound
     step = api()(contract.open_return, contract.ReturnRequest(return_url=return_url, action=action or "login"))

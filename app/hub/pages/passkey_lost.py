@@ -20,6 +20,7 @@ from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.services import api
+from app.hub.short_links import PARAMETER
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -138,14 +139,14 @@ def show_reset_passkey() -> Response:
 
 @pages.post(f"{RESET}/options")
 def reset_options() -> Response:
-    token = request.form.get(mailed_link.PARAMETER, "")[:300]
+    token = request.form.get(PARAMETER, "")[:300]
     return options_response(CredentialForm(), lambda: api()(contract.begin_lost, LinkToken(token=token)))
 
 
 @pages.post(RESET)
 def submit_reset_passkey() -> Response:
     _require_passkeys()
-    form, token = CredentialForm(), request.form.get(mailed_link.PARAMETER, "")[:300]
+    form, token = CredentialForm(), request.form.get(PARAMETER, "")[:300]
     page = ResetPasskeyPage(form, token=token, label=request.form.get("label", "")[:320])
     if not form.validate():
         return page.render(form.error_status)

@@ -28,6 +28,7 @@ from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, tenant_rules
 from app.hub.services import api, services
+from app.hub.short_links import link_address
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -72,8 +73,8 @@ class ResetPage(NewPasswordPage):
 
     @property
     def action(self) -> str:
-        """The form's action: this page's own address, so that the language links work after a post."""
-        return mailed_link.form_address(ADDRESS, self.token)
+        """The form's action: the link's address, so that the language links work after a post."""
+        return link_address(ADDRESS, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPage]:

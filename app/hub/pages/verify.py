@@ -109,7 +109,7 @@ class ConfirmedPage(Page):
 @pages.get(check_mail.ADDRESS)
 def show_verify() -> Response:
     """Render a mailed link, the confirmation, or the page that waits for either."""
-    if token := request.args.get("vtoken", ""):
+    if token := mailed_link.link_token():
         return _show_link(token)
     if confirmed := request.args.get("confirmed", ""):
         return _confirmed(was_before=confirmed == "before")

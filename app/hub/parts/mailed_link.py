@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, Final
-from urllib.parse import urlencode
 
 from flask import request
 from flask_babel import lazy_gettext as _l
@@ -13,9 +12,9 @@ from wtforms import StringField
 from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub.forms.base import HubForm
 from app.hub.page import Page
+from app.hub.short_links import PARAMETER, link_address
 from app.kit.user_agents import is_automated
 
-PARAMETER: Final = "vtoken"
 QUERY: Final = {PARAMETER: MAX_TOKEN_LENGTH}
 """What the language links repeat of the address."""
 
@@ -45,18 +44,13 @@ class LinkPage(Page):
 
     @property
     def action(self) -> str:
-        """The form's action: this page's own address, so that the language links work after a post."""
-        return form_address(self.path, self.token)
+        """The form's action: the link's address, so that the language links work after a post."""
+        return link_address(self.path, self.token)
 
 
 def link_token() -> str:
     """Return the link's token from the address."""
     return request.args.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]
-
-
-def form_address(path: str, token: str) -> str:
-    """Return the address of a link's page."""
-    return f"{path}?{urlencode({PARAMETER: token})}"
 
 
 def link_read(token: str) -> LinkLookup:

@@ -16,6 +16,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.messaging.service import PlainSmsOptions
@@ -163,7 +164,7 @@ def _create_alert_link(context: Context, account: Account, to: str) -> tuple[str
     token = one_time_tokens.new_link(
         context, Purpose.ALARM, account.uid, subject=subject, minutes=ALERT_LINK_MINUTES, facts=facts
     )
-    return f"{context.issuer}/not-me?vtoken={token}", token
+    return allowed_addresses.own_link(context, "/not-me", token), token
 
 
 def close_alert_links(context: Context, uid: str, to: str) -> None:

@@ -120,7 +120,7 @@ def _sample_values(branding: Branding, facts: Facts, language: Language) -> dict
         "IpAddress": "192.0.2.7",
         "UserAgent": "Firefox · Linux",
         "Url": facts.url or f"https://{HOST}/profile",
-        "GUID": facts.url.rpartition("vtoken=")[2],
+        "GUID": facts.url.rpartition("/")[2],
         "OTP": facts.otp,
         "LinkExpiry": rendering.format_duration(facts.minutes, language.tag) if facts.minutes else "",
         "OTPExpiry": rendering.format_duration(minutes, language.tag) if minutes else "",

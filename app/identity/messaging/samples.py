@@ -7,14 +7,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
+from app.contract.mailed_links import SHORT_PATHS
 from app.contract.messages import NEW_PLACE_TEXTS, MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.messaging.message import Facts
 from app.identity.messaging.send_limits import NEW_PLACES
 
 _DAY: Final = 24 * 60
-_LINK: Final = "https://acme.example.com/auth.aspx?vtype={}&vtoken=q3VtnXw0p8Yy2mJxKQd7rA1sLzEo5uHc"
-_ALERT_LINK: Final = "https://acme.example.com/not-me?vtoken=q3VtnXw0p8Yy2mJxKQd7rA1sLzEo5uHc"
+_TOKEN: Final = "q3VtnXw0p8Yy2mJxKQd7rA1sLzEo5uHcB6fTgWi9DkS"
+
+
+def _link(page: str) -> str:
+    return f"https://acme.example.com{SHORT_PATHS[page]}/{_TOKEN}"
+
+
+_ALERT_LINK: Final = _link("/not-me")
 _PLAIN: Final = Facts(
     to="ada@example.com",
     name="Ada",
@@ -27,8 +34,8 @@ _PLAIN: Final = Facts(
 )
 
 
-def _states(vtype: str, minutes: int) -> dict[str, Facts]:
-    both = replace(_PLAIN, url=_LINK.format(vtype), otp="482913", minutes=minutes, otp_minutes=5)
+def _states(page: str, minutes: int) -> dict[str, Facts]:
+    both = replace(_PLAIN, url=_link(page), otp="482913", minutes=minutes, otp_minutes=5)
     return {
         "link and code": both,
         "link": replace(both, otp="", otp_minutes=0),
@@ -56,23 +63,23 @@ _CONNECTED: Final = {"notice": _GLOBEX, "link": replace(_GLOBEX, url=_ALERT_LINK
 _OTHER_EMAIL: Final = replace(_PLAIN, email="lovelace@example.org", url=_ALERT_LINK, minutes=7 * _DAY)
 EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.VERIFICATION: {
-        **_states("emailverification", 3 * _DAY),
+        **_states("/verify", 3 * _DAY),
         "long names": replace(
-            _states("emailverification", 3 * _DAY)["link and code"],
+            _states("/verify", 3 * _DAY)["link and code"],
             name="Wolfeschlegelsteinhausenbergerdorff Keihanaikukauakahihuliheekahaunaele",
             to="a.very.long.address.of.somebody.with.patience@mail.department.example.com",
             email="a.very.long.address.of.somebody.with.patience@mail.department.example.com",
         ),
     },
     MailKind.WELCOME: {**_NOTICE, "link": replace(_PLAIN, url="https://acme.example.com/")},
-    MailKind.RESET: _states("reset", _DAY),
-    MailKind.RESET_PIN: _states("resetpin", _DAY),
+    MailKind.RESET: _states("/reset-password", _DAY),
+    MailKind.RESET_PIN: _states("/reset-pin", _DAY),
     MailKind.PIN_CHANGED: _NOTICE,
     MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
-    MailKind.ALARM: _states("reset", _DAY),
-    MailKind.DELETE_ACCOUNT: _states("deleteuser", _DAY),
+    MailKind.ALARM: _states("/reset-password", _DAY),
+    MailKind.DELETE_ACCOUNT: _states("/delete-account", _DAY),
     MailKind.ADD_EMAIL: {
-        name: replace(facts, added_by="a***@e***.com") for name, facts in _states("emailverification", 3 * _DAY).items()
+        name: replace(facts, added_by="a***@e***.com") for name, facts in _states("/verify", 3 * _DAY).items()
     },
     MailKind.EMAIL_CHANGED: {
         "notice": replace(_PLAIN, email="lovelace@example.org", change="removed"),
@@ -87,7 +94,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     **dict.fromkeys(NEW_PLACES, _NEW_PLACE),
     MailKind.PASSKEY_REMOVED: _NOTICE,
     **dict.fromkeys((MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED), _CONNECTED),
-    MailKind.PASSKEY_LOST: {"link": replace(_PLAIN, url=_LINK.format("resetpasskey"), minutes=_DAY)},
+    MailKind.PASSKEY_LOST: {"link": replace(_PLAIN, url=_link("/passkeys/reset"), minutes=_DAY)},
     MailKind.ACCOUNT_LEAVES: {
         "link": replace(_PLAIN, url="https://acme.example.com/login", until=datetime(2026, 12, 22, 15, 40, tzinfo=UTC))
     },
@@ -96,11 +103,12 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
         "notice": _UNKNOWN,
     },
     MailKind.SECOND_FACTOR: {"code": replace(_PLAIN, otp="482913", minutes=5)},
-    MailKind.SIGN_IN: _states("oneclicksignin", 60),
+    MailKind.SIGN_IN: _states("/sign-in/link", 60),
     MailKind.SMART_LOGIN: {
-        name: replace(facts, device="Chrome, Windows · 203.0.113.7") for name, facts in _states("autologin", 15).items()
+        name: replace(facts, device="Chrome, Windows · 203.0.113.7")
+        for name, facts in _states("/sign-in/approve", 15).items()
     },
-    MailKind.ONE_TOUCH: {name: replace(facts, name="") for name, facts in _states("oneclicksignin", 60).items()},
+    MailKind.ONE_TOUCH: {name: replace(facts, name="") for name, facts in _states("/sign-in/link", 60).items()},
     MailKind.NO_ACCOUNT: {
         "link": replace(_UNKNOWN, url="https://acme.example.com/register"),
         "notice": _UNKNOWN,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import unquote, unquote_plus, urlencode, urlsplit
 
+from app.contract.mailed_links import SHORT_PATHS
 from app.identity.platform.context import Context
 from app.kit.web_addresses import is_web_address
 
@@ -85,14 +86,22 @@ def _climbs(path: str) -> bool:
 def is_allowed_in_mail(context: Context, page: str) -> bool:
     """Return whether a mail may link to the address.
 
-    On our own host only public query parameters are allowed; others could make our page show the reader another person's
-    link.
+    On our own host neither short links nor query parameters that are not public are allowed: they could make our page show
+    the reader another person's link.
     """
     if not is_allowed(context, page):
         return False
     parts, own = urlsplit(page), urlsplit(context.issuer)
     names = {_name(piece) for piece in _SEPARATOR.split(parts.query) if piece}
-    return (parts.hostname, parts.port) != (own.hostname, own.port) or names <= _PUBLIC_PARAMETERS
+    if (parts.hostname, parts.port) != (own.hostname, own.port):
+        return True
+    return names <= _PUBLIC_PARAMETERS and not _may_be_short_link(parts.path)
+
+
+def _may_be_short_link(path: str) -> bool:
+    """Return whether a browser or server may read the path as a short link."""
+    first = next((segment for segment in unquote(path).casefold().split("/") if segment), "")
+    return f"/{first}" in SHORT_PATHS.values() or _climbs(path)
 
 
 def mailed_link(
@@ -107,12 +116,17 @@ def mailed_link(
 ) -> str:
     """Return the link of an email: to the application's own page, else to our `page`.
 
-    An own page gets `vtype`, `vtoken` and `more` (interface user.md, mail links). Our pages know their type by their path: their
-    link has only the token and, to go on in the same browser, the id of the interaction.
+    An own page gets `vtype`, `vtoken` and `more` (interface user.md, mail links). A link to
+    our page has only the token and, to go on in the same browser, the id of the interaction.
     """
     if own_page:
         return with_query(own_page, vtype=vtype, vtoken=token, **more)
-    return f"{context.issuer}{page}?{urlencode({'vtoken': token} | ({'attempt': attempt} if attempt else {}))}"
+    return own_link(context, page, token, attempt)
+
+
+def own_link(context: Context, page: str, token: str, attempt: str | None = None) -> str:
+    """Return the link to a page of the hub: the page's letter and the token, such as `/r/TOKEN` (decisions/0179)."""
+    return f"{context.issuer}{SHORT_PATHS[page]}/{token}" + (f"?{urlencode({'attempt': attempt})}" if attempt else "")
 
 
 def with_query(address: str, **parameters: str) -> str:

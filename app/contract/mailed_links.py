@@ -1,0 +1,16 @@
+"""Short addresses of the hub's pages that emails link to (decisions/0179)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+SHORT_PATHS: Final[Mapping[str, str]] = {
+    "/verify": "/v",
+    "/reset-password": "/r",
+    "/reset-pin": "/p",
+    "/sign-in/link": "/s",
+    "/sign-in/approve": "/a",
+    "/delete-account": "/d",
+    "/passkeys/reset": "/k",
+    "/not-me": "/n",
+}
+"""The first segment of a mailed link by page; the link's token follows: `/r/TOKEN`."""
