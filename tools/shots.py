@@ -87,8 +87,8 @@ def shots(app: Any, asked: argparse.Namespace) -> Iterator[Shot]:
 
 
 def take(pages: Pages, base: str, shot: Shot, folder: Path) -> None:
-    # The page that sends itself on is drawn without JavaScript, or there would be nothing to see.
-    page = pages.sized(shot, has_script=shot.page != "FormPostPage")
+    # A page that sends itself on is drawn without JavaScript, or there would be nothing to see.
+    page = pages.sized(shot, has_script=shot.page != "FormPostPage" and shot.state != "in the same browser")
     if not page.url.endswith(shot.address):
         answer = page.goto(base + shot.address)
         if answer is None or answer.status != HTTPStatus.OK:

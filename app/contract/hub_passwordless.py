@@ -25,6 +25,7 @@ class PasswordlessRequest(Wire):
 
 class SignInLinkView(LinkView):
     registers: bool = False  # registers new accounts
+    is_own: bool = False  # this browser asked for it, so its page may continue without a click
 
 
 class HandoverRequest(LinkToken):

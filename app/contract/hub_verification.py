@@ -20,6 +20,7 @@ class VerificationLinkView(Wire):
     sent_to: str = ""
     added_by: str = ""
     is_awaited: bool = False  # as in `LinkView`
+    is_own: bool = False  # as in `SignInLinkView`
 
 
 class VerifyLinkRequest(LinkRequest):

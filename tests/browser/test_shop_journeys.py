@@ -48,7 +48,7 @@ def test_registration_returns_to_the_shop(scenario: Scenario, opened: Opened, em
     tab.register()
     expect(tab.page.get_by_text(email)).to_be_visible()
     tab.expect_language(how.get("locale", "en"))
-    tab.confirm()
+    tab.confirm(has_script=how.get("java_script_enabled", True))
     tab.expect_shop()
 
 

@@ -49,14 +49,14 @@ def test_mail_and_page_name_the_masked_account(
     assert donation.c.email not in page.html
     if language == "en":
         assert "wants to add" in page.text
-        assert "you want a " not in page.text
+        assert "if you signed up for" not in page.text
 
 
 def test_registration_link_page_speaks_of_registration(hub_app: Flask, world: World, new_visitor: NewVisitor) -> None:
     new_visitor().open("/register").press("Create account", email=NEW_OWNER, password=NEW_PASSWORD)
     page = new_visitor().open(link_in(mails_to(world.services, world.tenant_id, NEW_OWNER)[-1]))
-    assert page.heading == "Is this your email?"
-    assert "you want a " in page.text
+    assert page.heading == "Verify your email"
+    assert "if you signed up for" in page.text
 
 
 OWN_CHANGE_BUTTON = "This was me"

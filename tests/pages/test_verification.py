@@ -102,7 +102,7 @@ def test_unverified_address_is_asked_to_check_mail(pending: PendingVerification)
 
 def test_link_continues_to_the_application(pending: PendingVerification) -> None:
     link_page = pending.visitor.open(pending.link)
-    assert link_page.heading == "Is this your email?"
+    assert link_page.heading == "Verify your email"
     assert ADA in link_page.text
     assert not is_verified(pending.world, pending.ada)
     assert pending.is_at_application(link_page.press("Verify"))
@@ -117,7 +117,7 @@ def test_code_continues_to_the_application(pending: PendingVerification) -> None
 def test_legacy_link_address_resolves(pending: PendingVerification) -> None:
     link = older_form(pending.link).replace("/verify?", "/auth.aspx?vtype=emailverification&")
     link_page = pending.visitor.open(link)
-    assert link_page.heading == "Is this your email?"
+    assert link_page.heading == "Verify your email"
     assert pending.is_at_application(link_page.press("Verify"))
 
 
@@ -128,7 +128,7 @@ def test_scanners_do_not_use_up_links_and_are_audited(pending: PendingVerificati
     assert scanner.send("GET", pending.link, None, **{"User-Agent": ""}).status == 200
     assert scanner.send("GET", pending.link, None, **{"Sec-Purpose": "prefetch"}).status == 200
     assert not is_verified(pending.world, pending.ada)
-    assert pending.visitor.open(pending.link).heading == "Is this your email?"
+    assert pending.visitor.open(pending.link).heading == "Verify your email"
     assert link_views(pending.world) == ["machine"] * 4 + ["browser"]
 
 

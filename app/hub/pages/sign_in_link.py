@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -67,8 +67,14 @@ class SignInLinkPage(mailed_link.LinkPage):
     creates_account: bool = False
     is_awaited: bool = False
     """Whether a page in another browser waits for the link, and shows a number."""
+    is_own: bool = False
+    """Whether this browser asked for the link and just opened it; never after a post, so that an error is no loop."""
     refusal: RefusalReason | None = None
     wait_seconds: int = 0
+
+    @property
+    def continues(self) -> bool:
+        return self.is_own and self.state is LinkState.OPEN
 
     @property
     def notice(self) -> Notice | None:
@@ -85,6 +91,7 @@ class SignInLinkPage(mailed_link.LinkPage):
         samples = {state.value: cls(NumberForm(), state, *given) for state in LinkState}
         samples["open for an application"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop")
         samples["open, one-touch"] = cls(NumberForm(), LinkState.OPEN, *given, creates_account=True)
+        samples["in the same browser"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop", is_own=True)
         samples["awaited in another browser"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop", is_awaited=True)
         wrong = NumberForm(data={"number": "12"})
         wrong.add_error("number", mailed_link.WRONG_NUMBER)
@@ -133,7 +140,8 @@ _MISSING: Final = _l("Enter the number shown on the other device.")
 @pages.get(LINK)
 def show_sign_in_link() -> Response:
     token = mailed_link.link_token()
-    return _link(NumberForm(), token, api()(contract.read_link, mailed_link.link_read(token))).render()
+    link = api()(contract.read_link, mailed_link.link_read(token))
+    return replace(_link(NumberForm(), token, link), is_own=link.is_own).render()
 
 
 @pages.post(LINK)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 from urllib.parse import urlencode
@@ -63,6 +63,12 @@ class VerifyPage(mailed_link.LinkPage):
     added_by: str = ""
     is_awaited: bool = False
     """Whether a page in another browser waits for the link, and shows a number."""
+    is_own: bool = False
+    """Whether this browser asked for the link and just opened it; never after a post, so that an error is no loop."""
+
+    @property
+    def continues(self) -> bool:
+        return self.is_own and self.state is LinkState.OPEN
 
     @classmethod
     def samples(cls) -> Mapping[str, VerifyPage]:
@@ -72,6 +78,7 @@ class VerifyPage(mailed_link.LinkPage):
         wrong.add_error("password", _WRONG_PASSWORD)
         samples["a wrong password"] = cls(wrong, LinkState.PASSWORD, "ada@example.com", token)
         samples["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
+        samples["in the same browser"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, is_own=True)
         samples["awaited in another browser"] = cls(
             LinkForm(), LinkState.OPEN, "ada@example.com", token, is_awaited=True
         )
@@ -132,7 +139,7 @@ def _show_link(token: str) -> Response:
     link = api()(contract.read_link, mailed_link.link_read(token))
     if link.state == LinkState.USED and not _live_interaction_id():
         return _confirmed(was_before=True)
-    return _page(LinkForm(), LinkState(link.state), token, link).render()
+    return replace(_page(LinkForm(), LinkState(link.state), token, link), is_own=link.is_own).render()
 
 
 def _confirm() -> Response:

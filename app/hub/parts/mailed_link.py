@@ -43,6 +43,15 @@ class LinkPage(Page):
     token: str = ""
 
     @property
+    def continues(self) -> bool:
+        """Whether the script presses the button once the page is seen, because this browser asked for the link."""
+        return False
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        return (*super().run, "continue") if self.continues else super().run
+
+    @property
     def action(self) -> str:
         """The form's action: the link's address, so that the language links work after a post."""
         return link_address(self.path, self.token)

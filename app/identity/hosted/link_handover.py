@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.identity.authentication.passwordless import smart_login
-from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
@@ -61,6 +61,19 @@ def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
     except e.TooManyRequests:
         return None
     return interaction
+
+
+def own(context: Context, token: OneTimeToken) -> Interaction | None:
+    """Return the interaction of this browser that waits for this link, whose page may then continue without a click.
+
+    None in any other browser, and where another account is signed in.
+    """
+    interaction = interactions.find_open(context, str(token.facts.get("attempt") or ""))
+    held = interaction.request.get(KEY) or {} if interaction is not None else {}
+    if (held.get("purpose"), held.get("uid")) != (token.kind.value, token.uid):
+        return None
+    session = sessions.current(context)
+    return interaction if session is None or session.uid == token.uid else None
 
 
 def check(context: Context, token: OneTimeToken, typed: str) -> Interaction | None:

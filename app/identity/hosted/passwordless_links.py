@@ -32,7 +32,8 @@ def read_link(context: Context, req: LinkLookup) -> contract.SignInLinkView:
     label, registers = str(link.facts.get("email") or ""), bool(link.facts.get("registers"))
     is_awaited = link_handover.waiting(context, link) is not None
     state = _link_state(context, req.token)
-    return contract.SignInLinkView(state=state, label=label, registers=registers, is_awaited=is_awaited)
+    is_own = state == "open" and not req.is_machine and link_handover.own(context, link) is not None
+    return contract.SignInLinkView(state=state, label=label, registers=registers, is_awaited=is_awaited, is_own=is_own)
 
 
 @contract.open_link.implements

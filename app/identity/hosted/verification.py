@@ -170,9 +170,12 @@ def read_link(context: Context, req: LinkLookup) -> contract.VerificationLinkVie
         verification.peek(context, req.token)
     except (e.ExpiredLink, e.UsedLink):
         return contract.VerificationLinkView(state="expired", sent_to=token.subject)
-    added_by = verification.masked_owner(account, token.subject) if account is not None else ""
-    is_awaited = link_handover.waiting(context, token) is not None
-    return contract.VerificationLinkView(state="open", sent_to=token.subject, added_by=added_by, is_awaited=is_awaited)
+    view = contract.VerificationLinkView(state="open", sent_to=token.subject)
+    view.added_by = verification.masked_owner(account, token.subject) if account is not None else ""
+    view.is_awaited = link_handover.waiting(context, token) is not None
+    own = None if view.added_by or req.is_machine else link_handover.own(context, token)
+    view.is_own = _has_first_factor(context, own, token, _hash_of(context, account, token.uid))
+    return view
 
 
 @contract.open_link.implements
@@ -203,10 +206,8 @@ def renew_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
     held = verification.find_link(context, req.token)
     if held is None:
         raise e.UnknownLink
-    interaction, account = (
-        interactions.find_open(context, req.attempt),
-        store.by_uid(context, held.uid) or pending_accounts.extend(context, held.uid),
-    )
+    interaction = interactions.find_open(context, req.attempt)
+    account = store.by_uid(context, held.uid) or pending_accounts.extend(context, held.uid)
     if account is None:
         raise e.ClosedLink
     if verification.is_verified(account, held.subject):
@@ -254,9 +255,8 @@ def mail_again(context: Context, req: InteractionOnly) -> Next:
     if state is None:
         return next_step.advance(context, interaction, session)
     if seconds := pending_verification.seconds_left(context, state):
-        raise pending_verification.with_page(
-            context, interaction, e.TooManyRequests(retry_after_seconds=seconds), state
-        )
+        refusal = e.TooManyRequests(retry_after_seconds=seconds)
+        raise pending_verification.with_page(context, interaction, refusal, state)
     try:
         state = pending_verification.resend(context, interaction, state)
     except pending_verification.SEND_ERRORS as refusal:
