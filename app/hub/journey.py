@@ -103,6 +103,8 @@ def set_cookies(response: Response, step: Next) -> None:
     if step.session:
         complete_method(response)
         set_cookie(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
+        if shared.identifier_cookie in request.cookies:
+            delete_cookie(response, shared.identifier_cookie)
     elif step.ends_session:
         delete_cookie(response, shared.session_cookie)
     if step.trusted:

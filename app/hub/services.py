@@ -64,6 +64,11 @@ class Services:
         return f"{self.cookie_prefix}gatehouse-method"
 
     @property
+    def identifier_cookie(self) -> str:
+        """Name of the cookie with the identifier that was typed on the sign-in page, for its other pages."""
+        return f"{self.cookie_prefix}gatehouse-identifier"
+
+    @property
     def interactions(self) -> InteractionCookies:
         return InteractionCookies(self.cookie_cipher, self.cookie_prefix)
 

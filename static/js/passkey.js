@@ -55,10 +55,16 @@
     var creates = form.dataset.passkey === "create", status = form.querySelector("#credential");
     var beside = "beside" in form.dataset, isIntercepting = true;
 
-    // The checkbox is in the password form and applies to both forms.
-    function copyRemember() {
+    // The checkbox and the identifier are in the password form and apply to both forms.
+    function copyTyped() {
       var box = document.querySelector("[type=checkbox][name=remember]");
       if (box && form.elements.remember) form.elements.remember.value = box.checked ? "y" : "";
+      var typed = document.querySelector("#login [name=identifier]");
+      if (!typed || creates) return;
+      var copy = form.elements.identifier || form.appendChild(document.createElement("input"));
+      copy.type = "hidden";
+      copy.name = "identifier";
+      copy.value = typed.value;
     }
 
     function startCeremony(mediation) {
@@ -70,7 +76,7 @@
       }).then(function (credential) {
         if (!credential) throw 0;
         form.elements.credential.value = encoded(credential);
-        copyRemember();
+        copyTyped();
         if (beside && form.elements.password) form.elements.password.value = ""; // the passkey replaces it
         form.classList.add("busy");
         form.submit();

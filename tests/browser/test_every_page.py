@@ -230,7 +230,7 @@ def test_sign_in_and_sign_up_are_above_the_fold(
 ) -> None:
     with open_page(chromium, viewport={"width": width, "height": height}) as (page, _):
         page.goto(gallery_address + samples.address("PasskeyLoginPage", state, language))
-        for control in (page.locator("form[action='/login'] .button"), page.locator("a[href^='/register']")):
+        for control in (page.locator("form[action='/login'] .button"), page.locator("main button[value=register]")):
             box = control.bounding_box()
             assert box
             assert box["y"] + box["height"] <= height

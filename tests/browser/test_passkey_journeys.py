@@ -210,7 +210,7 @@ def test_lost_passkey_is_replaced_by_mailed_link(ada: PasskeyUser, new_device: N
     ada.add_passkey(new_device().add_authenticator().page)
     device = new_device().add_authenticator()
     ada.open_login(device.page)
-    device.page.get_by_role("link", name="Lost your passkey?").click()
+    device.page.get_by_role("button", name="Lost your passkey?").click()
     device.page.locator("[name=identifier]").fill(ADA)
     device.page.get_by_role("button", name="Email me a link").click()
     expect(device.page.get_by_role("heading", level=1)).to_have_text("Check your email")
@@ -228,7 +228,7 @@ def test_registration_by_passkey_then_sign_in(ada: PasskeyUser, new_device: NewD
     device, email = new_device().add_authenticator(), "grace@example.test"
     page = device.page
     ada.open_login(page)
-    page.get_by_role("link", name="Create account").click()
+    page.get_by_role("button", name="Create account").click()
     page.get_by_role("button", name="Sign up with a passkey").click()
     expect(page.locator("#email-problem")).to_have_text("Enter your email.")
     assert device.credentials == [], "errors are shown before the ceremony"

@@ -43,7 +43,7 @@ def test_registration_by_phone_and_change_of_number(
 ) -> None:
     page = opened(java_script_enabled=has_script)
     page.goto(sign_in_address(served, the_shop(world, served)))
-    page.get_by_role("link", name="Create account").click()
+    page.get_by_role("button", name="Create account").click()
     page.get_by_label("Phone number").fill(TYPED)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()

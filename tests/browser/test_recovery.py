@@ -48,7 +48,7 @@ class Visit:
 
     def request_reset(self) -> None:
         self.page.goto(sign_in_address(self.served, the_shop(self.world, self.served)))
-        self.page.get_by_role("link", name=self.forgot).click()
+        self.page.get_by_role("button", name=self.forgot).click()
         self.page.get_by_label(self.email).fill(ADA)
         self.page.get_by_role("button", name=self.send, exact=True).click()
         expect(self.page.get_by_label(self.code, exact=True)).to_be_visible()

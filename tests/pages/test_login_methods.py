@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.mailbox import code_in, mails_to
+from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor, words
@@ -72,6 +73,21 @@ def test_begun_method_is_not_the_last_used(visitor: Visitor, sign_in_at_globex: 
     sign_in_at_globex()
     visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA)
     assert shown_methods(visitor.open("/login"))[0] == "Continue with Globex Last used"
+
+
+def test_link_marks_the_browser_that_used_it(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    world.person(ADA)
+    visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA)
+    other, parts = new_visitor_at(world), urlsplit(link_in(mails_to(world.services, world.tenant_id, ADA)[-1]))
+    other.open(f"{parts.path}?{parts.query}").press("Sign in here")
+    assert other.cookie("method").value == "mail"
+    assert visitor.cookie("method").value == "~mail"
+
+
+def test_sign_up_is_no_sign_in_by_a_begun_method(world: World, visitor: Visitor) -> None:
+    visitor.open("/sign-in/with?provider=globex")
+    visitor.open("/register").press("Create account", email=ADA, password="Zebra-kettle-91")
+    assert visitor.cookie("method").value == "~password"
 
 
 def test_password_used_last_marks_nothing(

@@ -72,6 +72,13 @@ def test_required_factor_is_enrolled_at_sign_in(tenant: World, browser: Visitor)
     assert codes_page.press("I’ve saved them").query["code"]
 
 
+def test_method_is_remembered_after_second_factor(tenant: World, browser: Visitor) -> None:
+    page = sign_in(browser, tenant, tenant.person("ada@example.com"))
+    assert browser.cookie("method").value == "~password"
+    page.press("Verify", code=code_now(tenant, app_of(page)))
+    assert browser.cookie("method").value == "password"
+
+
 def test_enrolled_factor_is_asked_after_the_password(
     tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:

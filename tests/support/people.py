@@ -110,5 +110,7 @@ class Browser:
         kept = {known: text for known, text in typed.items() if known in form.fields}
         ticked = dict.fromkeys(_CHECKED.findall(page.html), "y")
         sent = {**ticked, **form.fields, **kept, **({name: value} if name else {})}
-        after = self.visitor.send(form.method.upper(), urljoin(page.address, form.action), sent)
+        after = self.visitor.send(
+            form.method.upper(), urljoin(page.address, form.actions.get(button, form.action)), sent
+        )
         return Pressed(button, sent, page, self.saw(after))

@@ -58,14 +58,14 @@ class Tab:
 
     def register(self) -> None:
         self.open_login()
-        self.page.locator("main a[href*='/register']").first.click()
+        self.page.locator("main button[value=register]").first.click()
         self.fill(email=self.email, password=OLD)
         self.submit("email")
         self.page.wait_for_url("**/verify?attempt=**")
 
     def request_reset(self) -> None:
         self.open_login()
-        self.page.locator("main a[href*='/forgot-password']").first.click()
+        self.page.locator("main button[value=forgot]").first.click()
         self.fill(identifier=self.email)
         self.submit("identifier")
         self.page.wait_for_url("**/forgot-password/sent?**")

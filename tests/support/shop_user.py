@@ -51,7 +51,7 @@ class Ada:
 
     def reset_password(self, page: Page) -> None:
         """Reset the password by the mailed link."""
-        self.open_login(page).locator("main a[href*='/forgot-password']").first.click()
+        self.open_login(page).locator("main button[value=forgot]").first.click()
         page.locator("main [name=identifier]").fill(ADA)
         send(page, "identifier")
         page.wait_for_url("**/forgot-password/sent?**")

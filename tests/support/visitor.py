@@ -31,6 +31,9 @@ class Form:
     method: str
     fields: dict[str, str] = field(default_factory=dict)
     buttons: dict[str, tuple[str, str]] = field(default_factory=dict)
+    id: str = ""
+    actions: dict[str, str] = field(default_factory=dict)
+    """The own address (`formaction`) of buttons that have one, by label."""
 
 
 class Forms(HTMLParser):
@@ -38,23 +41,39 @@ class Forms(HTMLParser):
         super().__init__()
         self.found: list[Form] = []
         self._button: tuple[str, str] | None = None
+        self._owner, self._action, self._elsewhere = "", "", list[tuple[str, str, tuple[str, str], str]]()
         self.feed(html)
+        for owner, label, button, action in self._elsewhere:
+            for form in (form for form in self.found if form.id == owner):
+                form.buttons[label] = button
+                form.actions[label] = action or form.action
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.found.append(Form(given.get("action", ""), given.get("method", "get").lower()))
+            method = given.get("method", "get").lower()
+            self.found.append(Form(given.get("action", ""), method, id=given.get("id", "")))
         elif tag == "input" and self.found and given.get("name") and given.get("type") != "checkbox":
             self.found[-1].fields[given["name"]] = given.get("value", "")
-        elif tag == "button" and self.found and given.get("type") == "submit":
+        elif tag == "button" and given.get("type") == "submit" and not given.get("aria-hidden"):
             self._button = (given.get("name", ""), given.get("value", ""))
+            self._owner, self._action = given.get("form", ""), given.get("formaction", "")
             if given.get("aria-label"):
-                self.found[-1].buttons[given["aria-label"]] = self._button
+                self._add(given["aria-label"])
 
     def handle_data(self, data: str) -> None:
-        if self._button is not None:
-            self.found[-1].buttons[data.strip()] = self._button
+        if self._button is not None and data.strip():
+            self._add(data.strip())
             self._button = None
+
+    def _add(self, label: str) -> None:
+        """Keep the button of the current form, or of the one that its `form` attribute names, wherever that stands."""
+        if self._button is None:
+            return
+        if self._owner:
+            self._elsewhere.append((self._owner, label, self._button, self._action))
+        elif self.found:
+            self.found[-1].buttons[label] = self._button
 
 
 @dataclass
@@ -114,15 +133,15 @@ class VisitedPage:
         form = self.form(button)
         name, value = form.buttons[button]
         sent = {**form.fields, **typed, **({name: value} if name else {})}
-        return self.visitor.send(form.method.upper(), urljoin(self.address, form.action), sent)
+        address = form.actions.get(button, form.action)
+        return self.visitor.send(form.method.upper(), urljoin(self.address, address), sent)
 
-    def follow(self, text: str) -> VisitedPage:
-        """Follow the link with this text."""
-        address = next(
-            href
-            for href, shown in re.findall(r'<a[^>]* href="([^"]+)"[^>]*>(.*?)</a>', self.html)
-            if words(shown) == text
-        )
+    def follow(self, text: str, **typed: str) -> VisitedPage:
+        """Follow the link with this text, or the button that looks like one and takes along what was typed."""
+        links = re.findall(r'<a[^>]* href="([^"]+)"[^>]*>(.*?)</a>', self.html)
+        address = next((href for href, shown in links if words(shown) == text), None)
+        if address is None:
+            return self.press(text, **typed)
         return self.visitor.open(urljoin(self.address, unescape(address)))
 
 

@@ -10,10 +10,18 @@ from wtforms.validators import InputRequired
 
 from app.contract import hub as contract
 from app.contract.captcha import Lock
+from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.identifier import IdentifierForm
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
+
+
+class ChoiceForm(HubForm):
+    """Another method or page, chosen on the sign-in page, and what was typed there."""
+
+    identifier = StringField()
+    to = StringField()
 
 
 class LoginForm(IdentifierForm):

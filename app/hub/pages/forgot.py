@@ -34,7 +34,10 @@ from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
 from app.hub.parts.reauthentication import current_reauthentication
+from app.hub.parts.sign_in_methods import PASSWORD as PASSWORD_METHOD
+from app.hub.parts.sign_in_methods import begin_method
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.parts.typed_identifier import prefilled_identifier
 from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit, interaction_address, requested_interaction_id
@@ -173,13 +176,7 @@ def show_forgot(name: str) -> Response:
         return journey.redirect_to("/login")
     journey.refuse_expired_interaction()
     reauthentication = current_reauthentication()
-    hint = (
-        reauthentication.name or reauthentication.account
-        if reauthentication
-        else visit.interaction.hint
-        if visit.interaction
-        else ""
-    )
+    hint = reauthentication.name or reauthentication.account if reauthentication else prefilled_identifier()
     if not hint and request.args.keys() <= {"attempt"}:
         return render_cached(("forgot", name), lambda: _forgot(ForgotForm.of(visit.tenant.identifiers, credential)))
     return _forgot(ForgotForm.of(visit.tenant.identifiers, credential, data={"identifier": hint})).render()
@@ -201,7 +198,7 @@ def submit_forgot(name: str) -> Response:
         response = _forgot(form, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
-    return journey.follow(step)
+    return begin_method(journey.follow(step), step, PASSWORD_METHOD)
 
 
 @pages.get(PASSWORD.sent, defaults={"name": PASSWORD.name})

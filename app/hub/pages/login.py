@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -13,21 +13,24 @@ from app.contract import hub as contract
 from app.contract.captcha import Lock
 from app.contract.hub import Step
 from app.hub import journey
-from app.hub.forms.login import LoginForm
+from app.hub.forms.login import ChoiceForm, LoginForm
 from app.hub.page import render_cached
 from app.hub.pages import pages
 from app.hub.parts.keep_account import offer_to_restore
-from app.hub.parts.login_page import CONNECTS, WRONG_ANSWER, login_page, new_login_form
+from app.hub.parts.login_page import ALL_METHODS, CONNECTS, WRONG_ANSWER, login_page, new_login_form
 from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
-from app.hub.parts.sign_in_methods import PASSWORD, begin_method, last_used
+from app.hub.parts.sign_in_methods import ADDRESSES, PASSKEY, PASSWORD, begin_method, last_used
 from app.hub.parts.sign_in_refusals import (
     RefusalReason,
     reason_for,
     wait_seconds,
 )
+from app.hub.parts.typed_identifier import carry_identifier, prefilled_identifier
 from app.hub.services import api, services
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, interaction_address
 from app.kit.errors import ApiError
+
+_CHOOSE: Final = "/login/choose"
 
 
 @pages.get("/login")
@@ -45,10 +48,10 @@ def show_login() -> Response:
         if step.step not in (Step.LOGIN, Step.REGISTER):
             return journey.follow(step)
         reauthentication = Reauthentication.of(step)
-    relying_party, hint = (visit.interaction.relying_party, visit.interaction.hint) if visit.interaction else ("", "")
+    hint = prefilled_identifier()
     if not hint and reauthentication is None and request.args.keys() <= {"attempt"}:
         allows_fetch = bool(visit.tenant.passkeys)
-        key = ("login", relying_party, last_used())
+        key = ("login", visit.relying_party, last_used())
         return render_cached(key, lambda: login_page(new_login_form()), allows_fetch=allows_fetch)
     identifier = reauthentication.name if reauthentication is not None else hint
     reset, needs = request.args.get("reset"), request.args.get("needs", "")
@@ -73,6 +76,23 @@ def submit_login() -> Response:
     except ApiError as refusal:
         return _refused(form, refusal)
     return begin_method(journey.follow(step), step, PASSWORD)
+
+
+@pages.get(_CHOOSE)
+def show_choice() -> Response:
+    """Redirect a reload to the login page."""
+    return journey.redirect_to(interaction_address("/login"))
+
+
+@pages.post(_CHOOSE)
+def choose_method() -> Response:
+    """Redirect to another method's page with what was typed. It makes no API call, so it says nothing about accounts."""
+    journey.refuse_unknown_interaction()
+    form = ChoiceForm()
+    path, _, query = _CHOICES.get(form.to.data or "", "/login").partition("?")
+    address = interaction_address(path)
+    response = journey.redirect_to(f"{address}{'&' if '?' in address else '?'}{query}" if query else address)
+    return carry_identifier(response, form.identifier.data or "") if form.validate() else response
 
 
 def _resume_without_interaction() -> contract.Next:
@@ -101,6 +121,14 @@ def _field_errors(form: LoginForm, refusal: ApiError) -> list[tuple[str, Any]]:
     return [(field, message) for kind, field, message in _FIELD_ERRORS if isinstance(refusal, kind)]
 
 
+_CHOICES: Final = {
+    "forgot": "/forgot-password",
+    "register": "/register",
+    "lost": "/passkeys/lost",
+    "all": f"/login?{ALL_METHODS}",
+    **{name: address for name, address in ADDRESSES.items() if name != PASSKEY},
+}
+"""Addresses by the value of the pressed button."""
 _CAPTCHA_ERRORS = (e.LockedForCaptcha, e.WrongCaptcha)
 _UNANSWERED = _l("Answer this question, too.")
 _FIELD_ERRORS = (

@@ -19,6 +19,7 @@ from app.hub.forms.passkey import SCRIPTLESS, CredentialForm, notice_for, option
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
+from app.hub.parts.typed_identifier import prefilled_identifier
 from app.hub.services import api
 from app.hub.short_links import PARAMETER
 from app.hub.tenancy import Identifier
@@ -112,7 +113,8 @@ _LINK_STATES: Final[dict[type[ApiError], str]] = {
 @pages.get(LOST)
 def show_lost_passkey() -> Response:
     _require_passkeys()
-    return _page(LostForm.of(current_visit().tenant.identifiers, formdata=None)).render()
+    data = {"identifier": prefilled_identifier()}
+    return _page(LostForm.of(current_visit().tenant.identifiers, formdata=None, data=data)).render()
 
 
 @pages.post(LOST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from flask import Response
-from wtforms import BooleanField
+from wtforms import BooleanField, StringField
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
@@ -25,9 +25,10 @@ ADDRESS = ADDRESSES[PASSKEY]
 
 
 class PasskeySignInForm(CredentialForm):
-    """The passkey response and the "remember me" box."""
+    """The passkey response, the "remember me" box, and what was typed beside the passkey."""
 
     remember = BooleanField()
+    identifier = StringField()
 
 
 @pages.post(f"{ADDRESS}/options")
@@ -49,7 +50,7 @@ def submit_passkey_sign_in() -> Response:
     journey.refuse_unknown_interaction()
     form = PasskeySignInForm()
     remember = bool(form.remember.data)
-    login_form = new_login_form(remember=remember)
+    login_form = new_login_form(remember=remember, identifier=(form.identifier.data or "")[:320])
     if not form.validate():
         return render_after_refusal(form=login_form.with_token_error(), status=403)
     credential = read_credential(form)

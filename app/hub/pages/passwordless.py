@@ -37,6 +37,7 @@ from app.hub.parts import sign_in_methods
 from app.hub.parts.reauthentication import current_reauthentication
 from app.hub.parts.sign_in_methods import DEVICE, MAIL, SMS
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.parts.typed_identifier import is_phone, prefilled_identifier
 from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit, interaction_address, requested_interaction_id
@@ -216,13 +217,7 @@ def show_passwordless(method: str) -> Response:
         return journey.redirect_to("/login")
     journey.refuse_expired_interaction()
     reauthentication = current_reauthentication()
-    hint = (
-        reauthentication.methods.get(method, "")
-        if reauthentication
-        else visit.interaction.hint
-        if visit.interaction
-        else ""
-    )
+    hint = reauthentication.methods.get(method, "") if reauthentication else _prefilled(method)
     if not hint and request.args.keys() <= {"attempt"}:
         return render_cached(
             ("without password", method), lambda: _page(PasswordlessForm.of(method, visit.tenant.identifiers), method)
@@ -298,6 +293,12 @@ def _page(
     return PasswordlessPage(
         form, method, tenant.identifiers, tenant.has_remember_me, creates_account, refusal, wait_seconds
     )
+
+
+def _prefilled(method: str) -> str:
+    """Return the identifier for the field; a text message goes to a phone number only."""
+    identifier = prefilled_identifier()
+    return "" if method == SMS and not is_phone(identifier) else identifier
 
 
 def _form_address(method: str) -> str:

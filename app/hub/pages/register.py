@@ -31,6 +31,7 @@ from app.hub.pages import pages
 from app.hub.parts import sign_in_methods
 from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.parts.typed_identifier import is_phone, prefilled_identifier
 from app.hub.services import api
 from app.hub.tenancy import Identifier, Registration
 from app.hub.visit import current_visit
@@ -213,11 +214,11 @@ def show_register() -> Response:
         data = {**identity.fields, "connection": request.args["with"]}
         form = RegisterForm.of(registration.form, data, is_connected=True)
         return _page(_with_captcha(form) if registration.has_captcha else form, provider_title=identity.title).render()
+    typed = _typed_fields(registration)
     if registration.has_captcha:
-        return _page(_with_captcha(RegisterForm.of(registration.form))).render()
-    hint = visit.interaction.hint if visit.interaction and "@" in visit.interaction.hint else ""
-    if hint or request.args.keys() - {"attempt"}:
-        return _page(RegisterForm.of(registration.form, data={"email": hint})).render()
+        return _page(_with_captcha(RegisterForm.of(registration.form, data=typed))).render()
+    if typed or request.args.keys() - {"attempt"}:
+        return _page(RegisterForm.of(registration.form, data=typed)).render()
     allows_fetch = _has_passkeys(registration)
     return render_cached(
         ("register", relying_party), lambda: _page(RegisterForm.of(registration.form)), allows_fetch=allows_fetch
@@ -252,7 +253,12 @@ def submit_register() -> Response:
         return _registration_off()
     except ApiError as refusal:
         return _refused(registration, form, refusal)
-    return journey.follow(step)
+    response = journey.follow(step)
+    if is_connected:
+        return response
+    return sign_in_methods.begin_method(
+        response, step, sign_in_methods.PASSKEY if by_passkey else sign_in_methods.PASSWORD
+    )
 
 
 def _without_script(registration: Registration, form: RegisterForm) -> Response:
@@ -260,6 +266,13 @@ def _without_script(registration: Registration, form: RegisterForm) -> Response:
     api()(begin_with_passkey, form.to_request())
     register_form = _with_captcha(form) if registration.has_captcha else form
     return replace(_page(register_form), problem=_SCRIPTLESS).render(422)
+
+
+def _typed_fields(registration: Registration) -> dict[str, str]:
+    """Return the field of the form that takes what was typed on the sign-in page, or the application's login hint."""
+    identifier = prefilled_identifier()
+    name = "email" if "@" in identifier else "phone" if is_phone(identifier) else "username"
+    return {name: identifier} if identifier and name in {field.name for field in registration.form} else {}
 
 
 def _federated_identity() -> ConnectedProfile | None:

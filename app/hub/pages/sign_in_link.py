@@ -18,6 +18,7 @@ from app.hub.forms.base import HubForm
 from app.hub.page import Notice
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
+from app.hub.parts.sign_in_methods import MAIL, begin_method
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for, sign_in_notice, wait_seconds
 from app.hub.services import api, services
 from app.hub.visit import current_visit
@@ -153,7 +154,8 @@ def submit_sign_in_link() -> Response:
         return _hand_over(form, token)
     operation = contract.renew_link if request.form.get("do") == "renew" else contract.open_link
     try:
-        return journey.follow(api()(operation, LinkRequest(token=token, attempt=current_visit().interaction_id)))
+        step = api()(operation, LinkRequest(token=token, attempt=current_visit().interaction_id))
+        return begin_method(journey.follow(step), step, MAIL)
     except ApiError as refusal:
         return _refused(token, refusal)
 

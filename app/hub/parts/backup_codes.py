@@ -20,6 +20,7 @@ from app.hub.brand import initials
 from app.hub.forms.account import PasswordConfirmationForm
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
+from app.hub.parts.sign_in_methods import complete_method
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -144,6 +145,7 @@ def follow(step: Next) -> Response:
     if response is None:
         return journey.follow(step)
     journey.set_cookies(response, step.model_copy(update={"session": None}))
+    complete_method(response)
     return response
 
 

@@ -45,7 +45,7 @@ class LoginPage(Page):
     """The login page with a password field."""
 
     template = "pages/login.html"
-    scripts = (*Page.scripts, "reveal", "carry")
+    scripts = (*Page.scripts, "reveal", "carry", "choose")
     query = {**Page.query, "reset": 7, "needs": 8, "methods": 3}
     links_application = True
 
@@ -120,6 +120,11 @@ class LoginPage(Page):
         return self.reauthentication is None or self.reauthentication.has_password
 
     @property
+    def carries(self) -> bool:
+        """Whether the page has an identifier to carry to its other pages; a signed-in account's is known there."""
+        return self.takes_password and self.reauthentication is None
+
+    @property
     def has_autofill(self) -> bool:
         """Whether the identifier field offers passkeys by autofill."""
         return False
@@ -129,10 +134,9 @@ class LoginPage(Page):
         """Whether the page has a passkey button."""
         return False
 
-    @property
-    def forgotten(self) -> str:
-        """The address of the password reset page."""
-        return interaction_address("/forgot-password")
+    @staticmethod
+    def address_of(path: str) -> str:
+        return interaction_address(path)
 
     @property
     def help(self) -> str:
