@@ -14,3 +14,6 @@ SHORT_PATHS: Final[Mapping[str, str]] = {
     "/not-me": "/n",
 }
 """The first segment of a mailed link by page; the link's token follows: `/r/TOKEN`."""
+
+ALERT_LINK_DAYS: Final = 7
+"""The lifetime of the link with which the owner of an address undoes a change."""

@@ -20,6 +20,7 @@ class Visit(BaseModel):
     agent: str = ""
     languages: str = ""  # Accept-Language
     language: str = ""  # the page's language; emails use it too
+    application: str = ""  # the name of the application that asked for the sign-in; emails say it
     reference: str = ""  # the request id, for error pages and logs
 
     def to_header(self) -> str:

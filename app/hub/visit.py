@@ -90,6 +90,7 @@ class Visit:
             agent=request.headers.get("User-Agent", "")[:400],
             languages=request.headers.get("Accept-Language", "")[:200],
             language=locale.current_language().tag,
+            application=self.relying_party[:60],
             reference=self.reference,
         )
 

@@ -178,3 +178,11 @@ def test_expired_interaction_pages_offer_to_continue(world: World, visitor: Visi
         assert answer.status < 500
         assert leads_on(answer), answer.text
         assert not visitor.cookies("session")
+
+
+def test_mail_names_the_application_of_the_journey(world: World, visitor: Visitor) -> None:
+    world.person(ADA)
+    sent(visitor, world.application("shop", client_name="Acme Shop"))
+    (mail,) = mails_to(world.services, world.tenant_id, ADA)
+    assert "Requested for Acme Shop from Firefox on Linux" in mail["text"]
+    assert "Requested for Acme Shop from Firefox on Linux" in mail["html"]

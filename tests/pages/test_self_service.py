@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.hub.pages import emails
 from app.identity.entry.cleaning import clean
 from tests.support.mailbox import link_in, links_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
@@ -306,3 +307,25 @@ def test_each_post_makes_one_api_call(visitor: Visitor, ada: Person) -> None:
         visitor.open("/delete-account").press("Email me a confirmation link"),
     ]
     assert [page.cost["api"] <= 1 for page in posts] == [True] * len(posts)
+
+
+@pytest.mark.parametrize(
+    ("days", "language", "expected"),
+    [
+        (1, "en", "For 1 day, you can undo this"),
+        (3, "en", "For 3 days, you can undo this"),
+        (1, "de", "1 Tag lang"),
+        (7, "de", "7 Tage lang"),
+        (2, "ar", "خلال يومين"),
+        (7, "ar", "خلال 7 أيام"),
+        (30, "ar", "خلال 30 يوم"),
+    ],
+)
+def test_address_change_names_days_to_undo_it(
+    visitor: Visitor, ada: Person, monkeypatch: pytest.MonkeyPatch, days: int, language: str, expected: str
+) -> None:
+    monkeypatch.setattr(emails, "ALERT_LINK_DAYS", days)
+    token = signed_in(visitor, ada, "/emails/add").form("Send email").fields
+    visitor.language = language
+    page = visitor.send("POST", f"{visitor.home}/emails", {**token, "address": ada.email, "action": "primary"})
+    assert expected in page.text

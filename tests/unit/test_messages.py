@@ -264,3 +264,33 @@ def test_durations_are_formatted_for_people(minutes: int, words: str) -> None:
 def test_german_duration_is_dative() -> None:
     """Every sentence has it after `in` or `innerhalb von`."""
     assert format_duration(3 * 24 * 60, "de") == "3 Tagen"
+
+
+NOTICES = (MailKind.USERNAME_CHANGED, MailKind.PHONE_CHANGED, MailKind.PIN_CHANGED, MailKind.PASSKEY_REMOVED)
+
+
+@pytest.mark.parametrize("kind", NOTICES)
+def test_notice_without_alert_link_leads_to_security(kind: MailKind) -> None:
+    _, message, read = drawn(kind, "notice", "en")
+    assert read.addresses.count("https://acme.example.com/security") == 1
+    assert "Review account activity:\nhttps://acme.example.com/security\n" in message.text
+    assert "If this wasn’t you, reset your password right away" in message.text
+    assert "expires" not in message.text
+
+
+def test_request_names_the_application_it_is_for() -> None:
+    facts = replace(EMAIL_SAMPLES[MailKind.RESET]["link"], application="Acme Shop")
+    origin = "from Chrome on Linux near Berlin, Nov 22, 2026, 15:40 UTC."
+    assert f"Requested for Acme Shop {origin}" in render(MailKind.RESET, LOOK, facts, LANGUAGES["en"]).text
+    without = render(MailKind.RESET, LOOK, replace(facts, application=""), LANGUAGES["en"]).text
+    assert f"Requested {origin}" in without
+
+
+def test_logos_of_theme_files_are_absolute() -> None:
+    brand = Brand(logo="/theme/logo.png", logo_dark="/theme/dark.png?v=2")
+    look = Branding("Acme", brand, "https://acme.example.com")
+    html = render(MailKind.WELCOME, look, EMAIL_SAMPLES[MailKind.WELCOME]["link"], LANGUAGES["en"]).html
+    assert '<source srcset="https://acme.example.com/theme/dark.png?v=2" media="(prefers-color-scheme:dark)">' in html
+    assert '<img src="https://acme.example.com/theme/logo.png"' in html
+    assert (look.logo, Branding("Acme", brand).logo) == ("https://acme.example.com/theme/logo.png", "")
+    assert Branding("Acme", Brand(logo="/theme/logo.svg"), "https://acme.example.com").logo == ""

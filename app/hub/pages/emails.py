@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from flask import Response, request
@@ -13,6 +13,7 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
+from app.contract.mailed_links import ALERT_LINK_DAYS
 from app.hub import journey, oidc_client
 from app.hub.forms.account import (
     PasswordConfirmationForm,
@@ -186,6 +187,8 @@ class ChangeEmailPage(Page):
 
     form: ChangeForm
     problem: Notice | None = None
+    days: int = field(default_factory=lambda: ALERT_LINK_DAYS)
+    """How long the mailed link undoes the change."""
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangeEmailPage]:
@@ -195,6 +198,7 @@ class ChangeEmailPage(Page):
         return {
             "remove": cls(ChangeForm(data={**given, "action": REMOVE})),
             "remove with the password": cls(pending),
+            "undone within a day": cls(ChangeForm(data={**given, "action": REMOVE}), days=1),
             "make first": cls(ChangeForm(data={**given, "action": PRIMARY})),
             "only one": cls(ChangeForm(data={**given, "action": REMOVE}), refusal_notice(e.LastEmail())),
         }

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from app.contract.error_groups import SMS_SENDING
+from app.contract.mailed_links import ALERT_LINK_DAYS
 from app.contract.messages import MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -24,7 +25,7 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.clock import iso
 
-ALERT_LINK_MINUTES = 7 * 24 * 60
+ALERT_LINK_MINUTES = ALERT_LINK_DAYS * 24 * 60
 """The lifetime of a link. It outlives the removal of its address from the account."""
 _MAX_ADDRESS_LENGTH = 250
 _FORMER_LANGUAGE = "former_language"
@@ -38,6 +39,8 @@ def notify(
 ) -> None:
     """Email a notice. Over its limit it is left out: the change stands, and the audit log records it.
 
+    Its button leads to the security page, unless the facts have another `url`.
+
     Args:
         before: the account before the change, if the address was removed from it.
     """
@@ -47,7 +50,7 @@ def notify(
             kind,
             to,
             account=account,
-            facts=facts,
+            facts={"url": f"{context.issuer}/security", **facts},
             language=page_language(context),
             counted_as=_counted_as(before, to),
         )

@@ -37,6 +37,7 @@ class Facts:
     provider: str = ""  # the title of a connection
     change: str = ""  # of an email address: added, removed, primary
     until: datetime | None = None  # the deletion of the account
+    application: str = ""  # that asked for the sign-in, if known
     browser: str = ""  # of the request, if known
     system: str = ""  # of the request
     place: str = ""  # of the request: its city
@@ -49,6 +50,8 @@ class Branding:
 
     name: str
     brand: Brand
+    origin: str = ""
+    """The tenant's host, which serves its `/theme/` files."""
 
     @property
     def tenant(self) -> str:
@@ -58,12 +61,18 @@ class Branding:
     @property
     def logo(self) -> str:
         """Return an https address or nothing: mail programs show no `data:` images, and spam filters distrust them."""
-        return _https(self.brand.logo) or self.logo_dark
+        return self._picture(self.brand.logo) or self.logo_dark
 
     @property
     def logo_dark(self) -> str:
         """Return the logo of dark mode, as `logo`."""
-        return _https(self.brand.logo_dark)
+        return self._picture(self.brand.logo_dark)
+
+    def _picture(self, address: str | None) -> str:
+        """Return the absolute address; nothing for an SVG of our own, which most mail programs do not show."""
+        if address and address.startswith("/theme/") and self.origin:
+            return "" if address.partition("?")[0].lower().endswith(".svg") else self.origin + address
+        return _https(address)
 
     @property
     def button_radius(self) -> int:

@@ -109,7 +109,7 @@ def format_day(instant: datetime, tag: str) -> str:
 
 
 def origin_sentence(facts: Facts, tag: str, *, is_change: bool = False) -> str:
-    """Return the sentence about the browser, place and time of the request; empty if the browser is unknown."""
+    """Return the sentence about the application, browser, place and time of the request; empty if the browser is unknown."""
     if not facts.browser or facts.asked_at is None:
         return ""
     gettext = catalogue(tag).gettext
@@ -117,6 +117,10 @@ def origin_sentence(facts: Facts, tag: str, *, is_change: bool = False) -> str:
         text = gettext("Changed from %(browser)s near %(place)s, %(time)s.")
     elif is_change:
         text = gettext("Changed from %(browser)s, %(time)s.")
+    elif facts.application and facts.place:
+        text = gettext("Requested for %(application)s from %(browser)s near %(place)s, %(time)s.")
+    elif facts.application:
+        text = gettext("Requested for %(application)s from %(browser)s, %(time)s.")
     elif facts.place:
         text = gettext("Requested from %(browser)s near %(place)s, %(time)s.")
     else:
@@ -126,7 +130,7 @@ def origin_sentence(facts: Facts, tag: str, *, is_change: bool = False) -> str:
         browser = gettext("%(browser)s on %(system)s") % {"browser": facts.browser, "system": facts.system}
     day = format_skeleton("yMMMd", facts.asked_at, locale=tag)
     time = f"{day}, {format_time(facts.asked_at, 'HH:mm', locale=tag)} UTC"
-    names = {"browser": browser, "place": facts.place, "time": time}
+    names = {"application": facts.application, "browser": browser, "place": facts.place, "time": time}
     return str(text) % {name: _isolated(value, LANGUAGES[tag].direction) for name, value in names.items()}
 
 

@@ -35,7 +35,7 @@ _PLAIN: Final = Facts(
 
 
 def _states(page: str, minutes: int) -> dict[str, Facts]:
-    both = replace(_PLAIN, url=_link(page), otp="482913", minutes=minutes, otp_minutes=5)
+    both = replace(_PLAIN, application="Acme Shop", url=_link(page), otp="482913", minutes=minutes, otp_minutes=5)
     return {
         "link and code": both,
         "link": replace(both, otp="", otp_minutes=0),
@@ -43,7 +43,8 @@ def _states(page: str, minutes: int) -> dict[str, Facts]:
     }
 
 
-_NOTICE: Final = {"notice": _PLAIN}
+_SECURITY: Final = "https://acme.example.com/security"
+_NOTICE: Final = {"notice": replace(_PLAIN, url=_SECURITY)}
 _UNKNOWN: Final = replace(_PLAIN, name="", place="")
 _KINDS: Final = tuple(kind.value for kind in FactorKind)
 _ADDED: Final = replace(_PLAIN, factor=FactorKind.TOTP)
@@ -71,7 +72,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
             email="a.very.long.address.of.somebody.with.patience@mail.department.example.com",
         ),
     },
-    MailKind.WELCOME: {**_NOTICE, "link": replace(_PLAIN, url="https://acme.example.com/")},
+    MailKind.WELCOME: {"notice": _PLAIN, "link": replace(_PLAIN, url="https://acme.example.com/")},
     MailKind.RESET: _states("/reset-password", _DAY),
     MailKind.RESET_PIN: _states("/reset-pin", _DAY),
     MailKind.PIN_CHANGED: _NOTICE,
@@ -82,7 +83,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
         name: replace(facts, added_by="a***@e***.com") for name, facts in _states("/verify", 3 * _DAY).items()
     },
     MailKind.EMAIL_CHANGED: {
-        "notice": replace(_PLAIN, email="lovelace@example.org", change="removed"),
+        "notice": replace(_OTHER_EMAIL, url=_SECURITY, minutes=0, change="removed"),
         **{change: replace(_OTHER_EMAIL, change=change) for change in ("added", "removed", "primary")},
     },
     MailKind.USERNAME_CHANGED: _NOTICE,

@@ -86,7 +86,7 @@ def mail(
             raise
         context.audit.record("mail.left_out", uid=uid, kind=kind.value)
         return
-    branding = Branding(context.tenant.display_name, context.tenant.brand)
+    branding = Branding(context.tenant.display_name, context.tenant.brand, context.issuer)
     locale = _language(context, account, language)
     content = _with_origin(context, _facts(to, account, facts), account)
     message = _tenant_email(context, kind, account, content, template, locale) or rendering.render(
@@ -185,7 +185,7 @@ def _tenant_email(
     selected = template_selection.select(context, kind, template, language)
     problem = selected.problem if selected else ""
     if selected and isinstance(selected.template, TenantEmailTemplate):
-        branding = Branding(context.tenant.display_name, context.tenant.brand)
+        branding = Branding(context.tenant.display_name, context.tenant.brand, context.issuer)
         values = placeholder_values.values_for(context, kind, account, facts, selected.language)
         try:
             return selected.template.render(
@@ -248,11 +248,12 @@ def _facts(to: str, account: Account | None, facts: FactsSource) -> Facts:
 
 
 def _with_origin(context: Context, facts: Facts, account: Account | None) -> Facts:
-    """Add browser, place and time of the request. Only names of browsers that we know: others are the requester's own words.
+    """Add application, browser, place and time of the request. Only names of browsers that we know: others are the requester's own words.
 
     The place is only for a verified address: a mistyped one must not learn where somebody is.
     """
-    agent = parse_user_agent(context.agent)
+    application = one_line(context.visit.application, 60) if context.visit else ""
+    facts, agent = replace(facts, application=safe_name(application)), parse_user_agent(context.agent)
     if agent.browser not in BROWSERS:
         return facts
     has_place = account is not None and is_verified(account, facts.to)
