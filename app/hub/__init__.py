@@ -88,7 +88,7 @@ def _register_error_pages(app: Flask) -> None:
 
     @app.errorhandler(TooManyRequests)
     def too_many(refusal: TooManyRequests) -> Response:
-        response = _error_page(429)
+        response = _error_page(429, refusal.retry_after_seconds or 0)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
 
@@ -123,7 +123,8 @@ def _register_unexpected_error_pages(app: Flask) -> None:
     def http_error(problem: HTTPException) -> Any:
         if problem.response is not None or (problem.code or 500) < 400:
             return problem.get_response()
-        response = _error_page(problem.code or 500)
+        wait = getattr(problem, "retry_after", None)
+        response = _error_page(problem.code or 500, wait if isinstance(wait, int) else 0)
         for name, value in problem.get_headers():
             if name in ("Allow", "Retry-After"):
                 response.headers[name] = value
@@ -141,11 +142,13 @@ def _unavailable_page() -> Response:
     return response
 
 
-def _error_page(status: int) -> Response:
+def _error_page(status: int, wait_seconds: int = 0) -> Response:
+    """Return the page of an error; only "too many attempts" counts down, because the others name no time to rely on."""
     visit = current_visit()
     has_no_tenant = not visit.tenant.name
     home = visit.interaction.home if visit.interaction else ""
-    again = retry_address() if status == HTTPStatus.SERVICE_UNAVAILABLE else ""
+    is_too_many = status == HTTPStatus.TOO_MANY_REQUESTS
+    again = retry_address() if is_too_many or status == HTTPStatus.SERVICE_UNAVAILABLE else ""
     return ErrorPage.of(
         status,
         reference=visit.reference,
@@ -153,6 +156,7 @@ def _error_page(status: int) -> Response:
         home=home,
         again=again,
         has_no_tenant=has_no_tenant,
+        wait_seconds=wait_seconds if is_too_many else 0,
     ).render(status)
 
 

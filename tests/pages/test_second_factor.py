@@ -36,9 +36,9 @@ def code_now(tenant: World, app: pyotp.TOTP) -> str:
     return str(app.at(tenant.services.clock.now()))
 
 
-def sign_in(visitor: Visitor, tenant: World, ada: Person) -> VisitedPage:
+def sign_in(visitor: Visitor, tenant: World, ada: Person, **client: str) -> VisitedPage:
     shop = tenant.application(
-        f"shop{len(visitor.language)}{tenant.services.clock.now():%H%M%S%f}", client_name="Acme Shop"
+        f"shop{len(visitor.language)}{tenant.services.clock.now():%H%M%S%f}", client_name="Acme Shop", **client
     )
     return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
 
@@ -141,12 +141,14 @@ def test_too_many_wrong_codes_restart_the_sign_in(
 ) -> None:
     ada = tenant.person("ada@example.com")
     enrol_totp(browser, tenant, ada)
-    page = sign_in(new_visitor_at(tenant), tenant, ada)
+    page = sign_in(new_visitor_at(tenant), tenant, ada, client_uri="https://shop.example/")
     for _ in range(5):
         page = page.press("Verify", code="000000")
     assert "Too many attempts" in page.text
     after = page.visitor.send("POST", page.address, {**page.form("Verify").fields, "do": "prove", "code": "000000"})
     assert "Start over" in after.text
+    assert "Back to Acme Shop" in after.text
+    assert "/forgot-password?attempt=" in after.html
 
 
 def test_second_factor_page_expires_after_ten_minutes(tenant: World, browser: Visitor) -> None:

@@ -27,6 +27,7 @@ from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, tenant_rules
+from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api, services
 from app.hub.short_links import link_address
 from app.hub.visit import current_visit
@@ -64,11 +65,13 @@ class ResetPage(NewPasswordPage):
     is_rate_limited: bool = False
     is_awaited: bool = False
     """Whether a page in another browser waits for the link, and shows a number."""
+    wait_seconds: int = 0
+    """Seconds until the next try; 0 if unknown."""
 
     @property
     def notice(self) -> Notice | None:
         if self.is_rate_limited:
-            return Notice(_l("Too many attempts"), _l("Try again in a minute."))
+            return sign_in_notice(RefusalReason.TOO_MANY, self.wait_seconds)
         return super().notice
 
     @property
@@ -97,7 +100,7 @@ class ResetPage(NewPasswordPage):
                     )
                 ),
             ),
-            "too many": replace(fresh, is_rate_limited=True),
+            "too many": replace(fresh, is_rate_limited=True, wait_seconds=40),
             **refused,
         }
 
@@ -177,14 +180,15 @@ def finish(step: Next) -> Response:
 
 
 def _render_form(
-    token: str, form: ResetForm, status: int, *, is_rate_limited: bool = False, refusal: ApiError | None = None
+    token: str, form: ResetForm, status: int, *, limit: e.TooManyRequests | None = None, refusal: ApiError | None = None
 ) -> Response:
     link = api()(contract.read_reset, mailed_link.link_read(token))
     if link.state != "open":
         return _render_refused_link(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
     reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
+    wait = limit.retry_after_seconds or 0 if limit else 0
     return ResetPage(
-        form, link.label, tenant_rules(refusal), None, token, reason, is_rate_limited, link.is_awaited
+        form, link.label, tenant_rules(refusal), None, token, reason, limit is not None, link.is_awaited, wait
     ).render(status)
 
 
@@ -202,7 +206,7 @@ def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
         form.add_error("number", mailed_link.WRONG_NUMBER)
         return _render_form(token, form, 403)
     if isinstance(refusal, e.TooManyRequests):
-        response = _render_form(token, form, 429, is_rate_limited=True)
+        response = _render_form(token, form, 429, limit=refusal)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
     states: dict[type[ApiError], LinkState] = {

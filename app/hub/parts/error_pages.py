@@ -9,6 +9,7 @@ from typing import Any, Final
 from flask_babel import lazy_gettext as _l
 
 from app.hub.page import Page
+from app.hub.parts.formatting import LONGEST_COUNTDOWN, Countdown
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,12 @@ class ErrorPage(Page):
     """Address of "try again"; empty if that cannot help."""
     has_no_tenant: bool = False
     """Whether no tenant is known, and so no login page."""
+    wait_seconds: int = 0
+    """Seconds until the next try, which the page counts down; 0 if unknown."""
+
+    @property
+    def countdown(self) -> Countdown | None:
+        return Countdown(self.wait_seconds) if 0 < self.wait_seconds < LONGEST_COUNTDOWN else None
 
     @property
     def has_problem(self) -> bool:
@@ -105,6 +112,7 @@ class ErrorPage(Page):
         }
         return {
             **{str(status): cls.of(status, reference="7KQF-M2XD") for status in (400, 403, 404, 405, 413, 429, 500)},
+            "429 for a while": cls.of(429, reference="7KQF-M2XD", again="/login", wait_seconds=40),
             "503": cls.of(503, reference="7KQF-M2XD", again="/login"),
             "500 with a way back": cls.of(500, **back),
             "unknown application": cls(RequestError.UNKNOWN_APPLICATION, 400, "7KQF-M2XD", detail="invalid_client"),

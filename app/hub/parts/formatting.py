@@ -26,6 +26,10 @@ def time_ago(instant: str) -> str:
     return text
 
 
+LONGEST_COUNTDOWN: Final = 3600
+"""Seconds; pages name a longer wait in words."""
+
+
 @dataclass(frozen=True)
 class Countdown:
     """A wait that a page counts down; the server enforces it.

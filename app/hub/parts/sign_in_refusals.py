@@ -11,6 +11,7 @@ from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors as e
 from app.hub.page import Notice
+from app.hub.parts.formatting import LONGEST_COUNTDOWN
 from app.kit.errors import ApiError
 
 
@@ -78,7 +79,7 @@ def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
     if refusal not in (RefusalReason.SUSPENDED, RefusalReason.TOO_MANY):
         return _NOTICES[refusal]
     is_locked = refusal is RefusalReason.SUSPENDED
-    if 0 < wait_seconds < _LONGEST_COUNTDOWN:
+    if 0 < wait_seconds < LONGEST_COUNTDOWN:
         return Notice(_l("Too many attempts"), _l("Sign-in is locked.") if is_locked else "", "danger", wait_seconds)
     text = _retry_text(wait_seconds)
     return Notice(_l("Too many attempts"), _l("Sign-in is locked. %(again)s", again=text) if is_locked else text)
@@ -89,10 +90,6 @@ def _retry_text(wait_seconds: int) -> Any:
     if wait_seconds <= 0:
         return _l("Try again later.")
     return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-wait_seconds // 3600))
-
-
-_LONGEST_COUNTDOWN: Final = 3600
-"""Seconds; a longer wait is said in hours."""
 
 
 CHALLENGED: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
