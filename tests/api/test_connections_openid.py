@@ -314,8 +314,8 @@ def test_only_active_connections_are_offered(new_tenant_server: NewTenantServer)
     tenant = new_tenant_server(connections=stated)
     with doing(tenant) as call:
         assert service.active_connections(call) == (
-            Connection("google", "Google", trusts_email=True, can_reauthenticate=False),
-            Connection("live", "Microsoft", trusts_email=True, can_reauthenticate=True),
+            Connection("google", "Google", trusts_email=True, can_reauthenticate=False, mark="google"),
+            Connection("live", "Microsoft", trusts_email=True, can_reauthenticate=True, mark="microsoft"),
             Connection("alpha", "alpha", trusts_email=False, can_reauthenticate=True),
             Connection("zeta", "Zeta", trusts_email=False, can_reauthenticate=True),
         )

@@ -55,9 +55,9 @@ class Connection:
 
     name: str
     title: str
-    mark: str  # the well-known provider at its address; empty for any other
     trusts_email: bool
     can_reauthenticate: bool  # OpenID Connect except Google; `auth_time` states whether the provider did
+    mark: str = ""  # the well-known provider at its address
 
 
 def active_connections(context: Context) -> tuple[Connection, ...]:
@@ -216,7 +216,7 @@ def _connection(name: str, settings: ConnectionSettings) -> Connection:
     effective = resolved(name, settings)
     can_reauthenticate = supports_reauthentication(effective.issuer)
     mark = well_known_provider(effective)
-    return Connection(name, effective.title or name, mark, bool(effective.trusts_email), can_reauthenticate)
+    return Connection(name, effective.title or name, bool(effective.trusts_email), can_reauthenticate, mark)
 
 
 def _provider(context: Context, name: str) -> Provider:
