@@ -190,6 +190,7 @@ class TenantView(Wire):
     has_privacy_policy: bool = False
     registration_captcha: bool = False
     captcha: Widget | None = None  # None: the built-in challenge
+    deletion_days: int = 0  # how long a deletion can be undone
     skip_backup_codes: bool = False  # whether a sign-in continues without saved backup codes
     pin: Pins = Pins()
     password_policy: PasswordPolicy = PasswordPolicy()  # pages show its rules

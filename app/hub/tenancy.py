@@ -88,6 +88,8 @@ class Tenant:
     consent_forms: tuple[ConsentForm, ...] = ()
     has_privacy_policy: bool = False
     """Whether accounts accept a versioned privacy policy."""
+    deletion_days: int = 0
+    """How long the deletion of an account can be undone."""
     may_skip_backup_codes: bool = False
     """Whether a sign-in continues without saved backup codes."""
     pin: Pins = field(default_factory=Pins)
@@ -191,6 +193,7 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
         has_privacy_policy=view.has_privacy_policy,
         form=tuple(view.registration_form),
         every_question=tuple(view.every_question.items()),
+        deletion_days=view.deletion_days,
         may_skip_backup_codes=view.skip_backup_codes,
         pin=view.pin,
         captcha=Widget(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)

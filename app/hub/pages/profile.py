@@ -24,19 +24,22 @@ from app.kit.web_addresses import is_web_address
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the profile."""
+    """One row of the profile: a name, its value, and where it is changed."""
 
-    label: Any
+    name: Any
     value: Any
-    is_verified: bool | None = None
-    """None if the value is never verified."""
-    is_code: bool = False
-    """Whether the value is rendered left to right in every language, like an address."""
+    icon: str = "list"
+    address: str = ""
+    """The page that changes it; empty if the account cannot change it."""
+    tag: Any = ""
+    """Its state in a word."""
+    tone: str = ""
+    """Of the tag: ok, warn or none."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """A titled group of lines."""
+    """A titled group of rows."""
 
     heading: Any
     facts: tuple[Fact, ...]
@@ -57,12 +60,8 @@ class ProfilePage(Page):
     is_return_url_refused: bool = False
     """Whether the requested return URL was refused, so that the browser landed here."""
     is_saved: bool = False
-    has_phone: bool = False
-    """Whether the tenant allows sign-in by phone number."""
-    has_username: bool = False
-    """Whether the tenant allows sign-in by username, or the account has one."""
-    has_consents: bool = False
-    """Whether the tenant has consent forms or a versioned privacy policy."""
+    deletion_days: int = 0
+    """How long the deletion of the account can be undone."""
 
     @property
     def notice(self) -> Notice | None:
@@ -78,37 +77,28 @@ class ProfilePage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ProfilePage]:
-        full = (
-            Group(
-                _l("About you"),
-                (
-                    Fact(_l("First name"), "Ada"),
-                    Fact(_l("Last name"), "Lovelace"),
-                    Fact(_l("Date of birth"), _format_date("12/10/1815")),
-                    Fact(_l("Language"), "English"),
-                ),
-            ),
-            Group(
-                _l("Contact"),
-                (
-                    Fact(_l("Email"), "ada@example.com", True, True),
-                    Fact(_l("Email"), "countess.of.lovelace@analytical-engines.example.org", False, True),
-                    Fact(_l("Phone number"), "+44 20 7946 0018", True, True),
-                ),
+        about = Group(
+            _l("About you"),
+            (
+                Fact(_l("Name"), "Ada Lovelace", "tag", EDIT),
+                Fact(_l("Date of birth"), _format_date("12/10/1815"), "list", EDIT),
+                Fact(_l("Language"), "English", "globe"),
             ),
         )
+        emails = (
+            _email("ada@example.com", is_verified=True, is_first=True),
+            _email("countess.of.lovelace@analytical-engines.example.org", is_verified=False),
+        )
+        contact = (*emails, _phone("+44 20 7946 0018", is_verified=True), _username("countess"))
+        full, bare = (about, Group(_l("Contact"), contact)), Group(_l("Contact"), emails[:1])
+        unset = Group(_l("Contact"), (*emails[:1], _phone("", is_verified=False), _username(""), _CONSENTS))
+        lovelace = "Ada Lovelace", "ada@example.com"
         return {
-            "full": cls("Ada Lovelace", "ada@example.com", full, has_username=True),
-            "with numbers": cls(
-                "Ada Lovelace", "ada@example.com", full, has_phone=True, has_username=True, has_consents=True
-            ),
-            "bare": cls(
-                "",
-                "ada@example.com",
-                (Group(_l("Contact"), (Fact(_l("Email"), "ada@example.com", True, True),)),),
-            ),
-            "after a change": cls("Ada Lovelace", "ada@example.com", full, is_saved=True),
-            "after a refused address": cls("Ada Lovelace", "ada@example.com", full, is_return_url_refused=True),
+            "full": cls(*lovelace, full, deletion_days=7),
+            "with things not set": cls(*lovelace, (about, unset), deletion_days=1),
+            "bare": cls("", "ada@example.com", (bare,)),
+            "after a change": cls(*lovelace, full, is_saved=True),
+            "after a refused address": cls(*lovelace, full, is_return_url_refused=True),
         }
 
 
@@ -117,29 +107,18 @@ def show_profile() -> Response:
     view = read_profile()
     if view is None:
         return oidc_client.start_login("/profile")
-    tenant = current_visit().tenant
-    groups = tuple(group for group in (_personal(view.profile), _contact(view), _location(view.profile)) if group.facts)
-    picture, identifiers = str(view.profile.get("ImageUrl") or ""), tenant.identifiers
+    tenant, profile = current_visit().tenant, view.profile
+    groups = (Group(_l("About you"), _about(view)), Group(_l("Contact"), _contact(view)))
+    picture = str(profile.get("ImageUrl") or "")
     return ProfilePage(
         name=view.person.name or "",
         account=view.person.label,
-        groups=groups,
+        groups=tuple(group for group in groups if group.facts),
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
         is_return_url_refused=request.args.get("landing") == "refused",
         is_saved=request.args.get("saved") == "1",
-        has_phone=Identifier.PHONE in identifiers,
-        has_consents=bool(tenant.consent_forms) or tenant.has_privacy_policy,
-        has_username=Identifier.USERNAME in identifiers or bool(view.profile.get("UserName")),
+        deletion_days=tenant.deletion_days,
     ).render()
-
-
-def _facts(profile: Mapping[str, Any], table: tuple[tuple[str, Any], ...]) -> tuple[Fact, ...]:
-    values = ((name, label, profile.get(name)) for name, label in table)
-    return tuple(
-        Fact(label, _format_date(value) if name == "BirthDate" else value)
-        for name, label, value in values
-        if isinstance(value, str) and value
-    )
 
 
 def _format_date(text: str) -> str:
@@ -150,41 +129,70 @@ def _format_date(text: str) -> str:
         return text
 
 
-def _personal(profile: Mapping[str, Any]) -> Group:
-    return Group(_l("About you"), _facts(profile, _PERSON))
+def _about(view: contract.ProfileResponse) -> tuple[Fact, ...]:
+    """Return who the account is of; each row leads to the form if the tenant's form has the field."""
+    profile, tenant = view.profile, current_visit().tenant
+    editable = {field.name for field in tenant.form}
+    name = (Fact(_l("Name"), view.person.name, "tag", EDIT if "first_name" in editable else ""),)
+    others = tuple(
+        Fact(label, _format_date(value) if wire == "BirthDate" else value, icon, EDIT if field in editable else "")
+        for wire, field, label, icon in _OTHERS
+        if isinstance(value := profile.get(wire), str) and value
+    )
+    facts = (*(name if view.person.name else ()), *others)
+    if editable and not any(fact.address for fact in facts):
+        facts = (*facts, Fact(_l("Edit your profile"), _l("Name, date of birth and more"), "pen", EDIT))
+    return facts if not (tenant.consent_forms or tenant.has_privacy_policy) else (*facts, _CONSENTS)
 
 
-def _contact(view: contract.ProfileResponse) -> Group:
+def _contact(view: contract.ProfileResponse) -> tuple[Fact, ...]:
     """Return addresses, phone number and username; the account's own flag applies to its primary address."""
-    profile, facts = view.profile, []
-    for entry in profile.get("Email") or ():
-        if isinstance(entry, dict) and entry.get("Value"):
-            is_verified = bool(entry.get("IsVerified", entry.get("Verified", profile.get("EmailVerified"))))
-            facts.append(Fact(_l("Email"), str(entry["Value"]), is_verified, is_code=True))
-    if view.phone:
-        is_verified = bool(profile.get("PhoneIdVerified"))
-        facts.append(Fact(_l("Phone number"), view.phone, is_verified, is_code=True))
-    if profile.get("UserName"):
-        facts.append(Fact(_l("Username"), str(profile["UserName"]), is_code=True))
-    return Group(_l("Contact"), tuple(facts))
+    profile, identifiers = view.profile, current_visit().tenant.identifiers
+    entries = [entry for entry in profile.get("Email") or () if isinstance(entry, dict) and entry.get("Value")]
+    facts = [
+        _email(
+            str(entry["Value"]),
+            is_verified=bool(entry.get("IsVerified", entry.get("Verified", profile.get("EmailVerified")))),
+            is_first=at == 0 and len(entries) > 1,
+        )
+        for at, entry in enumerate(entries)
+    ]
+    if not entries:
+        facts.append(Fact(_l("Email"), _l("Add one so you can reset your password if you forget it."), "at", "/emails"))
+    if view.phone or Identifier.PHONE in identifiers:
+        facts.append(_phone(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
+    if profile.get("UserName") or Identifier.USERNAME in identifiers:
+        facts.append(_username(str(profile.get("UserName") or "")))
+    return tuple(facts)
 
 
-def _location(profile: Mapping[str, Any]) -> Group:
-    return Group(_l("Location"), _facts(profile, _PLACE))
+def _email(address: str, *, is_verified: bool, is_first: bool = False) -> Fact:
+    name = _l("Primary email") if is_first else _l("Email")
+    return Fact(name, address, "at", "/emails", *_VERIFIED[is_verified])
 
 
-_PERSON: Final = (
-    ("FirstName", _l("First name")),
-    ("MiddleName", _l("Middle name")),
-    ("LastName", _l("Last name")),
-    ("NickName", _l("Nickname")),
-    ("BirthDate", _l("Date of birth")),
-    ("Company", _l("Company")),
-    ("LocalLanguage", _l("Language")),
-)
-_PLACE: Final = (
-    ("City", _l("City")),
-    ("State", lazy_pgettext("address", "State")),
-    ("HomeTown", _l("Hometown")),
-    ("TimeZone", _l("Time zone")),
+def _phone(number: str, *, is_verified: bool) -> Fact:
+    if not number:
+        return Fact(_l("Phone number"), _l("Add one to sign in with it"), "phone", "/phone", _l("Not set"))
+    page = "/phone" if Identifier.PHONE in current_visit().tenant.identifiers else ""
+    return Fact(_l("Phone number"), number, "phone", page, *_VERIFIED[is_verified])
+
+
+def _username(name: str) -> Fact:
+    hint = name or _l("Choose one to sign in with it")
+    return Fact(_l("Username"), hint, "list", "/username", "" if name else _l("Not set"))
+
+
+EDIT: Final = "/profile/edit"
+_VERIFIED: Final = {True: (_l("Verified"), "ok"), False: (_l("Not verified"), "warn")}
+_CONSENTS: Final = Fact(_l("Consent"), _l("See and change what you agreed to"), "tick", "/consents")
+_OTHERS: Final = (
+    ("NickName", "nick_name", _l("Nickname"), "tag"),
+    ("BirthDate", "birth_date", _l("Date of birth"), "list"),
+    ("Company", "company", _l("Company"), "list"),
+    ("LocalLanguage", "local_language", _l("Language"), "globe"),
+    ("City", "city", _l("City"), "map"),
+    ("State", "state", lazy_pgettext("address", "State"), "map"),
+    ("HomeTown", "home_town", _l("Hometown"), "map"),
+    ("TimeZone", "time_zone", _l("Time zone"), "clock"),
 )

@@ -42,6 +42,7 @@ def tenant(context: Context) -> hub.TenantView:
         has_privacy_policy=bool(settings.privacy_policy.versions),
         registration_captcha=settings.registration_captcha,
         captcha=_widget(settings.captcha),
+        deletion_days=settings.deletion_days,
         skip_backup_codes=settings.second_factors.skip_backup_codes,
         pin=settings.pin,
         password_policy=settings.password_policy,
