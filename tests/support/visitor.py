@@ -146,7 +146,7 @@ class VisitedPage:
 
 
 def words(html: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html.replace("<wbr>", ""))).split())
 
 
 @dataclass

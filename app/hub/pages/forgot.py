@@ -86,7 +86,6 @@ class ForgotPage(Page):
     """Asks for the identifier."""
 
     template = "pages/forgot.html"
-    scripts = (*Page.scripts, "carry")
 
     form: ForgotForm
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)

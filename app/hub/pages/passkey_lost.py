@@ -49,7 +49,6 @@ class LostPasskeyPage(Page):
     """Asks for the identifier, then confirms that a mail was sent."""
 
     template = "pages/passkey_lost.html"
-    scripts = (*Page.scripts, "carry")
 
     form: LostForm
     attributes: Mapping[str, str]

@@ -74,7 +74,6 @@ class PasswordlessPage(Page):
     """Asks for the identifier."""
 
     template = "pages/passwordless.html"
-    scripts = (*Page.scripts, "carry")
 
     form: PasswordlessForm
     method: str

@@ -12,6 +12,7 @@ from flask_babel import format_date, lazy_pgettext
 from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
+from app.contract.hub_account import editable
 from app.hub import oidc_client
 from app.hub.brand import initials
 from app.hub.page import Notice, Page
@@ -132,15 +133,15 @@ def _format_date(text: str) -> str:
 def _about(view: contract.ProfileResponse) -> tuple[Fact, ...]:
     """Return who the account is of; each row leads to the form if the tenant's form has the field."""
     profile, tenant = view.profile, current_visit().tenant
-    editable = {field.name for field in tenant.form}
-    name = (Fact(_l("Name"), view.person.name, "tag", EDIT if "first_name" in editable else ""),)
+    fields = {field.name for field in editable(tenant.form)}
+    name = (Fact(_l("Name"), view.person.name, "tag", EDIT if "first_name" in fields else ""),)
     others = tuple(
-        Fact(label, _format_date(value) if wire == "BirthDate" else value, icon, EDIT if field in editable else "")
+        Fact(label, _format_date(value) if wire == "BirthDate" else value, icon, EDIT if field in fields else "")
         for wire, field, label, icon in _OTHERS
         if isinstance(value := profile.get(wire), str) and value
     )
     facts = (*(name if view.person.name else ()), *others)
-    if editable and not any(fact.address for fact in facts):
+    if not any(fact.address for fact in facts):
         facts = (*facts, Fact(_l("Edit your profile"), _l("Name, date of birth and more"), "pen", EDIT))
     return facts if not (tenant.consent_forms or tenant.has_privacy_policy) else (*facts, _CONSENTS)
 

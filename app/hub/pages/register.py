@@ -43,7 +43,7 @@ class RegisterPage(Page):
     """The registration page with a password."""
 
     template = "pages/register.html"
-    scripts = (*Page.scripts, "carry", "reveal", "rules", "work")
+    scripts = (*Page.scripts, "reveal", "rules", "work")
     query = {**Page.query, "with": 60}
     links_application = True
 

@@ -45,7 +45,7 @@ class LoginPage(Page):
     """The login page with a password field."""
 
     template = "pages/login.html"
-    scripts = (*Page.scripts, "reveal", "carry", "choose")
+    scripts = (*Page.scripts, "reveal", "choose")
     query = {**Page.query, "reset": 7, "needs": 8, "methods": 3}
     links_application = True
 
