@@ -56,6 +56,19 @@ def test_profile_is_edited(visitor: Visitor, ada: Person) -> None:
     assert "December 10, 1815" in saved.text
 
 
+def test_profile_rows_lead_to_their_change(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    world = new_world(email_login=True, username_login=True, deletion_days=3)
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    page = signed_in(new_visitor_at(world), ada)
+    for row, heading in (
+        ("Name Ada Lovelace", "Edit your profile"),
+        ("Email ada@example.com Verified", "Email addresses"),
+        ("Username Choose one to sign in with it Not set", "Username"),
+        ("Delete account You’ll have 3 days to change your mind", "Delete account"),
+    ):
+        assert page.follow(row).heading == heading
+
+
 def test_refused_field_shows_error_and_form_is_kept(visitor: Visitor, ada: Person) -> None:
     page = signed_in(visitor, ada, "/profile/edit").press("Save", first_name="Augusta", birth_date="1815-02-30")
     assert page.status == 400

@@ -92,11 +92,12 @@ class ProfilePage(Page):
         )
         contact = (*emails, _phone("+44 20 7946 0018", is_verified=True), _username("countess"))
         full, bare = (about, Group(_l("Contact"), contact)), Group(_l("Contact"), emails[:1])
-        unset = Group(_l("Contact"), (*emails[:1], _phone("", is_verified=False), _username(""), _CONSENTS))
+        unset = Group(_l("Contact"), (*emails[:1], _phone("", is_verified=False), _username("")))
+        consenting = Group(about.heading, (*about.facts, _CONSENTS))
         lovelace = "Ada Lovelace", "ada@example.com"
         return {
             "full": cls(*lovelace, full, deletion_days=7),
-            "with things not set": cls(*lovelace, (about, unset), deletion_days=1),
+            "with things not set": cls(*lovelace, (consenting, unset), deletion_days=1),
             "bare": cls("", "ada@example.com", (bare,)),
             "after a change": cls(*lovelace, full, is_saved=True),
             "after a refused address": cls(*lovelace, full, is_return_url_refused=True),
