@@ -126,7 +126,7 @@ def test_number_without_country_code_is_refused(new_world: NewWorld, new_visitor
 def test_own_number_is_refused_as_known(world: World, visitor: Visitor, ada: Person) -> None:
     add_number(world, visitor, ada)
     page = visitor.open("/phone/change").press("Send code", phone=SHOWN)
-    assert "This number is already yours." in page.text
+    assert "You’ve already added this number." in page.text
     assert len(texts(world, E164)) == 1
 
 

@@ -129,7 +129,7 @@ def test_mail_of_an_unknown_browser_names_no_origin() -> None:
     [
         ("added", "An email was added to your Acme account", "was just added to your Acme account."),
         ("removed", "An email was removed from your Acme account", "was just removed from your Acme account."),
-        ("primary", "The primary email of your Acme account was changed", "is now the primary email of your Acme"),
+        ("primary", "The primary email for your Acme account was changed", "is now the primary email for your Acme"),
     ],
 )
 def test_mail_names_the_change_of_an_email(change: str, subject: str, sentence: str) -> None:

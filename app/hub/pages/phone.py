@@ -79,7 +79,7 @@ class RemoveForm(PasswordConfirmationForm):
 
 _NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.MalformedPhone: _l("Enter a valid phone number."),
-    e.PhoneRegistered: _l("This number is already yours."),
+    e.PhoneRegistered: _l("You’ve already added this number."),
 }
 _ONLY_IDENTIFIER: Final = Notice(_l("Your only way to sign in"), _l("Add an email before removing the number."))
 

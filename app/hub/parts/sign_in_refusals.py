@@ -145,7 +145,7 @@ _NOTICES: Final = {
     ),
     RefusalReason.ELSEWHERE: Notice(
         _l("We don’t recognize this device"),
-        _l("We’ve emailed the account’s owner. Sign in from where you usually do."),
+        _l("We’ve emailed the account’s owner. Sign in from a device you’ve used before."),
     ),
     RefusalReason.SESSIONS: Notice(_l("Too many devices signed in"), _l("Sign out on another device, then try again.")),
 }
