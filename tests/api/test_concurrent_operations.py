@@ -57,8 +57,8 @@ def mailbox_requests(acme: TenantServer, bearer: str) -> list[Act]:
     acme.send("POST", f"{AUTH}/email", {"email": OTHER, "type": "Secondary"}, bearer=bearer)
     acme.send("POST", f"{AUTH}/password", {"email": ADA}, with_secret=False)
     acme.send("DELETE", f"{AUTH}/account", bearer=bearer)
-    reset = {"resettoken": token_of(acme, ADA, "/reset-password"), "password": "Other-kettle-92"}
-    verify, leave = token_of(acme, OTHER, "/verify"), token_of(acme, ADA, "/delete-account")
+    reset = {"resettoken": token_of(acme, ADA, "/r/"), "password": "Other-kettle-92"}
+    verify, leave = token_of(acme, OTHER, "/v/"), token_of(acme, ADA, "/d/")
     without_secret: Callable[..., TestResponse] = partial(acme.send, with_secret=False)
     return [
         partial(without_secret, "PUT", f"{AUTH}/password/reset", reset),

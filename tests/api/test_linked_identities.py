@@ -201,7 +201,7 @@ def test_claim_by_owner_removes_identity_linked_before(new_tenant_server: NewTen
     elif method == "reset":
         answered(send("POST", "/identity/v2/auth/password", {"email": VICTIM}))
         token = next(
-            token_in(one) for one in mails_to(tenant.services, tenant.tenant_id, VICTIM) if "/reset" in str(one["text"])
+            token_in(one) for one in mails_to(tenant.services, tenant.tenant_id, VICTIM) if "/r/" in str(one["text"])
         )
         answered(
             send("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"})

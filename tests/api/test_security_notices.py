@@ -22,7 +22,7 @@ ADA, OTHER, PHONE = "ada@example.test", "countess@example.test", "+4930123456"
 EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE = (
     "An email was added to your",
     "An email was removed from your",
-    "The primary email of your",
+    "The primary email for your",
     "username was changed",
     "phone number was changed",
     "password was changed",

@@ -39,8 +39,8 @@ def test_wrong_password_keeps_the_email(world: World, served: str, opened: Opene
     page.get_by_label("Email").fill(ada.email)
     page.get_by_label("Password", exact=True).fill("wrong")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("Wrong email or password")
-    expect(page.locator("#summary")).to_be_focused()
+    expect(page.locator("#password-problem")).to_have_text("Wrong email or password.")
+    expect(page.get_by_label("Password", exact=True)).to_be_focused()
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_url("http://127.0.0.1:*/cb?**")
@@ -114,7 +114,7 @@ def lock_out(page: Page, address: str, email: str) -> None:
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password", exact=True).fill("wrong")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("Wrong email or password")
+    expect(page.locator("#password-problem")).to_have_text("Wrong email or password.")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
 
 

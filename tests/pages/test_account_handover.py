@@ -43,7 +43,7 @@ def test_mail_and_page_name_the_masked_account(
     for part in ("text", "html"):
         assert masked in str(mail[part])
         assert donation.c.email not in str(mail[part])
-    page = donation.open_link(f"{link_in(mail)}&lang={language}")
+    page = donation.open_link(f"{link_in(mail)}?lang={language}")
     assert page.heading == heading
     assert masked in page.text
     assert donation.c.email not in page.html

@@ -57,7 +57,8 @@ LARGER = """(doc, [desk, width], frame) => {
     frame.width = width;
     root.style.fontSize = "200%";
     const faults = [...doc.querySelectorAll("h1, p, label, a, button, input, li, dt, dd, small, span")]
-        .filter(each => each.checkVisibility() && each.textContent.trim() && parseFloat(getComputedStyle(each).fontSize) < 24)
+        .filter(each => each.checkVisibility() && !each.closest("[aria-hidden=true]") && each.textContent.trim())
+        .filter(each => parseFloat(getComputedStyle(each).fontSize) < 24)
         .map(each => "does not grow: " + each.outerHTML.slice(0, 80));
     if (root.scrollWidth > root.clientWidth) faults.push("too wide with larger text");
     root.style.fontSize = "";

@@ -108,4 +108,4 @@ class Tab:
             self.page.locator(f"main input[name={name}]:visible").fill(text)
 
     def submit(self, name: str) -> None:
-        self.page.locator(f"main form:has([name={name}]:visible) button[type=submit]").first.click()
+        self.page.locator(f"main form:has([name={name}]:visible) button.button[type=submit]").first.click()

@@ -50,28 +50,28 @@ def _texts(identifiers: Collection[Identifier]) -> tuple[Any, Any, Any]:
     """Return the label of the field, the error of an empty one, and the error of a wrong one or a wrong password."""
     email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
     names = {
-        frozenset({email}): (_l("Email"), _l("Enter your email."), _l("Wrong email or password")),
-        frozenset({phone}): (_l("Phone number"), _l("Enter your phone number."), _l("Wrong phone number or password")),
-        frozenset({username}): (_l("Username"), _l("Enter your username."), _l("Wrong username or password")),
+        frozenset({email}): (_l("Email"), _l("Enter your email."), _l("Wrong email or password.")),
+        frozenset({phone}): (_l("Phone number"), _l("Enter your phone number."), _l("Wrong phone number or password.")),
+        frozenset({username}): (_l("Username"), _l("Enter your username."), _l("Wrong username or password.")),
         frozenset({email, phone}): (
             _l("Email or phone number"),
             _l("Enter your email or phone number."),
-            _l("Wrong email, phone number or password"),
+            _l("Wrong email, phone number or password."),
         ),
         frozenset({email, username}): (
             _l("Email or username"),
             _l("Enter your email or username."),
-            _l("Wrong email, username or password"),
+            _l("Wrong email, username or password."),
         ),
         frozenset({phone, username}): (
             _l("Phone number or username"),
             _l("Enter your phone number or username."),
-            _l("Wrong phone number, username or password"),
+            _l("Wrong phone number, username or password."),
         ),
     }
     all_three = (
         _l("Email, phone number or username"),
         _l("Enter your email, phone number or username."),
-        _l("Wrong email, phone number, username or password"),
+        _l("Wrong email, phone number, username or password."),
     )
     return names.get(frozenset(identifiers), all_three)

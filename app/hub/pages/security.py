@@ -145,7 +145,7 @@ class SecurityPage(Page):
         credentials = (
             password,
             CredentialRow(_l("Passkeys"), _passkey_count(2), "passkey", "/passkeys"),
-            CredentialRow(_l("Connected accounts"), _identity_count(2), "link", "/identities"),
+            CredentialRow(_l("Connected accounts"), _identity_count(2), "globe", "/identities"),
             CredentialRow(_l("Two-step verification"), authenticators, "shield", "/second-factors", _ON, "ok"),
             CredentialRow(_l("PIN"), _l("On"), "lock", "/pin"),
             CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
@@ -257,7 +257,7 @@ def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]
     if tenant.passkeys:
         yield CredentialRow(_l("Passkeys"), _passkey_count(overview.passkeys or 0), "passkey", "/passkeys")
     if overview.identities is not None:
-        yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "link", "/identities")
+        yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "globe", "/identities")
     if overview.factors is not None and (overview.factors.held or overview.factors.offered):
         hint, is_on = _factor_hint(overview.factors), bool(overview.factors.held)
         tag, tone = (_ON, "ok") if is_on else (_OFF, "")

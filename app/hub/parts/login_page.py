@@ -22,7 +22,6 @@ from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import (
     CHALLENGED,
     CHECK_MORE,
-    CHECK_PAIR,
     NEEDS,
     NEEDS_SUPPORT,
     RefusalReason,
@@ -37,7 +36,7 @@ CONNECTS: Final = "connects"
 """Value of `needs`: the sign-in links a federated identity. Only an identity that the page named is linked."""
 
 
-_WRONG_PASSWORD = Notice(_l("We couldn’t confirm it’s you"), _l("Check your password and try again."))
+_WRONG_PASSWORD = _l("Wrong password.")
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,11 @@ class LoginPage(Page):
     """The key of the method that this browser used last."""
     shows_all: bool = False
     """Whether the page shows more methods than two rows of tiles hold."""
+
+    def __post_init__(self) -> None:
+        if self.refusal is RefusalReason.WRONG and self.takes_password:
+            text = _WRONG_PASSWORD if self.reauthentication is not None else wrong_pair_text(self.identifiers)
+            self.form.add_error("password", text)
 
     @property
     def all_methods(self) -> tuple[SignInMethod, ...]:
@@ -161,12 +165,10 @@ class LoginPage(Page):
             return Notice(_l("Password changed"), _l("Sign in with your new password."), "ok")
         if self.is_passkey_set and not self.refusal:
             return Notice(_l("Passkey created"), _l("Sign in with it."), "ok")
-        if self.refusal is RefusalReason.WRONG and self.reauthentication and self.reauthentication.has_password:
-            return _WRONG_PASSWORD
+        if self.refusal is RefusalReason.WRONG and self.takes_password:
+            return None  # the password's field says it
         if self.refusal is RefusalReason.CAPTCHA and self.widget:
             return CHECK_MORE
-        if self.refusal is RefusalReason.WRONG:
-            return Notice(wrong_pair_text(self.identifiers), CHECK_PAIR)
         return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
