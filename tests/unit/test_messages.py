@@ -263,7 +263,7 @@ def test_durations_are_formatted_for_people(minutes: int, words: str) -> None:
 
 def test_german_duration_is_dative() -> None:
     """Every sentence has it after `in` or `innerhalb von`."""
-    assert format_duration(3 * 24 * 60, "de") == "3 Tagen"
+    assert format_duration(3 * 24 * 60, "de") == "3 Tage"
 
 
 NOTICES = (MailKind.USERNAME_CHANGED, MailKind.PHONE_CHANGED, MailKind.PIN_CHANGED, MailKind.PASSKEY_REMOVED)
