@@ -196,7 +196,7 @@ def test_notice_uses_channel_chosen_by_tenant(
     assert len(texts) == sms
     if texts:
         assert texts[0]["to"] == ada.phone
-        assert "Firefox, Linux, Vienna, Austria, 198.51.100.7. Nicht Sie?" in texts[0]["text"]
+        assert "Firefox, Linux, Vienna, Austria, 198.51.100.7. Waren Sie das nicht?" in texts[0]["text"]
         assert gsm7.fits(texts[0]["text"])
 
 

@@ -82,7 +82,7 @@ def test_account_without_password_signs_in_by_passkey(tenant: World, new_person:
     (account,) = rows(tenant, accounts)
     assert (account.password_hash, account.profile["FirstName"], account.username) == (None, "Ada", "ada")
     assert ada.sign_in().query["code"]
-    assert "Not set up" in ada.visitor.open("/security").text
+    assert "Not set" in ada.visitor.open("/security").text
 
 
 @ONE_DATABASE

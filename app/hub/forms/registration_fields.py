@@ -42,7 +42,7 @@ _MISSING: Final[dict[str, Any]] = {
     "password": _l("Choose a password."),
     TERMS: _l("Check this box to continue."),
 }
-USERNAME_FORMAT: Final = _l("Use letters from one alphabet, digits and dashes. No @, and not only digits.")
+USERNAME_FORMAT: Final = _l("Use letters from one alphabet, digits and dashes, but no @ and not only digits.")
 _FILL_IN: Final = _l("Fill in this field.")
 _TOO_LONG: Final = _l("This is too long.")
 

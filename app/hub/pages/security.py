@@ -147,7 +147,7 @@ class SecurityPage(Page):
             CredentialRow(_l("Passkeys"), _passkey_count(2), "passkey", "/passkeys"),
             CredentialRow(_l("Connected accounts"), _identity_count(2), "globe", "/identities"),
             CredentialRow(_l("Two-step verification"), authenticators, "shield", "/second-factors", _ON, "ok"),
-            CredentialRow(_l("PIN"), _l("On"), "lock", "/pin"),
+            CredentialRow(_l("PIN"), _SET, "lock", "/pin"),
             CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
             CredentialRow(_l("Security questions"), _answer_count(2), "note", "/security-questions"),
         )
@@ -155,7 +155,7 @@ class SecurityPage(Page):
             Browser("b1", firefox, when=_until_day(day)),
             Browser("b2", safari, when=_until_day(day), is_handheld=True),
         )
-        unset = (replace(password, hint=_NO_PASSWORD), replace(credentials[3], hint="", tag=_OFF, tone=""))
+        unset = (replace(password, hint=_NOT_SET), replace(credentials[3], hint="", tag=_OFF, tone=""))
         return {
             "full": cls(EndSessionForm(), credentials, (visit, *other_sessions), trusted, Checkup(3, 3)),
             "one thing to do": cls(
@@ -168,7 +168,8 @@ class SecurityPage(Page):
         }
 
 
-_NO_PASSWORD: Final = _l("Not set up")
+_SET: Final = _l("Set")
+_NOT_SET: Final = _l("Not set")
 _OFF: Final = _l("Off")
 _ON: Final = _l("On")
 _TWO_STEP: Final = Task(
@@ -252,7 +253,7 @@ def read_security() -> contract.SecurityView | None:
 def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]:
     tenant = current_visit().tenant
     changed = formatting.format_day(overview.password_changed_at)
-    hint = (_changed_on(changed) if changed else _l("On")) if overview.has_password else _NO_PASSWORD
+    hint = (_changed_on(changed) if changed else _SET) if overview.has_password else _NOT_SET
     yield CredentialRow(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
         yield CredentialRow(_l("Passkeys"), _passkey_count(overview.passkeys or 0), "passkey", "/passkeys")
@@ -263,9 +264,9 @@ def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]
         tag, tone = (_ON, "ok") if is_on else (_OFF, "")
         yield CredentialRow(_l("Two-step verification"), hint, "shield", "/second-factors", tag, tone)
     if tenant.pin.is_on:
-        yield CredentialRow(_l("PIN"), _l("On") if overview.has_pin else _l("Not set up"), "lock", "/pin")
+        yield CredentialRow(_l("PIN"), _SET if overview.has_pin else _NOT_SET, "lock", "/pin")
     if Identifier.PHONE in tenant.identifiers:
-        yield CredentialRow(_l("Phone number"), overview.phone or _l("Not set up"), "phone", "/phone")
+        yield CredentialRow(_l("Phone number"), overview.phone or _NOT_SET, "phone", "/phone")
     if tenant.every_question:
         yield CredentialRow(_l("Security questions"), _answer_count(overview.answered), "note", "/security-questions")
 
@@ -321,7 +322,7 @@ def _codes_left(count: int) -> Any:
 
 
 def _answer_count(count: int) -> Any:
-    return _n("%(num)s answer", "%(num)s answers", count) if count else _l("Not set up")
+    return _n("%(num)s answer", "%(num)s answers", count) if count else _NOT_SET
 
 
 def _until_day(day: str) -> Any:
