@@ -322,6 +322,7 @@ class SessionView(Wire):
 class ProfileRequest(Wire):
     with_asked_phone: Annotated[bool, From.QUERY] = False
     with_addresses: Annotated[bool, From.QUERY] = False
+    with_checkup: Annotated[bool, From.QUERY] = False
 
 
 class AddressView(Wire):
@@ -345,6 +346,7 @@ class ProfileResponse(AccountView):
     asked_phone: str | None = None  # pending: a code was texted, but not entered yet
     resend_in_seconds: int = 0  # wait before the next code for `asked_phone`
     addresses: list[AddressView] = Field(default_factory=list)
+    has_to_do: bool = False  # the account could be made safer; only `with_checkup`
 
 
 profile = hub_operation(

@@ -1,6 +1,7 @@
 """Operations for the security pages: credentials, sessions, trusted browsers and authorized applications."""
 
-from typing import Any
+from enum import StrEnum
+from typing import Any, Final
 
 from pydantic import Field
 
@@ -26,6 +27,26 @@ class BrowserView(Wire):
     ends_at: str
 
 
+FEW_CODES: Final = 2
+"""With so few unused backup codes or fewer, an account should create new ones."""
+
+
+class Improvement(StrEnum):
+    """Something that would make an account safer."""
+
+    BACKUP_CODES = "backup_codes"
+    TWO_STEP = "two_step"
+    PASSKEY = "passkey"
+
+
+class CheckupView(Wire):
+    """How many of the protections that the tenant offers the account has, and the most urgent that it lacks."""
+
+    done: int = 0
+    count: int = 0
+    next: Improvement | None = None
+
+
 class SecurityView(Wire):
     """The overview."""
 
@@ -41,6 +62,7 @@ class SecurityView(Wire):
     sessions: list[SessionView] = Field(default_factory=list)
     browsers: list[BrowserView] = Field(default_factory=list)
     applications: int = 0
+    checkup: CheckupView = Field(default_factory=CheckupView)
 
 
 class ForgetBrowserRequest(Wire):
@@ -63,6 +85,7 @@ class ApplicationView(Wire):
 class ApplicationsView(Wire):
     person: PersonView
     applications: list[ApplicationView] = Field(default_factory=list)
+    has_to_do: bool = False  # the account could be made safer
 
 
 class RevokeApplicationRequest(Wire):

@@ -91,11 +91,24 @@ def test_checkup_names_the_next_best_thing(visitor: Visitor, ada: Person) -> Non
     assert page.follow("Turn on").address.endswith("/second-factors")
 
 
+@pytest.mark.parametrize("address", ["/profile", "/security", "/applications"])
+def test_open_task_is_marked_on_every_tab(visitor: Visitor, ada: Person, address: str) -> None:
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
+    assert "1 thing to do" in visitor.open(address).text
+
+
+def test_second_steps_have_a_section_of_their_own(visitor: Visitor, ada: Person) -> None:
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
+    page = visitor.open("/security")
+    assert page.html.index('id="steps"') < page.html.index("Choose a method") < page.html.index('id="sessions"')
+
+
 def test_tenant_that_offers_nothing_shows_no_checkup(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world()
     visitor, ada = new_visitor_at(world), world.person(ADA)
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
     assert "check-up" not in visitor.open("/security").text
+    assert "thing to do" not in visitor.open("/profile").text
 
 
 def test_heading_of_nameless_account_is_no_address(world: World, visitor: Visitor) -> None:

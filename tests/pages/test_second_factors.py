@@ -65,7 +65,7 @@ def test_added_factor_brings_backup_codes_and_a_mail(
     assert "Backup codes saved" in listed.text
     assert "10 left" in listed.text
     assert "since " in listed.text
-    assert "Authenticator app · 10 backup codes left" in browser.open("/security").text
+    assert "Backup codes 10 left" in browser.open("/security").text
     assert [row for row in mails(tenant, ada) if row.startswith("Two-step verification was changed")] != []
     tenant.services.clock.advance(seconds=30)
     assert sign_in(new_visitor_at(tenant), tenant, ada).press("Verify", code=code_now(tenant, app)).query["code"]
@@ -147,7 +147,7 @@ def test_forged_removal_changes_nothing(tenant: World, browser: Visitor) -> None
     assert page.press("Remove", token="x").status == 403
     page.press("Remove", kind="nothing")
     page.press("Remove", kind="backup_code")
-    assert "Authenticator app · 0 backup codes left" in browser.open("/security").text
+    assert "Backup codes 0 left" in browser.open("/security").text
 
 
 def test_new_backup_codes_send_a_mail(tenant: World, browser: Visitor) -> None:

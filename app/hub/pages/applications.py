@@ -57,6 +57,8 @@ class ApplicationsPage(Page):
     form: RevokeForm
     applications: tuple[Application, ...]
     is_revoked: bool = False
+    has_to_do: bool = False
+    """Whether the security check-up has something to do."""
 
     @property
     def notice(self) -> Notice | None:
@@ -106,7 +108,7 @@ def _render(form: RevokeForm, status: int = 200) -> Response:
         return oidc_client.start_login(ADDRESS)
     current_visit().use_account_language(view.person)
     applications = tuple(map(_application_row, view.applications))
-    return ApplicationsPage(form, applications, request.args.get("done") == "ended").render(status)
+    return ApplicationsPage(form, applications, request.args.get("done") == "ended", view.has_to_do).render(status)
 
 
 def _application_row(view: contract.ApplicationView) -> Application:

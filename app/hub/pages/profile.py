@@ -63,6 +63,8 @@ class ProfilePage(Page):
     is_saved: bool = False
     deletion_days: int = 0
     """How long the deletion of the account can be undone."""
+    has_to_do: bool = False
+    """Whether the security check-up has something to do."""
 
     @property
     def notice(self) -> Notice | None:
@@ -98,7 +100,7 @@ class ProfilePage(Page):
         return {
             "full": cls(*lovelace, full, deletion_days=7),
             "with things not set": cls(*lovelace, (consenting, unset), deletion_days=1),
-            "bare": cls("", "ada@example.com", (bare,)),
+            "bare": cls("", "ada@example.com", (bare,), has_to_do=True),
             "after a change": cls(*lovelace, full, is_saved=True),
             "after a refused address": cls(*lovelace, full, is_return_url_refused=True),
         }
@@ -106,7 +108,7 @@ class ProfilePage(Page):
 
 @pages.get("/profile")
 def show_profile() -> Response:
-    view = read_profile()
+    view = read_profile(with_checkup=True)
     if view is None:
         return oidc_client.start_login("/profile")
     tenant, profile = current_visit().tenant, view.profile
@@ -120,6 +122,7 @@ def show_profile() -> Response:
         is_return_url_refused=request.args.get("landing") == "refused",
         is_saved=request.args.get("saved") == "1",
         deletion_days=tenant.deletion_days,
+        has_to_do=view.has_to_do,
     ).render()
 
 

@@ -17,8 +17,10 @@ from app.contract import hub_security as contract
 from app.contract.hub import Step
 from app.contract.hub_account_factors import FactorsView
 from app.contract.hub_models import NoParameters
+from app.contract.hub_security import FEW_CODES, Improvement
+from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey, oidc_client
-from app.hub.factors.registry import PRESENTATIONS
+from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow
 from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
@@ -29,6 +31,7 @@ from app.hub.visit import current_visit
 
 ADDRESS: Final = "/security"
 FORGET: Final = "forget"
+_FACTORS: Final = "/second-factors"
 
 
 class EndSessionForm(HubForm):
@@ -113,6 +116,7 @@ class SecurityPage(Page):
     form: HubForm
     credentials: tuple[CredentialRow, ...]
     sessions: tuple[Browser, ...]
+    second_steps: tuple[CredentialRow, ...] = ()
     browsers: tuple[Browser, ...] = ()
     checkup: Checkup = Checkup()
     done: str = ""
@@ -141,12 +145,10 @@ class SecurityPage(Page):
         )
         password = CredentialRow(_l("Password"), _changed_on(day), "lock", "/change-password")
         bare = cls(EndSessionForm(), (password,), (visit,))
-        authenticators = _l("Authenticator app") + " · " + _codes_left(8)
         credentials = (
             password,
             CredentialRow(_l("Passkeys"), _passkey_count(2), "passkey", "/passkeys"),
             CredentialRow(_l("Connected accounts"), _identity_count(2), "globe", "/identities"),
-            CredentialRow(_l("Two-step verification"), authenticators, "shield", "/second-factors", _ON, "ok"),
             CredentialRow(_l("PIN"), _SET, "lock", "/pin"),
             CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
             CredentialRow(_l("Security questions"), _answer_count(2), "note", "/security-questions"),
@@ -155,14 +157,27 @@ class SecurityPage(Page):
             Browser("b1", firefox, when=_until_day(day)),
             Browser("b2", safari, when=_until_day(day), is_handheld=True),
         )
-        unset = (replace(password, hint=_NOT_SET), replace(credentials[3], hint="", tag=_OFF, tone=""))
+        totp, text = PRESENTATIONS[FactorKind.TOTP], PRESENTATIONS[FactorKind.SMS]
+        enrolled = CredentialRow(totp.name, totp.hint, totp.icon, _FACTORS, _ON, "ok")
+        another = CredentialRow(_l("Add another method"), text.name, "shield", _FACTORS)
+        steps = (enrolled, _codes_row(8), another)
+        few_steps = (enrolled, _codes_row(2), another)
+        no_step = (CredentialRow(_l("Choose a method"), f"{totp.name} · {text.name}", "shield", _FACTORS, _OFF),)
+        unset = (replace(password, hint=_NOT_SET),)
         return {
-            "full": cls(EndSessionForm(), credentials, (visit, *other_sessions), trusted, Checkup(3, 3)),
+            "full": cls(EndSessionForm(), credentials, (visit, *other_sessions), steps, trusted, Checkup(3, 3)),
             "one thing to do": cls(
-                EndSessionForm(), credentials, (visit, *other_sessions), trusted, Checkup(2, 3, _few_codes(2))
+                EndSessionForm(),
+                credentials,
+                (visit, *other_sessions),
+                few_steps,
+                trusted,
+                Checkup(2, 3, _few_codes(2)),
             ),
             "this one alone": bare,
-            "without a password": replace(bare, credentials=unset, checkup=Checkup(0, 2, _TWO_STEP)),
+            "without a password": replace(
+                bare, credentials=unset, second_steps=no_step, checkup=Checkup(0, 2, _TWO_STEP)
+            ),
             "token": replace(bare, form=EndSessionForm().with_token_error()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},
         }
@@ -176,7 +191,7 @@ _TWO_STEP: Final = Task(
     _l("Turn on two-step verification"),
     _l("A stolen password alone won’t be enough to sign in."),
     _l("Turn on"),
-    "/second-factors",
+    _FACTORS,
 )
 _PASSKEY: Final = Task(
     _l("Create a passkey"),
@@ -184,8 +199,6 @@ _PASSKEY: Final = Task(
     _l("Create passkey"),
     "/passkeys/add",
 )
-_FEW_CODES: Final = 2
-"""With so many backup codes left the account should get new ones."""
 _DONE: Final = {
     "ended": Notice(_l("Signed out"), _l("You’ll need to sign in there again."), "ok"),
     "saved": Notice(_l("Saved"), tone="ok"),
@@ -234,8 +247,14 @@ def _render(form: HubForm, status: int = 200, done: str = "") -> Response:
         return oidc_client.start_login(ADDRESS)
     rows, trusted = map(_session_row, overview.sessions), map(_trusted_row, overview.browsers)
     return SecurityPage(
-        form, tuple(_credential_rows(overview)), tuple(rows), tuple(trusted), _checkup(overview), done
-    ).render(status)  # fmt: skip
+        form,
+        tuple(_credential_rows(overview)),
+        tuple(rows),
+        tuple(_second_step_rows(overview.factors)),
+        tuple(trusted),
+        _checkup(overview),
+        done,
+    ).render(status)
 
 
 def read_security() -> contract.SecurityView | None:
@@ -259,10 +278,6 @@ def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]
         yield CredentialRow(_l("Passkeys"), _passkey_count(overview.passkeys or 0), "passkey", "/passkeys")
     if overview.identities is not None:
         yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "globe", "/identities")
-    if overview.factors is not None and (overview.factors.held or overview.factors.offered):
-        hint, is_on = _factor_hint(overview.factors), bool(overview.factors.held)
-        tag, tone = (_ON, "ok") if is_on else (_OFF, "")
-        yield CredentialRow(_l("Two-step verification"), hint, "shield", "/second-factors", tag, tone)
     if tenant.pin.is_on:
         yield CredentialRow(_l("PIN"), _SET if overview.has_pin else _NOT_SET, "lock", "/pin")
     if Identifier.PHONE in tenant.identifiers:
@@ -271,18 +286,36 @@ def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]
         yield CredentialRow(_l("Security questions"), _answer_count(overview.answered), "note", "/security-questions")
 
 
+def _second_step_rows(factors: FactorsView | None) -> Iterable[CredentialRow]:
+    """Yield the second factors of the account, its backup codes, and what else the tenant offers; none if they are off."""
+    if factors is None:
+        return
+    for factor in factors.held:
+        if factor.kind in PRESENTATIONS:
+            row = FactorChoiceRow.of(factor.kind, factor.hint)
+            yield CredentialRow(row.name, row.hint, row.icon, _FACTORS, _ON, "ok")
+    if factors.held and factors.backup_codes is not None:
+        yield _codes_row(factors.backup_codes)
+    offered = " · ".join(str(PRESENTATIONS[one.kind].name) for one in factors.offered if one.kind in PRESENTATIONS)
+    if offered and factors.held:
+        yield CredentialRow(_l("Add another method"), offered, "shield", _FACTORS)
+    elif offered:
+        yield CredentialRow(_l("Choose a method"), offered, "shield", _FACTORS, _OFF)
+
+
+def _codes_row(count: int) -> CredentialRow:
+    tag, tone = (_l("Low"), "warn") if count <= FEW_CODES else ("", "")
+    return CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS, tag, tone)
+
+
 def _checkup(overview: contract.SecurityView) -> Checkup:
-    """Return what the account could still use of what the tenant offers, the most urgent first."""
-    tasks: list[tuple[bool, Task]] = []
-    factors = overview.factors
-    if factors is not None and factors.held and factors.backup_codes is not None:
-        tasks.append((factors.backup_codes > _FEW_CODES, _few_codes(factors.backup_codes)))
-    if factors is not None and (factors.held or factors.offered):
-        tasks.append((bool(factors.held), _TWO_STEP))
-    if overview.passkeys is not None:
-        tasks.append((overview.passkeys > 0, _PASSKEY))
-    to_do = [task for is_done, task in tasks if not is_done]
-    return Checkup(len(tasks) - len(to_do), len(tasks), to_do[0] if to_do else None)
+    checkup, factors = overview.checkup, overview.factors
+    tasks = {
+        Improvement.BACKUP_CODES: _few_codes(factors.backup_codes or 0 if factors is not None else 0),
+        Improvement.TWO_STEP: _TWO_STEP,
+        Improvement.PASSKEY: _PASSKEY,
+    }
+    return Checkup(checkup.done, checkup.count, tasks[checkup.next] if checkup.next is not None else None)
 
 
 def _few_codes(count: int) -> Task:
@@ -292,16 +325,6 @@ def _few_codes(count: int) -> Task:
         _l("Without one you could lose access if you lose your phone."),
         _l("Create codes"),
         "/backup-codes",
-    )
-
-
-def _factor_hint(factors: FactorsView) -> Any:
-    enrolled = [PRESENTATIONS[factor.kind].name for factor in factors.held if factor.kind in PRESENTATIONS]
-    if not enrolled:
-        return ""
-    return " · ".join(
-        str(part)
-        for part in (*enrolled, *([_codes_left(factors.backup_codes)] if factors.backup_codes is not None else []))
     )
 
 
@@ -315,10 +338,6 @@ def _passkey_count(count: int) -> Any:
 
 def _identity_count(count: int) -> Any:
     return _n("%(num)s account", "%(num)s accounts", count) if count else _l("None yet")
-
-
-def _codes_left(count: int) -> Any:
-    return _n("%(num)s backup code left", "%(num)s backup codes left", count)
 
 
 def _answer_count(count: int) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
-from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_account_factors as contract
@@ -24,6 +23,7 @@ from app.identity.hosted import account_settings, next_step, reauthentication
 from app.identity.hosted.reauthentication import REAUTHENTICATION_LIFETIME
 from app.identity.hosted.recovery import label_of
 from app.identity.hosted.second_factor import factor_prompt
+from app.identity.hosted.security_checkup import APART
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
@@ -32,20 +32,17 @@ from app.identity.protocols.oauth import views
 from app.kit.clock import iso
 from app.kit.errors import ApiError
 
-APART: Final = frozenset({FactorKind.PASSKEY, FactorKind.BACKUP_CODE})
-"""Kinds that have pages of their own."""
-
 
 @contract.read.implements
 def read(context: Context, req: NoParameters) -> contract.FactorsView:  # noqa: ARG001 - the session says whose
     _refuse_off(context)
     session, account = account_settings.require_account(context)
-    return view(context, session, account)
+    return view(context, session, second_factors.account_factors(context, account))
 
 
-def view(context: Context, session: BrowserSession, account: Account) -> contract.FactorsView:
+def view(context: Context, session: BrowserSession, factors: AccountFactors) -> contract.FactorsView:
     """Return the account's second factors, and those that it can enrol."""
-    settings, factors = context.tenant.settings, second_factors.account_factors(context, account)
+    settings, account = context.tenant.settings, factors.account
     usable = [kind for kind in second_factors.enrolled_kinds(settings, factors) if kind not in APART]
     others = [kind for kind in second_factors.available_kinds(settings) if kind not in APART and kind not in usable]
     has_backup_codes = settings.second_factors.backup_codes

@@ -9,13 +9,13 @@ from app.contract.hub_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import sessions
-from app.identity.credentials import store as credentials
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.credentials.second_factors.trusted_browsers import TrustedBrowser
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import display_phone
-from app.identity.hosted import account_factors, account_settings, views
+from app.identity.hosted import account_factors, account_settings, security_checkup, views
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorized_applications
 from app.identity.protocols.oauth import views as oauth_views
@@ -27,21 +27,22 @@ from app.kit.user_agents import parse_user_agent
 @contract.read.implements
 def read(context: Context, req: NoParameters) -> contract.SecurityView:  # noqa: ARG001 - the session says whose
     session, account = account_settings.require_account(context)
-    settings = context.tenant.settings
+    settings, factors = context.tenant.settings, second_factors.account_factors(context, account)
     sessions.touch(context, session)
     return contract.SecurityView(
         person=oauth_views.person(account),
         has_password=account.password_hash is not None,
         password_changed_at=iso(account.password_changed_at),
         has_pin=account.has_pin,
-        factors=account_factors.view(context, session, account) if settings.two_factor != "disabled" else None,
-        passkeys=_passkeys(context, account) if settings.passkeys else None,
+        factors=account_factors.view(context, session, factors) if settings.two_factor != "disabled" else None,
+        passkeys=len(factors.enrolled(FactorKind.PASSKEY)) if settings.passkeys else None,
         identities=_identities(context, account),
         phone=display_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),
         sessions=[views.session(context, other, session) for other in sessions.of_account(context, session.uid)],
         browsers=[_browser(one) for one in trusted_browsers.by_account(context, account)],
         applications=len(_known(context, account)),
+        checkup=security_checkup.view(context, factors),
     )
 
 
@@ -60,7 +61,8 @@ def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Pos
 def applications(context: Context, req: NoParameters) -> contract.ApplicationsView:  # noqa: ARG001 - as above
     _, account = account_settings.require_account(context)
     listed = [_application(context, one) for one in _known(context, account)]
-    return contract.ApplicationsView(person=oauth_views.person(account), applications=listed)
+    has_to_do = security_checkup.has_task(context, account)
+    return contract.ApplicationsView(person=oauth_views.person(account), applications=listed, has_to_do=has_to_do)
 
 
 @contract.revoke_application.implements
@@ -107,7 +109,3 @@ def _browser(one: TrustedBrowser) -> contract.BrowserView:
 def _identities(context: Context, account: Account) -> int | None:
     can_link = context.tenant.settings.account_linking and connections.active_connections(context)
     return len(linked_identities.of(account)) or (0 if can_link else None)
-
-
-def _passkeys(context: Context, account: Account) -> int:
-    return sum(one.is_enrolled for one in credentials.by_kind(context, account.uid, FactorKind.PASSKEY))

@@ -29,6 +29,7 @@ from app.identity.hosted import (
     pending_verification,
     reauthentication,
     second_factor,
+    security_checkup,
     verification,
     views,
 )
@@ -170,6 +171,7 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
         if requested_number
         else 0,
         addresses=account_identifiers.addresses(context, account) if req.with_addresses else [],
+        has_to_do=req.with_checkup and security_checkup.has_task(context, account),
     )
 
 
