@@ -129,15 +129,15 @@ def test_tenant_default_is_the_last_fallback() -> None:
     ("count", "sentence"),
     [
         (0, "لم يبقَ أي رمز احتياطي"),
-        (1, "بقي رمز احتياطي واحد"),
-        (2, "بقي رمزان احتياطيان"),
-        (3, "بقيت %(num)s رموز احتياطية"),
-        (11, "بقي %(num)s رمزًا احتياطيًا"),
-        (100, "بقي %(num)s رمز احتياطي"),
+        (1, "بقي رمز احتياطي واحد فقط"),
+        (2, "بقي رمزان احتياطيان فقط"),
+        (3, "بقيت %(num)s رموز احتياطية فقط"),
+        (11, "بقي %(num)s رمزًا احتياطيًا فقط"),
+        (100, "بقي %(num)s رمز احتياطي فقط"),
     ],
 )
 def test_arabic_uses_its_six_plural_forms(count: int, sentence: str) -> None:
-    one, many = "%(num)s backup code left", "%(num)s backup codes left"
+    one, many = "Only %(num)s backup code left", "Only %(num)s backup codes left"
     assert catalogue("ar").ungettext(one, many, count) == sentence
 
 
