@@ -55,6 +55,15 @@ def test_back_on_sign_in_page_keeps_identifier(visitor: Visitor) -> None:
     assert re.search(r'<input[^>]*autofocus[^>]*name="password"', login.html)
 
 
+@pytest.mark.parametrize(
+    ("site", "shown"), [("same-origin", TYPED), ("none", ""), ("cross-site", ""), ("same-site", "")]
+)
+def test_only_our_own_link_shows_identifier(visitor: Visitor, site: str, shown: str) -> None:
+    """The next person at a shared computer opens the page anew."""
+    visitor.open("/login").follow("Forgot password?", identifier=TYPED)
+    assert shown_identifier(visitor.open("/login", **{"Sec-Fetch-Site": site})) == shown
+
+
 def test_empty_identifier_ends_earlier_one(visitor: Visitor) -> None:
     login = visitor.open("/login")
     login.follow("Forgot password?", identifier=TYPED)

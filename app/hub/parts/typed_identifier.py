@@ -1,6 +1,7 @@
 """The identifier that a visitor typed on the sign-in page, carried to the page of another method or of a forgotten password.
 
-It never stands in an address: an encrypted cookie carries it for a few minutes, within one interaction.
+It never stands in an address: an encrypted cookie carries it for a few minutes, within one interaction, and only a link of our
+own pages shows it: who opens the page anew on a shared computer does not see what the person before typed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from app.hub.visit import current_visit
 
 _LIFETIME_SECONDS: Final = 600
 _MAX_LENGTH: Final = 320
+_OWN: Final = "same-origin"
 _PHONE: Final = re.compile(r"\+?[\d ()./-]{5,30}")
 
 
@@ -42,7 +44,8 @@ def is_phone(identifier: str) -> bool:
 
 
 def _carried() -> str:
-    value = request.cookies.get(services().identifier_cookie, "") if has_request_context() else ""
+    is_own_link = has_request_context() and request.headers.get("Sec-Fetch-Site", _OWN) == _OWN
+    value = request.cookies.get(services().identifier_cookie, "") if is_own_link else ""
     content: Any = services().cookie_cipher.decrypt(value, _context()) if value else None
     if not isinstance(content, list) or content[0] != (current_visit().interaction_id or ""):
         return ""
