@@ -73,7 +73,7 @@ def attempt_sign_in(
 
 
 def notices(who: AccountHolder) -> list[str]:
-    return [mail["text"] for mail in who.mails() if "Was this you?" in mail["text"]]
+    return [mail["text"] for mail in who.mails() if "New sign-in to" in mail["text"]]
 
 
 def test_familiar_sign_in_sends_no_notice(ada: AccountHolder) -> None:
@@ -85,9 +85,17 @@ def test_familiar_sign_in_sends_no_notice(ada: AccountHolder) -> None:
 @pytest.mark.parametrize(
     ("user_agent", "address", "expected"),
     [
-        (CHROME, LINZ, "on a new device: Chrome, Windows · Linz, Austria · 203.0.113.7"),
-        (FIREFOX, VIENNA, "from a new city: Firefox, Linux · Vienna, Austria · 198.51.100.7"),
-        (FIREFOX, "203.0.113.8", "from a new network: Firefox, Linux · Linz, Austria · 203.0.113.8"),
+        (CHROME, LINZ, "on a new device. If this was you, you’re all set. Chrome on Windows Linz, Austria 203.0.113.7"),
+        (
+            FIREFOX,
+            VIENNA,
+            "from a new city. If this was you, you’re all set. Firefox on Linux Vienna, Austria 198.51.100.7",
+        ),
+        (
+            FIREFOX,
+            "203.0.113.8",
+            "from a new network. If this was you, you’re all set. Firefox on Linux Linz, Austria 203.0.113.8",
+        ),
     ],
 )
 def test_new_signal_is_notified_once(ada: AccountHolder, user_agent: str, address: str, expected: str) -> None:

@@ -25,6 +25,9 @@ _FONT: Final = (
     "overflow-wrap:anywhere;word-break:break-word;"
     "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Arabic',Arial,sans-serif;"
 )
+_NEW_SIGN_INS: Final = frozenset(
+    {MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP}
+)
 _GROUNDS: Final = {
     "ground": ("surface", "canvas"),
     "card": ("raised", "raised"),
@@ -59,6 +62,7 @@ def _render(layout: str, kind: MailKind, branding: Branding, facts: Facts, langu
         username=facts.username,
         added_by=facts.added_by,
         device=facts.device,
+        seen=sign_in_lines(facts, language.tag) if kind in _NEW_SIGN_INS else [],
         factor=facts.factor,
         provider=facts.provider,
         change=facts.change,
@@ -128,10 +132,23 @@ def origin_sentence(facts: Facts, tag: str, *, is_change: bool = False) -> str:
     browser = facts.browser
     if facts.system:
         browser = gettext("%(browser)s on %(system)s") % {"browser": facts.browser, "system": facts.system}
-    day = format_skeleton("yMMMd", facts.asked_at, locale=tag)
-    time = f"{day}, {format_time(facts.asked_at, 'HH:mm', locale=tag)} UTC"
-    names = {"application": facts.application, "browser": browser, "place": facts.place, "time": time}
+    names = {"application": facts.application, "browser": browser, "place": facts.place}
+    names["time"] = _format_moment(facts.asked_at, tag)
     return str(text) % {name: _isolated(value, LANGUAGES[tag].direction) for name, value in names.items()}
+
+
+def sign_in_lines(facts: Facts, tag: str) -> list[str]:
+    """Return what is known about a sign-in: the browser, its place, its address and the time, each a line."""
+    client, *rest = facts.device.split(" · ")
+    browser, _, system = client.partition(", ")
+    if system:
+        client = catalogue(tag).gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+    return [client, *rest, *([_format_moment(facts.asked_at, tag)] if facts.asked_at else [])]
+
+
+def _format_moment(instant: datetime, tag: str) -> str:
+    day = format_skeleton("yMMMd", instant, locale=tag)
+    return f"{day}, {format_time(instant, 'HH:mm', locale=tag)} UTC"
 
 
 def render_in_frame(branding: Branding, language: Language, subject: str, card: str) -> str:
