@@ -18,7 +18,7 @@ from tests.support.oauth_world import Person, World
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
     "en": ("Email", "Password", "Sign in", "Check your email", "Verify", "Verification code"),
-    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تفقّد بريدك الإلكتروني", "تحقّق", "رمز التحقق"),
+    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تفقّد بريدك الإلكتروني", "تأكيد", "رمز التحقق"),
 }
 
 

@@ -146,7 +146,7 @@ def test_too_many_wrong_codes_restart_the_sign_in(
         page = page.press("Verify", code="000000")
     assert "Too many attempts" in page.text
     after = page.visitor.send("POST", page.address, {**page.form("Verify").fields, "do": "prove", "code": "000000"})
-    assert "Start over" in after.text
+    assert "Back to sign in" in after.text
     assert "Back to Acme Shop" in after.text
     assert "/forgot-password?attempt=" in after.html
 

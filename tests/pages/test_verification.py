@@ -341,4 +341,4 @@ def test_page_and_digits_follow_the_visitors_language(world: World, visitor: Vis
     assert (page.language, page.heading) == ("ar", "تفقّد بريدك الإلكتروني")
     assert 'dir="rtl"' in page.html
     code = "".join(chr(0x660 + int(digit)) for digit in code_in(verification_mails(world)[-1]))
-    assert urlsplit(page.press("تحقّق", code=code).address).path == "/profile"
+    assert urlsplit(page.press("تأكيد", code=code).address).path == "/profile"

@@ -63,6 +63,11 @@ class DeleteAccountPage(Page):
     problem: Notice | None = None
     has_email: bool = True
 
+    @property
+    def deletion_days(self) -> int:
+        """How long the deletion can be undone."""
+        return current_visit().tenant.deletion_days
+
     @classmethod
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
         prompted, wrong = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Any, ClassVar, Final, Literal, cast
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -34,10 +34,12 @@ from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
 from app.hub.parts import sign_in_methods
+from app.hub.parts.formatting import Countdown
 from app.hub.parts.reauthentication import current_reauthentication
 from app.hub.parts.sign_in_methods import DEVICE, MAIL, SMS
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.parts.typed_identifier import is_phone, prefilled_identifier
+from app.hub.parts.webmail import Webmail, webmail_of
 from app.hub.services import api
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit, interaction_address, requested_interaction_id
@@ -152,6 +154,7 @@ class DeviceApprovalPage(Page):
     template = "pages/sign_in_device.html"
     scripts = (*Page.scripts, "wait", "poll")
     allows_fetch = True
+    is_text: ClassVar[bool] = False
 
     form: ButtonForm
     sent_to: str
@@ -170,6 +173,15 @@ class DeviceApprovalPage(Page):
     @property
     def wait(self) -> Any:
         return resend_hint(self.resend_in_seconds)
+
+    @property
+    def countdown(self) -> Countdown | None:
+        return Countdown(self.resend_in_seconds) if self.resend_in_seconds else super().countdown
+
+    @property
+    def mailbox(self) -> Webmail | None:
+        """The webmail service where the email arrives; None if unknown."""
+        return webmail_of(self.sent_to)
 
     @property
     def other(self) -> str:

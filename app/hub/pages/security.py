@@ -157,26 +157,22 @@ class SecurityPage(Page):
             Browser("b1", firefox, when=_until_day(day)),
             Browser("b2", safari, when=_until_day(day), is_handheld=True),
         )
-        totp, text = PRESENTATIONS[FactorKind.TOTP], PRESENTATIONS[FactorKind.SMS]
-        enrolled = CredentialRow(totp.name, totp.hint, totp.icon, _FACTORS, _ON, "ok")
-        another = CredentialRow(_l("Add another method"), text.name, "shield", _FACTORS)
-        steps = (enrolled, _codes_row(8), another)
-        few_steps = (enrolled, _codes_row(2), another)
-        no_step = (CredentialRow(_l("Choose a method"), f"{totp.name} · {text.name}", "shield", _FACTORS, _OFF),)
         unset = (replace(password, hint=_NOT_SET),)
         return {
-            "full": cls(EndSessionForm(), credentials, (visit, *other_sessions), steps, trusted, Checkup(3, 3)),
+            "full": cls(
+                EndSessionForm(), credentials, (visit, *other_sessions), _sample_steps(8), trusted, Checkup(3, 3)
+            ),
             "one thing to do": cls(
                 EndSessionForm(),
                 credentials,
                 (visit, *other_sessions),
-                few_steps,
+                _sample_steps(2),
                 trusted,
                 Checkup(2, 3, _few_codes(2)),
             ),
             "this one alone": bare,
             "without a password": replace(
-                bare, credentials=unset, second_steps=no_step, checkup=Checkup(0, 2, _TWO_STEP)
+                bare, credentials=unset, second_steps=_sample_steps(), checkup=Checkup(0, 2, _TWO_STEP)
             ),
             "token": replace(bare, form=EndSessionForm().with_token_error()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},
@@ -301,6 +297,15 @@ def _second_step_rows(factors: FactorsView | None) -> Iterable[CredentialRow]:
         yield CredentialRow(_l("Add another method"), offered, "shield", _FACTORS)
     elif offered:
         yield CredentialRow(_l("Choose a method"), offered, "shield", _FACTORS, _OFF)
+
+
+def _sample_steps(codes: int | None = None) -> tuple[CredentialRow, ...]:
+    """Return the rows of an authenticator app and so many backup codes; None: those of an account without a second factor."""
+    totp, text = PRESENTATIONS[FactorKind.TOTP], PRESENTATIONS[FactorKind.SMS]
+    if codes is None:
+        return (CredentialRow(_l("Choose a method"), f"{totp.name} · {text.name}", "shield", _FACTORS, _OFF),)
+    enrolled = CredentialRow(totp.name, totp.hint, totp.icon, _FACTORS, _ON, "ok")
+    return enrolled, _codes_row(codes), CredentialRow(_l("Add another method"), text.name, "shield", _FACTORS)
 
 
 def _codes_row(count: int) -> CredentialRow:
