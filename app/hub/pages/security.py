@@ -138,7 +138,8 @@ class SecurityPage(Page):
         )
         day = formatting.format_day("2026-11-12T10:00:00+00:00")
         visit = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
-        other_sessions = (
+        visits = (
+            visit,
             Browser("s2", safari, "Hamburg, Germany", day, is_handheld=True),
             Browser("s3", chrome, "203.0.113.77", day),
             Browser("s4", "Acme Desk", "203.0.113.77", day, is_application=True),
@@ -155,20 +156,13 @@ class SecurityPage(Page):
         )
         trusted = (
             Browser("b1", firefox, when=_until_day(day)),
-            Browser("b2", safari, when=_until_day(day), is_handheld=True),
+            Browser("b2", safari, "", _until_day(day), is_handheld=True),
         )
         unset = (replace(password, hint=_NOT_SET),)
         return {
-            "full": cls(
-                EndSessionForm(), credentials, (visit, *other_sessions), _sample_steps(8), trusted, Checkup(3, 3)
-            ),
+            "full": cls(EndSessionForm(), credentials, visits, _sample_steps(8), trusted, Checkup(3, 3)),
             "one thing to do": cls(
-                EndSessionForm(),
-                credentials,
-                (visit, *other_sessions),
-                _sample_steps(2),
-                trusted,
-                Checkup(2, 3, _few_codes(2)),
+                EndSessionForm(), credentials, visits, _sample_steps(2), trusted, Checkup(2, 3, _few_codes(2))
             ),
             "this one alone": bare,
             "without a password": replace(
