@@ -23,7 +23,7 @@ from app.contract.configuration_model import (
 )
 from app.contract.connections import ConnectionName, ConnectionSettings, complete
 from app.contract.consent_forms import ConsentForm, agree
-from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors
+from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors, Totp
 from app.contract.messages import Sending
 from app.contract.registration_form import FormField
 from app.contract.services_settings import DuoSettings, PushSettings
@@ -85,6 +85,7 @@ class PasswordPolicy(ConfigurationModel):
     expiry_days: int = Field(default=0, ge=0, le=3650)
     common_check: bool = True
     profile_check: bool = True
+    profile_exact_match: bool = False  # with profile_check: refuse only a password that equals a word of the profile
     breached: Literal["off", "record", "notify", "change"] = (
         "off"  # change: refuse it when it is set, and require a reset at sign-in
     )
@@ -173,6 +174,7 @@ class TenantSettings(ConfigurationModel):
     two_factor: Mode = "disabled"  # optional: required for accounts that enrolled a second factor
     second_factors: SecondFactors = SecondFactors()
     risk: Risk = Risk()
+    totp: Totp | None = None
     push: PushSettings | None = None
     duo: DuoSettings | None = None
     connections: Annotated[dict[ConnectionName, ConnectionSettings], AfterValidator(complete)] = Field(

@@ -49,6 +49,13 @@ class Passkeys(ConfigurationModel):
     related_origins: Annotated[tuple[RelatedOrigin, ...], Different] = Field(default=(), max_length=20)
 
 
+class Totp(ConfigurationModel):
+    """How authenticator apps show an account. `second_factors.totp` switches them."""
+
+    qr_code_width: int = Field(default=250, ge=80, le=1_000)  # pixels, in responses to programs
+    issuer: str | None = Field(default=None, min_length=1, max_length=64)  # default: the display name
+
+
 Action = Literal["none", "notify", "demand", "refuse", "block"]
 
 

@@ -96,6 +96,31 @@ SAMPLES: dict[str, Sample] = {
             "MinimumSecurityQ",
         ),
     ),
+    "passkeys": Sample(
+        item=lambda number: {"IsEnabled": True, "ProgressiveEnrollmentDelay": number},
+        change=lambda number: {"IsEnabled": True, "RPDisplayName": f"Acme {number}"},
+        key={},
+        malformed=({"IsEnabled": True, "ProgressiveEnrollmentDelay": 0}, "ProgressiveEnrollmentDelay"),
+        settings={"passkeys": True},
+    ),
+    "password_policy": Sample(
+        item=lambda number: {"MaxPasswordHistory": number},
+        change=lambda number: {"ExpirationFrequency": number},
+        key={},
+        malformed=({"MaxPasswordHistory": 99}, "MaxPasswordHistory"),
+    ),
+    "session_lifetimes": Sample(
+        item=lambda number: {"SessionLimit": number},
+        change=lambda number: {"AccessTokenTTL": 60 * number},
+        key={},
+        malformed=({"SessionLimit": 101}, "SessionLimit"),
+    ),
+    "totp": Sample(
+        item=lambda number: {"IssuerId": f"Acme {number}"},
+        change=lambda number: {"IssuerId": f"Globex {number}"},
+        key={},
+        malformed=({"QRCodeWidth": 5}, "QRCodeWidth"),
+    ),
     "mail_templates": Sample(
         item=lambda number: {
             "TemplateType": "welcome",

@@ -220,6 +220,11 @@ class SecurityQuestionExists(ApiError):
     description = "A similar question is configured."
 
 
+class NoTotpSettings(ApiError):
+    code, status, message = 7952, 404, "Authenticator settings not found"
+    description = "The tenant has no settings of authenticator apps."
+
+
 class NoPushSettings(ApiError):
     code, status, message = 8050, 404, "Push Notification settings not found or does not exist"
     description = "Not configured."

@@ -94,7 +94,7 @@ def _applicable(policy: PasswordPolicy, *, is_first: bool) -> Iterator[PasswordR
         (policy.require_uppercase, PasswordRule.UPPER),
         (policy.require_number, PasswordRule.NUMBER),
         (policy.require_symbol, PasswordRule.SIGN),
-        (policy.profile_check, PasswordRule.PROFILE),
+        (policy.profile_check and not policy.profile_exact_match, PasswordRule.PROFILE),
         (policy.common_check, PasswordRule.COMMON),
         (policy.breached == "change", PasswordRule.STOLEN),
         (policy.history > 0 and not is_first, PasswordRule.EARLIER),

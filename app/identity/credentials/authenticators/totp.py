@@ -71,7 +71,9 @@ class Totp:
         secret = _base32(store.decrypt_secret(context, seed))
         account = factors.account
         label = account.email or account.username or account.phone or account.uid
-        uri = pyotp.TOTP(secret).provisioning_uri(name=label, issuer_name=context.tenant.display_name)
+        settings = context.tenant.settings.totp
+        issuer = (settings.issuer if settings else None) or context.tenant.display_name
+        uri = pyotp.TOTP(secret).provisioning_uri(name=label, issuer_name=issuer)
         return FactorChallenge(secret=secret, uri=uri)
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:

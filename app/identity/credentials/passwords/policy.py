@@ -44,7 +44,8 @@ def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -
         raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
     if policy.common_check and is_common(password):
         raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON])
-    if policy.profile_check and contains_word(password, words):
+    is_refused = equals_word if policy.profile_exact_match else contains_word
+    if policy.profile_check and is_refused(password, words):
         raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE])
 
 
@@ -52,6 +53,12 @@ def contains_word(password: str, words: Iterable[str | None]) -> bool:
     """Return whether the password contains one of the words, or a part of one between signs."""
     text = password.casefold()
     return any(part in text for word in words if word for part in _parts(word.casefold()))
+
+
+def equals_word(password: str, words: Iterable[str | None]) -> bool:
+    """Return whether the password is one of the words, or a part of one between signs."""
+    text = password.casefold()
+    return any(text == part for word in words if word for part in (word.casefold(), *_parts(word.casefold())))
 
 
 def _parts(word: str) -> set[str]:

@@ -82,7 +82,7 @@ def enrolment_members(context: Context, factors: AccountFactors, options: Challe
     members: dict[str, Any] = {}
     if FactorKind.TOTP in not_enrolled:
         challenge = AUTHENTICATORS[FactorKind.TOTP].begin_enrolment(context, factors, options)
-        members |= {"qr_code": qr_code(challenge.uri or ""), "manual_entry_code": challenge.secret}
+        members |= {"qr_code": _qr_code(context, challenge.uri or ""), "manual_entry_code": challenge.secret}
     if FactorKind.PUSH in not_enrolled and context.tenant.settings.push is not None:
         uri = AUTHENTICATORS[FactorKind.PUSH].describe(context, factors).uri
         members["push_qr_code"] = push.qr_code_url(context, uri) if uri else None
@@ -112,9 +112,11 @@ def _questions(context: Context, factors: AccountFactors) -> list[Question]:
     return [Question(question_id=one, question=texts.get(one, one)) for one in challenge.questions]
 
 
-def qr_code(uri: str) -> str:
-    """Return a QR code as a data URI of an SVG."""
-    return segno.make(uri, error="m", micro=False).svg_data_uri(scale=4, border=4)
+def _qr_code(context: Context, uri: str) -> str:
+    """Return a QR code as a data URI of an SVG of the tenant's width."""
+    settings = context.tenant.settings.totp
+    code = segno.make(uri, error="m", micro=False)
+    return code.svg_data_uri(scale=settings.qr_code_width / code.symbol_size(border=4)[0] if settings else 4, border=4)
 
 
 __all__ = [
@@ -123,6 +125,5 @@ __all__ = [
     "enrolled_flags",
     "mask_email",
     "mask_phone",
-    "qr_code",
     "settings_members",
 ]

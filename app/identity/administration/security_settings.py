@@ -1,0 +1,142 @@
+"""The rules of passkeys, password policy, lifetimes and authenticator apps, beside what their declarations say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from app.contract import errors as e
+from app.contract import security_settings as contract
+from app.contract.configuration import PasswordPolicy, TenantSettings
+from app.contract.credential_settings import RelatedOrigin
+from app.contract.security_settings import DAY, HOUR, MINUTE
+from app.identity.directory.tenants import webauthn_origins
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.kit.resource_values import ItemInput
+
+passkeys, passwords = rules_of(contract.PASSKEYS), rules_of(contract.PASSWORDS)
+sessions, totp = rules_of(contract.SESSIONS), rules_of(contract.TOTP)
+
+_LIFETIMES: Final[Mapping[str, tuple[str, int]]] = {
+    "access_token_ttl": ("access_token_minutes", MINUTE),
+    "refresh_token_ttl": ("refresh_token_minutes", MINUTE),
+    "session_idle_ttl": ("session_idle_minutes", MINUTE),
+    "session_ttl": ("session_absolute_hours", HOUR),
+    "remember_me_ttl": ("remember_days", DAY),
+}
+"""The setting of each lifetime, and its unit in seconds."""
+_ORIGIN: Final[TypeAdapter[str]] = TypeAdapter(RelatedOrigin)
+_NAME: Final = ("passkey_settings", "name")
+_DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
+_CLASSES: Final = ("lowercase", "uppercase", "number", "symbol")
+
+
+@passkeys.given
+def read_passkeys(context: Context, given: ItemInput) -> None:
+    if not given.values:  # a GET
+        if not context.tenant.settings.passkeys:
+            raise e.PasskeysOff
+        return
+    given.values["passkey_settings", "selection"] = (given.computed["passkey_selection"] or "Both").lower()
+    if given.values.get(_NAME) == context.tenant.display_name:  # as a response shows it
+        del given.values[_NAME]
+        given.cleared.add(_NAME)
+    rp_id, own, *_ = webauthn_origins.rp_id(context), *webauthn_origins.origins(context)
+    if given.computed["rp_id"] not in (None, "", rp_id):
+        raise e.BadField(f"RPID: {rp_id}, the tenant's host; a custom domain changes it.")
+    related = [one for one in given.computed["rp_origins"] or () if one.rstrip("/") != own]
+    try:
+        given.values["passkey_settings", "related_origins"] = [_ORIGIN.validate_python(one) for one in related]
+    except ValidationError as problem:
+        raise e.BadField(f"RPOrigins: {problem.errors(include_url=False)[0]['msg']}.") from None
+
+
+@passkeys.shown
+def show_passkeys(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:
+    values["passkey_selection"] = settings.passkey_settings.selection.title()
+    values["rp_display_name"] = settings.passkey_settings.name or context.tenant.display_name
+    values["rp_id"] = webauthn_origins.rp_id(context)
+    values["rp_origins"] = [context.issuer, *settings.passkey_settings.related_origins]
+
+
+@passwords.given
+def read_password_policy(context: Context, given: ItemInput) -> None:
+    if not given.values:
+        return
+    computed = given.computed
+    if computed["dictionary_password_validation"] != computed["common_password_prevention_validation"]:
+        raise e.BadField(
+            "DictionaryPasswordValidation: the value of CommonPasswordPreventionValidation; one list serves both."
+        )
+    given.values["password_policy", "common_check"] = computed["common_password_prevention_validation"]
+    days = computed["expiration_frequency"] * _DAYS[computed["expiration_frequency_type"]]
+    given.values["password_policy", "expiry_days"] = days
+    for name, value in _read_rules(context, computed["password_validation_rules"]).items():
+        given.values["password_policy", name] = value
+
+
+def _read_rules(context: Context, text: str) -> dict[str, Any]:
+    """Return the settings of `PasswordValidationRules`; an empty text leaves them unchanged. Raises BadField."""
+    policy = context.tenant.settings.password_policy
+    if not text.strip():
+        return {
+            name: getattr(policy, name) for name in ("min_length", "max_length", *map("require_{}".format, _CLASSES))
+        }
+    default = PasswordPolicy()
+    found: dict[str, Any] = {"min_length": default.min_length, "max_length": default.max_length}
+    found |= {f"require_{name}": False for name in _CLASSES}
+    for rule in (part.strip() for part in text.split("|")):
+        name, _, number = rule.rstrip("]").partition("[")
+        if name in ("min_length", "max_length") and number.isascii() and number.isdigit():
+            found[name] = int(number)
+        elif rule in _CLASSES:
+            found[f"require_{rule}"] = True
+        else:
+            raise e.BadField(
+                f"PasswordValidationRules: min_length[n], max_length[n], {', '.join(_CLASSES)}, with | between them."
+            )
+    return found
+
+
+@passwords.shown
+def show_password_policy(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    policy = settings.password_policy
+    values["dictionary_password_validation"] = policy.common_check
+    values["common_password_prevention_validation"] = policy.common_check
+    values["expiration_frequency"] = policy.expiry_days
+    values["expiration_frequency_type"] = "day"
+    classes = [name for name in _CLASSES if getattr(policy, f"require_{name}")]
+    lengths = [f"min_length[{policy.min_length}]", f"max_length[{policy.max_length}]"]
+    values["password_validation_rules"] = "|".join((*lengths, *classes))
+
+
+@sessions.given
+def read_lifetimes(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    if not given.values:
+        return
+    for name, (setting, unit) in _LIFETIMES.items():
+        seconds = given.computed[name]
+        if seconds % unit:
+            field = contract.SessionConfig.model_fields[name]
+            raise e.BadField(f"{field.alias}: a multiple of {unit} seconds.")
+        given.values[setting,] = seconds // unit
+
+
+@sessions.shown
+def show_lifetimes(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    for name, (setting, unit) in _LIFETIMES.items():
+        values[name] = getattr(settings, setting) * unit
+
+
+@totp.given
+def refuse_shared_key(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    if given.computed["account_secret_key"]:
+        raise e.BadField("AccountSecretKey: null; every account has a random secret of its own.")
+
+
+@totp.shown
+def show_no_key(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values["account_secret_key"] = None
