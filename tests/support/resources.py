@@ -96,6 +96,18 @@ SAMPLES: dict[str, Sample] = {
             "MinimumSecurityQ",
         ),
     ),
+    "jwt_clients": Sample(
+        item=lambda number: {"AppName": f"app{number}", "Secret": "s" * 32},
+        change=lambda number: {"LoginUrl": f"https://app{number}.example/"},
+        key={"jwtClientName": "AppName"},
+        malformed=({"AppName": "1 a", "Secret": "s" * 32}, "AppName"),
+    ),
+    "jwt_providers": Sample(
+        item=lambda number: {"AppName": f"app{number}", "Algo": "HS256", "Key": "k" * 32},
+        change=lambda number: {"Algo": "HS256", "LoginUrl": f"https://app{number}.example/"},
+        key={"jwtApp": "AppName"},
+        malformed=({"AppName": "1 a", "Algo": "HS256", "Key": "k" * 32}, "AppName"),
+    ),
     "passkeys": Sample(
         item=lambda number: {"IsEnabled": True, "ProgressiveEnrollmentDelay": number},
         change=lambda number: {"IsEnabled": True, "RPDisplayName": f"Acme {number}"},

@@ -72,3 +72,18 @@ class EmailOfProvider(ApiError):
     code, status = 1030, 403
     message = "This email address cannot be registered, as it is already registered under a social account"
     description = "Address already belongs to a social account."
+
+
+class UnknownJwtApp(ApiError):
+    code, status, message = 7958, 404, "JWT configuration not found"
+    description = "No JWT app of this name."
+
+
+class JwtAppExists(ApiError):
+    code, status, message = 7960, 409, "JWT configuration already exist"
+    description = "Name taken."
+
+
+class ProviderDomainExists(ApiError):
+    code, status, message = 8038, 409, "Domain name already exists"
+    description = "Domain used by another provider."

@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401 - importing them is the purpose
 import app.identity.administration.handlers
+import app.identity.administration.jwt_apps
 import app.identity.administration.second_factor_settings
 import app.identity.administration.security_settings
 import app.identity.authentication.federation.token_handoff

@@ -1,0 +1,115 @@
+"""Management programs read and write JWT clients and JWT custom providers (interface tenant-config.md sections 10 and 11).
+
+A JWT client receives signed tokens from the tenant; a JWT custom provider sends them. They are stored and checked here; signing in
+with them is not implemented yet. The docstrings are published."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.auth import M
+from app.contract.error_groups import MANAGE
+from app.contract.operations import operation
+from app.contract.resources import collection
+from app.kit.resource import CREATE, CREATED_AT, DELETE, LIST, MODIFIED_AT, READ, SECRET, UPDATE, Key
+from app.kit.wire import Wire
+
+ALGORITHMS = ("HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512")
+Algorithm = Literal["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512"]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
+Text = Annotated[str | None, Field(max_length=500)]
+Url = Annotated[str | None, Field(max_length=2_000, pattern=r"^https://[^\s/]+")]
+Texts = Annotated[dict[str, Annotated[str, Field(max_length=200)]], Field(max_length=100)]
+Seconds = Annotated[int, Field(ge=0, le=86_400)]
+"""Of a difference between clocks, or of a lifetime."""
+
+
+class JwtClient(Wire):
+    """An app that receives a signed JWT. `Secret` is the key of HMAC (as many bytes as the digest has), or a private key in PEM; it is
+    masked in responses. `Mapping` names a profile field for each claim. Differences are seconds."""
+
+    app_name: Annotated[Name, Key("jwtClientName")]
+    algo: Algorithm = "HS256"
+    secret: Annotated[str | None, SECRET, Field(max_length=20_000)] = None
+    audience: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=20)] = Field(default_factory=list)
+    login_url: Url = None
+    mapping: Texts = Field(default_factory=dict)
+    metadata: Texts = Field(default_factory=dict)
+    not_before_difference: Seconds = 0
+    not_after_difference: Seconds = 600
+    query_string_parameter: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,60}$")] = "id_token"
+    response_mode: Literal["query", "post", "fragment"] = "query"
+    created_date: Annotated[str | None, CREATED_AT] = None
+    last_modified_date: Annotated[str | None, MODIFIED_AT] = None
+
+
+class Expected(Wire):
+    """What a claim must be."""
+
+    expected_value: Text = None
+    match_value: bool = False
+    is_mandatory: bool = False
+
+
+class ExpectedOneOf(Wire):
+    """What a claim must be one of."""
+
+    expected_values: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=20)] = Field(
+        default_factory=list
+    )
+    match_value: bool = False
+    is_mandatory: bool = False
+
+
+class Mandatory(Wire):
+    """Whether a token must have a claim."""
+
+    is_mandatory: bool = False
+
+
+class JwtProvider(Wire):
+    """A sender of signed JWTs. `Key` is the key of HMAC or a public key in PEM and is masked in responses; `JWKSUrl` replaces it."""
+
+    app_name: Annotated[Name, Key("jwtApp")]
+    is_active: bool = True
+    algo: Algorithm = "RS256"
+    key: Annotated[str | None, SECRET, Field(max_length=20_000)] = None
+    jwks_url: Annotated[Url, Field(alias="JWKSUrl")] = None
+    mapping: Texts = Field(default_factory=dict)
+    token_query_parameter_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,60}$")] = "jwt"
+    use_authorization_header: bool = False
+    login_url: Url = None
+    clock_skew: Seconds = 60
+    expiration_time_difference: Seconds = 0
+    issuer: Expected = Expected()
+    audience: ExpectedOneOf = ExpectedOneOf()
+    subject: Mandatory = Mandatory()
+    not_before: Mandatory = Mandatory()
+    expiration: Mandatory = Mandatory(is_mandatory=True)
+    update_email_profile: bool = False
+    domain: Annotated[str | None, Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")] = None
+    enable_auto_look_up: bool = False
+    list_in_interface: bool = True
+    created_date: Annotated[str | None, CREATED_AT] = None
+    last_modified_date: Annotated[str | None, MODIFIED_AT] = None
+
+
+class AlgorithmList(Wire):
+    data: list[str]
+
+
+_ALL = (LIST, CREATE, READ, UPDATE, DELETE)
+
+algorithms = operation(
+    "jwt_clients.algorithms", "GET /v2/manage/jwt-clients/algorithms", Wire, AlgorithmList, auth=M, error_profile=MANAGE,
+    scope="client:read", summary="List the algorithms of JWT clients.",
+)  # fmt: skip
+CLIENTS = collection(
+    "jwt_clients", "/v2/manage/jwt-clients", JwtClient, verbs=_ALL, noun="JWT client", scope="client", unique=("app_name",),
+    exists=e.JwtAppExists, unknown=e.UnknownJwtApp, file_key="jwt_clients",
+)  # fmt: skip
+PROVIDERS = collection(
+    "jwt_providers", "/v2/manage/custom-providers/jwt", JwtProvider, verbs=_ALL, noun="JWT custom provider", scope="provider",
+    exists=e.JwtAppExists, unknown=e.UnknownJwtApp, errors=(e.ProviderDomainExists,), file_key="jwt_providers",
+)  # fmt: skip

@@ -1,0 +1,99 @@
+"""The rules of JWT clients and JWT custom providers, beside what their declarations say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+
+from app.contract import errors as e
+from app.contract import jwt_apps as contract
+from app.contract.configuration import TenantSettings
+from app.contract.jwt_apps import AlgorithmList
+from app.contract.profile import FIELDS
+from app.identity.administration.resources.settings_store import access_of, store_of
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.items import Item
+from app.kit.resource import Resource
+from app.kit.wire import Wire
+
+clients, providers = rules_of(contract.CLIENTS), rules_of(contract.PROVIDERS)
+
+_LEAST_RSA_BITS: Final = 2_048
+_CURVES: Final = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
+
+
+@contract.algorithms.implements
+def list_algorithms(context: Context, req: Wire) -> AlgorithmList:  # noqa: ARG001 - the same for every tenant
+    return AlgorithmList(data=list(contract.ALGORITHMS))
+
+
+@clients.problems
+@providers.problems
+def name_unknown_fields(content: contract.JwtClient, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+    for claim, field in content.mapping.items():
+        if field not in FIELDS:
+            yield "mapping", f"a field of the profile for {claim[:60]}; found {field[:60]}"
+
+
+@clients.before_create
+def check_new_secret(context: Context, item: Item) -> None:  # noqa: ARG001 - the hook's signature
+    _refuse_wrong_key(item, "secret", "Secret", is_private=True)
+
+
+@clients.before_update
+def check_changed_secret(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    _refuse_wrong_key(after, "secret", "Secret", is_private=True)
+
+
+@providers.before_create
+def check_new_provider(context: Context, item: Item) -> None:
+    _refuse_wrong_provider(context, item)
+
+
+@providers.before_update
+def check_changed_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    _refuse_wrong_provider(context, after)
+
+
+def _refuse_wrong_provider(context: Context, item: Item) -> None:
+    """Raises BadField, ProviderDomainExists."""
+    is_fetched = bool(item.content.get("jwks_url")) and not str(item.content["algo"]).startswith("HS")
+    if not is_fetched:
+        _refuse_wrong_key(item, "key", "Key", is_private=False)
+    refuse_taken_domain(context, contract.PROVIDERS, item)
+
+
+def refuse_taken_domain(context: Context, resource: Resource, item: Item) -> None:
+    """Refuse an email domain that another provider has: a look-up by domain must find one. Raises ProviderDomainExists."""
+    domain = item.content.get("domain")
+    others = store_of(resource).items(access_of(context), resource) if domain else ()
+    if any(one.id != item.id and one.content.get("domain") == domain for one in others):
+        raise e.ProviderDomainExists
+
+
+def _refuse_wrong_key(item: Item, name: str, shown: str, *, is_private: bool) -> None:
+    """Refuse a key that does not fit the algorithm (RFC 7518 sections 3.2 to 3.4). Raises BadField."""
+    algorithm, key = str(item.content["algo"]), item.secrets.get(name, "")
+    if algorithm.startswith("HS"):
+        least = int(algorithm[2:]) // 8
+        if len(key.encode()) < least:
+            raise e.BadField(f"{shown}: at least {least} bytes for {algorithm} (RFC 7518).")
+        return
+    kind = "private" if is_private else "public"
+    try:
+        loaded = load_pem_private_key(key.encode(), None) if is_private else load_pem_public_key(key.encode())
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise e.BadField(f"{shown}: a {kind} key for {algorithm} in PEM, without a password.") from None
+    if algorithm.startswith("RS"):
+        if not isinstance(loaded, rsa.RSAPrivateKey | rsa.RSAPublicKey) or loaded.key_size < _LEAST_RSA_BITS:
+            raise e.BadField(f"{shown}: an RSA key of {_LEAST_RSA_BITS} bits or more for {algorithm} (RFC 7518).")
+    elif (
+        not isinstance(loaded, ec.EllipticCurvePrivateKey | ec.EllipticCurvePublicKey)
+        or loaded.curve.name != _CURVES[algorithm]
+    ):
+        raise e.BadField(f"{shown}: a key of the curve {_CURVES[algorithm]} for {algorithm} (RFC 7518).")
