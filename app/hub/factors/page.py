@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import segno
 from wtforms import HiddenField
@@ -12,9 +12,9 @@ from wtforms import HiddenField
 from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
-from app.hub.forms import code
 from app.hub.forms.account import PasswordConfirmationForm
 from app.hub.page import Page, provider_redirect_targets
+from app.hub.parts.formatting import Countdown
 
 ACCOUNT_FACTORS: Final = "/second-factors"
 ADD_FACTOR: Final = f"{ACCOUNT_FACTORS}/add"
@@ -61,8 +61,13 @@ class FactorPage(Page):
         return self.prompt.resend_in_seconds
 
     @property
-    def wait(self) -> Any:
-        return code.resend_hint(self.resend_in_seconds)
+    def countdown(self) -> Countdown | None:
+        return Countdown(self.resend_in_seconds) if self.resend_in_seconds else super().countdown
+
+    @property
+    def is_text(self) -> bool:
+        """Whether what was sent is no email, so that it cannot be in a spam folder."""
+        return self.prompt.kind is not FactorKind.EMAIL
 
     @property
     def picture(self) -> QrCode:
