@@ -18,7 +18,7 @@ from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 NEW = "countess@example.org"
-WAITS = re.compile(r"You can resend it (in \d+ seconds?\.|at [\d:]+\W[AP]M UTC\.)")
+WAITS = re.compile(r"You can resend it (in \d+ seconds?\.|at [^.]+\.)")
 FREE = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
 
 
