@@ -73,6 +73,25 @@ def read_address(text: str) -> Address | None:
     return getattr(address, "ipv4_mapped", None) or address
 
 
+def is_refused(address: str, allowed: Sequence[str], denied: Sequence[str]) -> bool:
+    """Return whether lists of networks refuse an address. A list refuses an unreadable address, too."""
+    if denied and (read_address(address) is None or is_listed(address, denied)):
+        return True
+    return bool(allowed) and not is_listed(address, allowed)
+
+
+def is_listed(address: str, networks: Iterable[str]) -> bool:
+    """Return whether the address is in one of the networks. Raises ValueError for a malformed network."""
+    parsed = read_address(address)
+    listed = _networks(tuple(networks))
+    return parsed is not None and any(parsed in network for network in listed)
+
+
+@lru_cache(maxsize=512)
+def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
+
+
 def network_of(text: str) -> str:
     """Return the network of one subscriber: the /64 of an IPv6 address, an IPv4 address itself; any other text unchanged."""
     address = read_address(text)

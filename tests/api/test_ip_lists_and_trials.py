@@ -6,8 +6,8 @@ import pytest
 from werkzeug.test import Client
 
 from app.contract.errors import IpRefused
-from app.identity.entry.signed_requests import is_listed
 from app.identity.platform.services import Services
+from app.kit.proxies import is_listed
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, refused
 
 

@@ -108,6 +108,32 @@ SAMPLES: dict[str, Sample] = {
         key={"jwtApp": "AppName"},
         malformed=({"AppName": "1 a", "Algo": "HS256", "Key": "k" * 32}, "AppName"),
     ),
+    "locks": Sample(
+        item=lambda number: {"MaximumFailedLoginAttempts": number},
+        change=lambda number: {"LoginLockedType": "Block"},
+        key={},
+        malformed=({"MaximumFailedLoginAttempts": 101}, "MaximumFailedLoginAttempts"),
+    ),
+    "email_domains": Sample(
+        item=lambda number: {"Blocklist": [f"b{number}.example"]},
+        change=lambda number: {"Allowlist": [f"a{number}.example"]},
+        key={},
+        malformed=({"Blocklist": "b.example"}, "Blocklist"),
+        settings={"email_access": {"block": ["first.example"]}},
+    ),
+    "ip_access": Sample(
+        item=lambda number: {"DeniedIPs": [f"203.0.113.{number}/32"]},
+        change=lambda number: {"DeniedIPs": [f"198.51.100.{number}/32"]},
+        key={},
+        settings={"denied_ips": ["192.0.2.0/24"]},
+        malformed=({"AllowedIPs": ["everybody"]}, "AllowedIPs"),
+    ),
+    "whitelisted_urls": Sample(
+        item=lambda number: {"Domains": [f"https://app{number}.example"]},
+        change=lambda number: {"Domains": []},
+        key={},
+        malformed=({"Domains": ["javascript:x"]}, "Domains"),
+    ),
     "passkeys": Sample(
         item=lambda number: {"IsEnabled": True, "ProgressiveEnrollmentDelay": number},
         change=lambda number: {"IsEnabled": True, "RPDisplayName": f"Acme {number}"},
@@ -196,6 +222,11 @@ SAMPLES: dict[str, Sample] = {
 }
 
 
+def _from_address(app: Any, address: str = "127.0.0.1") -> Any:
+    """Return the application as a caller with an address reaches it: a resource of addresses refuses an unknown one."""
+    return lambda environ, start_response: app({**environ, "REMOTE_ADDR": address}, start_response)
+
+
 class Manager:
     """A program of a tenant that may do everything with one resource."""
 
@@ -205,7 +236,7 @@ class Manager:
         self.token = machine(tenant, *(scopes or [f"{resource.scope}:{verb}" for verb in verbs]))
         is_sample = resource in samples.SAMPLES
         server: Any = sample_server(tenant.services) if is_sample else tenant.app
-        self.tenant = replace(tenant, app=server)
+        self.tenant = replace(tenant, app=_from_address(server))
 
     def operation(self, verb: Verb) -> AnyOperation:
         held: Sequence[BoundOperation] = [*BOUND, *samples.BOUND]

@@ -213,3 +213,13 @@ SIGNATURE_ERRORS = (
     ExpiryMalformed,
     ExpiryPassed,
 )
+
+
+class RestrictionNotSet(ApiError):
+    code, status, message = 8111, 404, "Restriction configuration not found"
+    description = "No list set."
+
+
+class EntryInBothLists(ApiError):
+    code, status, message = 8190, 400, "Same entry in both lists"
+    description = "Allow and block overlap."

@@ -1,6 +1,7 @@
 """Imports every module that implements operations (`@operation.implements`); the server refuses to start if one is missing."""
 
 # ruff: noqa: F401 - importing them is the purpose
+import app.identity.administration.access_settings
 import app.identity.administration.handlers
 import app.identity.administration.jwt_apps
 import app.identity.administration.second_factor_settings

@@ -24,7 +24,7 @@ from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
 from app.identity.protocols.oauth import clients, machine_tokens
 from app.kit.operation import AnyOperation
-from app.kit.proxies import read_address
+from app.kit.proxies import is_refused
 from app.kit.reading import RawRequest
 from app.kit.signing import SIGNATURE_HEADER, read_signature
 from app.settings import Settings
@@ -165,11 +165,8 @@ def api_secret(raw: RawRequest) -> str | None:
 
 
 def _refuse_address(context: Context) -> None:
-    settings, address = context.tenant.settings, context.raw.address
-    is_unknown = read_address(address) is None  # with a deny list, an unreadable address is refused
-    if settings.denied_ips and (is_unknown or signed_requests.is_listed(address, settings.denied_ips)):
-        raise e.IpRefused
-    if settings.allowed_ips and not signed_requests.is_listed(address, settings.allowed_ips):
+    settings = context.tenant.settings
+    if is_refused(context.raw.address, settings.allowed_ips, settings.denied_ips):
         raise e.IpRefused
 
 

@@ -6,12 +6,9 @@ import base64
 import hashlib
 import hmac
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from urllib.parse import quote, quote_plus, unquote
 
 from app.contract import errors as e
-from app.kit.proxies import read_address
 from app.kit.reading import RawRequest
 
 _EXPIRY_FORMATS = ("%Y-%m-%d %I:%M:%S %p", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
@@ -68,15 +65,3 @@ def _macs(secret: bytes, raw: RawRequest, expires: str) -> list[bytes]:
             message = f"{stamp}:{encoded}".encode() + (b":" + raw.body if raw.body else b"")
             macs.append(base64.b64encode(hmac.new(secret, message, hashlib.sha256).digest()))
     return macs
-
-
-def is_listed(address: str, networks: tuple[str, ...]) -> bool:
-    """Return whether the address is in one of the networks. Raises ValueError for a malformed network."""
-    parsed = read_address(address)
-    listed = _networks(networks)
-    return parsed is not None and any(parsed in network for network in listed)
-
-
-@lru_cache(maxsize=512)
-def _networks(texts: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
-    return tuple(ip_network(text, strict=False) for text in texts)

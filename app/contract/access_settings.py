@@ -1,0 +1,83 @@
+"""Management programs read and write who may come in: locks, email domains, IP addresses, return addresses.
+
+Interface tenant-config.md section 8. The docstrings are published."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.configuration_model import Network
+from app.contract.resources import singleton
+from app.contract.tenant_file import AllowedAddress
+from app.kit.resource import COMPUTED, READ, UPDATE, InSettings, StoredAs, VerbOptions
+from app.kit.wire import Wire
+
+LockType = Literal["None", "Suspend", "Captcha", "SecurityQuestion", "Block"]
+Entries = Annotated[list[Annotated[str, Field(min_length=1, max_length=320)]], Field(max_length=1_000)]
+Networks = Annotated[list[Network], Field(max_length=1_000)]
+
+
+class SuspendConfiguration(Wire):
+    """How long a suspended sign-in stays locked."""
+
+    effective_period_in_seconds: Annotated[int, StoredAs("/lockout.suspend_seconds")] = 900
+
+
+class LoginLockedConfiguration(Wire):
+    """What wrong passwords lead to. `MaximumFailedLoginAttempts` 0 switches locks off."""
+
+    login_locked_type: Annotated[LockType, COMPUTED] = "Suspend"
+    maximum_failed_login_attempts: Annotated[int, StoredAs("/lockout.maximum_failed_attempts")] = 5
+    suspend_configuration: Annotated[SuspendConfiguration, StoredAs("")] = SuspendConfiguration()
+
+
+class DomainAccess(Wire):
+    """Email addresses and domains that may register, and those that may not. An entry with `@` is an address; a domain includes its
+    subdomains. With an `Allowlist`, no other address may register."""
+
+    allowlist: Annotated[Entries, StoredAs("/email_access.allow")] = Field(default_factory=list)
+    blocklist: Annotated[Entries, StoredAs("/email_access.block")] = Field(default_factory=list)
+
+
+class IpAccess(Wire):
+    """Addresses and networks (CIDR) that may call the tenant, and those that may not. With `AllowedIPs`, no other address may."""
+
+    allowed_ips: Annotated[Networks, StoredAs("/allowed_ips")] = Field(default_factory=list, alias="AllowedIPs")
+    denied_ips: Annotated[Networks, StoredAs("/denied_ips")] = Field(default_factory=list, alias="DeniedIPs")
+
+
+class WhitelistedUrls(Wire):
+    """Web applications and return addresses to which a sign-in may lead."""
+
+    domains: Annotated[list[AllowedAddress], Field(max_length=500), StoredAs("/url_whitelist")] = Field(
+        default_factory=list
+    )
+
+
+_AREA, _RESTRICTIONS = "access_settings", "/v2/manage/restrictions"
+
+LOCKS = singleton(
+    _AREA, "/v2/manage/lockout-config", LoginLockedConfiguration, kind="locks", noun="lock of the sign-in", scope="security",
+    verbs=(VerbOptions(READ, "read_locks"), VerbOptions(UPDATE, "change_locks")), backing=InSettings(),
+)  # fmt: skip
+DOMAINS = singleton(
+    _AREA, f"{_RESTRICTIONS}/domain-access", DomainAccess, kind="email_domains", noun="email domains that may register",
+    verbs=(
+        VerbOptions(READ, "read_domains", errors=(e.RestrictionNotSet,)),
+        VerbOptions(UPDATE, "change_domains", errors=(e.EntryInBothLists,)),
+    ),
+    scope="security", backing=InSettings(),
+)  # fmt: skip
+ADDRESSES = singleton(
+    _AREA, f"{_RESTRICTIONS}/ip-access", IpAccess, kind="ip_access", noun="IP addresses that may call",
+    verbs=(
+        VerbOptions(READ, "read_addresses", errors=(e.RestrictionNotSet,)),
+        VerbOptions(UPDATE, "change_addresses", errors=(e.EntryInBothLists,)),
+    ),
+    scope="security", backing=InSettings(),
+)  # fmt: skip
+URLS = singleton(
+    _AREA, "/v2/manage/whitelisted-urls", WhitelistedUrls, kind="whitelisted_urls", noun="allowed return addresses",
+    verbs=(VerbOptions(READ, "read_urls"), VerbOptions(UPDATE, "change_urls")), scope="security", backing=InSettings(),
+)  # fmt: skip

@@ -1,0 +1,72 @@
+"""The rules of locks and of the lists of domains, addresses and networks, beside what their declarations say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from app.contract import access_settings as contract
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.kit.proxies import is_refused
+from app.kit.resource_values import ItemInput
+
+locks, domains, addresses = rules_of(contract.LOCKS), rules_of(contract.DOMAINS), rules_of(contract.ADDRESSES)
+
+_LOCKS: Final = {
+    "None": "none",
+    "Suspend": "suspend",
+    "Captcha": "captcha",
+    "SecurityQuestion": "security_question",
+    "Block": "block",
+}
+
+
+@locks.given
+def read_lock_type(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    if given.values:
+        given.values["lockout", "type"] = _LOCKS[given.computed["login_locked_type"]]
+
+
+@locks.shown
+def show_lock_type(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values["login_locked_type"] = next(shown for shown, stored in _LOCKS.items() if stored == settings.lockout.type)
+
+
+@domains.given
+def check_domains(context: Context, given: ItemInput) -> None:
+    """Raises RestrictionNotSet, EntryInBothLists."""
+    access = context.tenant.settings.email_access
+    if not given.values:  # a GET
+        _refuse_unset(access.allow, access.block)
+        return
+    for name in ("allow", "block"):
+        path = ("email_access", name)
+        given.values[path] = [entry.strip().lower() for entry in given.values.get(path, ())]
+    _refuse_both(given.values["email_access", "allow"], given.values["email_access", "block"])
+
+
+@addresses.given
+def check_addresses(context: Context, given: ItemInput) -> None:
+    """Refuse lists that would refuse the caller itself. Raises RestrictionNotSet, EntryInBothLists, BadField."""
+    settings = context.tenant.settings
+    if not given.values:  # a GET
+        _refuse_unset(settings.allowed_ips, settings.denied_ips)
+        return
+    allowed, denied = given.values.get(("allowed_ips",), []), given.values.get(("denied_ips",), [])
+    _refuse_both(allowed, denied)
+    if is_refused(context.raw.address, allowed, denied):
+        name = "DeniedIPs" if is_refused(context.raw.address, (), denied) else "AllowedIPs"
+        raise e.BadField(f"{name}: this request's own address stays allowed; else nobody could take it back.")
+
+
+def _refuse_unset(*lists: Iterable[str]) -> None:
+    if not any(map(tuple, lists)):
+        raise e.RestrictionNotSet
+
+
+def _refuse_both(allowed: Iterable[str], denied: Iterable[str]) -> None:
+    if set(allowed) & set(denied):
+        raise e.EntryInBothLists
