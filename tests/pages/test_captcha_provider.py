@@ -199,7 +199,7 @@ def test_locked_sign_in_shows_the_widget(new_world: NewWorld, new_visitor_at: Ne
     assert "hcaptcha.com" not in policy(page) + page.html
     page = page.press("Sign in", identifier=ada.email, password="wrong")
     page = page.press("Sign in", identifier=ada.email, password=ada.password)
-    assert (page.status, "One more check" in page.text or "We couldn’t verify" in page.text) == (403, True)
+    assert (page.status, "complete the check below" in page.text or "We couldn’t verify" in page.text) == (403, True)
     assert "https://*.hcaptcha.com" in policy(page)
     missing = page.press("Sign in", password=ada.password)
     assert "We couldn’t verify" in missing.text

@@ -93,7 +93,7 @@ def test_locked_account_asks_captcha_at_the_first_try(new_locking_world: NewLock
     lock_out(visitor, ada.email)
     page = visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     assert (page.status, page.title.startswith("Error: ")) == (403, True)
-    assert "One more question" in page.text
+    assert "Enter your password again and answer the question below." in page.text
     assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)))).heading == "Your profile"
 
 

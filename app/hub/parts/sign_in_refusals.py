@@ -101,8 +101,8 @@ NEEDS_SUPPORT: Final = frozenset(
 """Reasons that may need support; the page does not reveal whether the account has a security answer."""
 
 CHECK_MORE: Final = Notice(
-    _l("One more check"),
-    _l("Too many attempts. Enter your password again and complete the check below."),
+    _l("Too many attempts"),
+    _l("Enter your password again and complete the check below."),
 )
 """Shown for a lock that a captcha provider's widget unlocks."""
 
@@ -119,8 +119,8 @@ _NOTICES: Final = {
     ),
     RefusalReason.WRONG: Notice(_l("Wrong email or password"), CHECK_PAIR),
     RefusalReason.CAPTCHA: Notice(
-        _l("One more question"),
-        _l("Too many attempts. Enter your password again and answer the question below it."),
+        _l("Too many attempts"),
+        _l("Enter your password again and answer the question below."),
     ),
     RefusalReason.QUESTION: Notice(
         _l("Sign-in is locked"),
