@@ -44,7 +44,7 @@ class Journey:
 
     @property
     def number(self) -> str:
-        return re.findall(r"Enter (\d\d) there", self.page.text)[0]
+        return re.findall(r"(\d\d) Opening the link", self.page.text)[0]
 
     @property
     def wrong(self) -> str:
