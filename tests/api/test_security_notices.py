@@ -20,11 +20,11 @@ from tests.support.visitor import Visitor
 OWN, EMAIL, USERNAME = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/username"
 ADA, OTHER, PHONE = "ada@example.test", "countess@example.test", "+4930123456"
 EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE = (
-    "An email was added to your",
-    "An email was removed from your",
+    "An email address was added to your",
+    "An email address was removed from your",
     "The primary email for your",
     "username was changed",
-    "phone number was changed",
+    "The phone number for your",
     "password was changed",
 )
 NOTICES = (EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE)

@@ -107,7 +107,7 @@ def test_tenant_that_offers_nothing_shows_no_checkup(new_world: NewWorld, new_vi
     world = new_world()
     visitor, ada = new_visitor_at(world), world.person(ADA)
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    assert "check-up" not in visitor.open("/security").text
+    assert "checkup" not in visitor.open("/security").text
     assert "thing to do" not in visitor.open("/profile").text
 
 

@@ -159,7 +159,7 @@ def test_alert_outlives_its_address_for_a_week(takeover: Takeover) -> None:
     clock.advance(hours=2)  # type: ignore[attr-defined]  # a test clock
     expired = takeover.open_link(link)
     assert expired.heading == "Link no longer works"
-    assert "no longer gives access to the account" in expired.text
+    assert "can no longer be used to access the account" in expired.text
     assert "/forgot-password" not in expired.html
 
 

@@ -47,7 +47,7 @@ def test_link_continues_in_the_browser_that_asked(kind: str, world: World, visit
     journey = Journey(kind, world, visitor)
     page = visitor.open(journey.link)
     assert continues(page)
-    assert "Nothing happens until you click" not in page.text
+    assert "Nothing happens until you continue" not in page.text
     assert journey.state == "waits", "the GET itself spends nothing"
     assert page.press(BUTTONS[kind]).query["code"], "the button stays, for browsers without scripts"
 
@@ -60,7 +60,7 @@ def test_attackers_journey_needs_the_victims_click(
     journey = Journey(kind, world, visitor)
     page = new_visitor_at(world).open(journey.link)
     assert not continues(page)
-    assert "Nothing happens until you click" in page.text
+    assert "Nothing happens until you continue" in page.text
     assert journey.state == "waits"
 
 

@@ -134,7 +134,7 @@ def test_removing_required_factor_enrols_at_next_sign_in(new_world: NewWorld, ne
     ada, visitor = tenant.person("ada@example.com"), new_visitor_at(tenant)
     enrol_totp(visitor, tenant, ada)
     page = visitor.open("/second-factors/remove?kind=totp")
-    assert "at your next sign-in" in page.text
+    assert "the next time you sign in" in page.text
     page.press("Remove")
     close_browser(visitor)
     assert sign_in(visitor, tenant, ada).heading == "Protect your account"

@@ -182,7 +182,7 @@ def test_security_question_is_answered_and_not_shown(new_world: NewWorld, new_vi
     assert "First pet?" in page.text
     assert "Saved" in page.press("Save", answer_0="Rex").text
     again = visitor.open("/security-questions")
-    assert "Answered. Leave empty to keep your answer." in again.text
+    assert "Answered. Leave blank to keep your answer." in again.text
     assert "Rex" not in again.html
 
 

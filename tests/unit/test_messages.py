@@ -127,8 +127,8 @@ def test_mail_of_an_unknown_browser_names_no_origin() -> None:
 @pytest.mark.parametrize(
     ("change", "subject", "sentence"),
     [
-        ("added", "An email was added to your Acme account", "was just added to your Acme account."),
-        ("removed", "An email was removed from your Acme account", "was just removed from your Acme account."),
+        ("added", "An email address was added to your Acme account", "was just added to your Acme account."),
+        ("removed", "An email address was removed from your Acme account", "was just removed from your Acme account."),
         ("primary", "The primary email for your Acme account was changed", "is now the primary email for your Acme"),
     ],
 )

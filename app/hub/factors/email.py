@@ -13,7 +13,7 @@ from app.hub.factors.presentation import CodeForm, FactorPresentation
 class EmailForm(CodeForm):
     """The mailed code."""
 
-    wrong = _l("Wrong or expired code. Enter the newest one.")
+    wrong = _l("Wrong or expired code. Enter the latest one.")
 
 
 _ONE, _TWO = "a*a@e*****e.c*m", "l******e@e*****e.o*g"

@@ -16,7 +16,7 @@ class SmsForm(CodeForm):
     """The code, or the phone number before one is sent."""
 
     target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})
-    wrong = _l("Wrong or expired code. Enter the newest one.")
+    wrong = _l("Wrong or expired code. Enter the latest one.")
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Show the error of a phone number at its field."""

@@ -105,7 +105,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
         _l("Verify your current email before adding another one."),
     ),
     e.EmailUpdateRefused: Notice(
-        _l("You’ve reached the limit of email addresses"), _l("First, remove one you no longer use.")
+        _l("You’ve reached the email address limit"), _l("First, remove one you no longer use.")
     ),
     e.LastEmail: Notice(_l("This is your only email address"), _l("Add another one before removing this one.")),
     e.PrivacyPolicyOutdated: Notice(_l("Our privacy notice has changed"), _l("Sign in again to accept it.")),

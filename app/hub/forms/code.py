@@ -152,7 +152,7 @@ _NOTICES: Final = {
     Outcome.SENT: Notice(_l("Code resent"), _l("The previous one no longer works."), "ok"),
     Outcome.WRONG: Notice(
         _l("Wrong or expired code"),
-        _l("Enter the newest code, or resend it."),
+        _l("Enter the latest code, or resend it."),
     ),
     Outcome.UNOPENED: Notice(
         _l("Link not opened yet"), _l("Open the link in the email first, or enter the code."), "note"
