@@ -98,7 +98,7 @@ def test_owner_claims_email_on_page_with_password(tenant: TenantServer, hub_app:
         link = link_in(contest.mails[-1])
     assert link.startswith(tenant.services.settings.hub_url(tenant.name))
     page = contest.opens(link)
-    assert page.heading == "Which sign-up is yours?"
+    assert page.heading == "Verify your email"
     assert page.press("Verify", password=ATTACKERS).status == 401
     assert not contest.is_verified
     page.press("Verify", password=OWNERS)

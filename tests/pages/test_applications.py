@@ -35,7 +35,7 @@ def test_revoked_application_loses_its_tokens_and_codes(world: World, visitor: V
     unused_code = authorize(visitor, shop, ada).query["code"]
     page = visitor.open("/applications")
     assert "Acme Shop" in page.text
-    assert "Confirm who you are" in page.text
+    assert "Know who you are" in page.text
     ended = page.press("Remove access", client_id=shop.client_id)
     assert "Access removed" in ended.text
     assert "Acme Shop" not in ended.text

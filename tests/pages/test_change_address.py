@@ -125,7 +125,7 @@ def test_correction_to_foreign_address_needs_its_mailbox(world: World, new_visit
     waiting = change(sign_up(attacker, "thief@example.test", ATTACKERS), VICTIM)
     sign_up(owner, VICTIM, MINE)
     links = [link_in(mail) for mail in mails_to(world.services, world.tenant_id, VICTIM)]
-    assert "Which sign-up is yours?" in new_visitor().open(links[0]).press("Verify").text
+    assert "Verify your email" in new_visitor().open(links[0]).press("Verify").text
     assert owner.open(links[-1]).press("Verify").address.endswith("/profile")
     assert "/profile" not in waiting.press("Continue").address
     assert signed_in(new_visitor(), MINE, VICTIM)

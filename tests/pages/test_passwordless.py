@@ -216,7 +216,7 @@ def test_other_browser_cannot_continue_approved_request(
 def test_texted_code_signs_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     tenant = new_world(**ALL_METHODS, phone_login=True, one_touch=True, default_country="GB")
     visitor = new_visitor_at(tenant)
-    request_page = visitor.authorize(tenant.application("shop")).follow("Get a text code")
+    request_page = visitor.authorize(tenant.application("shop")).follow("Get a code by text message")
     sent = request_page.press("Text me a code", identifier=NUMBER)
     assert (sent.status, sent.heading) == (200, "Check your phone")
     texted = sent_messages(tenant.services, tenant.tenant_id, "sms")[-1]

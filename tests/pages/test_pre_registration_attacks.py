@@ -17,7 +17,7 @@ from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
 MINE, ATTACKERS = "Teapot-zebra-91", "Kettle-zebra-17"
 EMAIL = "owner@example.test"
-WHICH_REGISTRATION = "Which sign-up is yours?"
+WHICH_REGISTRATION = "Verify your email"
 UNLIMITED = {"register_per_minute_per_address": 0, "sign_in_per_minute_per_address": 0}
 FORM = (
     {"name": "email", "required": True},

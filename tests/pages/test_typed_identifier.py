@@ -122,8 +122,11 @@ def test_known_and_unknown_identifier_look_alike(world: World, visitor: Visitor,
 def test_email_is_not_carried_to_phone_field(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(passwordless_sms=True, phone_login=True)
     login = new_visitor_at(world).open("/login")
-    assert shown_identifier(login.follow("Get a text code", identifier=TYPED)) == ""
-    assert shown_identifier(login.follow("Get a text code", identifier="+44 20 7946 0018")) == "+44 20 7946 0018"
+    assert shown_identifier(login.follow("Get a code by text message", identifier=TYPED)) == ""
+    assert (
+        shown_identifier(login.follow("Get a code by text message", identifier="+44 20 7946 0018"))
+        == "+44 20 7946 0018"
+    )
 
 
 def test_first_empty_field_has_the_focus(world: World, visitor: Visitor) -> None:

@@ -112,7 +112,7 @@ def test_preview_line_adds_to_subject_and_heading(kind: MailKind, state: str, ta
 @pytest.mark.parametrize("kind", ALERTS)
 def test_alert_names_browser_place_time_and_lifetime(kind: MailKind) -> None:
     facts, message, _ = drawn(kind, next(state for state in EMAIL_SAMPLES[kind] if state != "notice"), "en")
-    origin = "Changed from Chrome on Linux near Berlin, Nov 22, 2026, 15:40 UTC."
+    origin = "Changed in Chrome on Linux near Berlin, Nov 22, 2026, 15:40 UTC."
     assert (origin in message.text) == (not facts.device)
     assert "secure your account within 7 days" in message.text
     later = replace(facts, minutes=2 * 24 * 60)

@@ -19,7 +19,7 @@ _MAX_ANSWERS, _MAX_CHARACTERS = 10, 500
 class QuestionsForm(FactorForm):
     """Answers to the questions that the page shows. Typed answers are not rendered again."""
 
-    wrong = _l("Wrong answer. Capital letters and spaces don’t matter.")
+    wrong = _l("Wrong answer. Capitalization and spaces don’t matter.")
     error_field = "answers"
 
     def to_answer(self, attempt: str) -> FactorAnswer:

@@ -166,7 +166,8 @@ _NOTICES: Final = {
         "ok",
     ),
     Outcome.TAKEN: Notice(
-        _l("Number already in use"), _l("Someone else verified this number. Use another one, or sign in with it.")
+        _l("Number already in use"),
+        _l("It’s verified on another account. Use another number, or sign in to that account."),
     ),
 }
 _REASONS: Final[dict[type[ApiError], Outcome]] = {

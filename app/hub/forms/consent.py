@@ -136,7 +136,7 @@ SAMPLE_NEWS: Final = ConsentForm(
     options=(
         ConsentOption(
             id="terms",
-            title={"en": "I accept the terms", "de": "Ich akzeptiere die Bedingungen", "ar": "أوافق على الشروط"},
+            title={"en": "I agree to the terms", "de": "Ich akzeptiere die Bedingungen", "ar": "أوافق على الشروط"},
             description={"en": "In force since May.", "de": "Gültig seit Mai.", "ar": "سارية منذ مايو."},
             link="https://acme.example.com/terms",
             mandatory=True,

@@ -33,7 +33,7 @@ _LABELS: Final[dict[str, Any]] = {
     "state": _l("State or region"),
     "about": _l("About you"),
     "is_email_subscribed": _l("Email me news and offers"),
-    TERMS: _l("I accept the terms"),
+    TERMS: _l("I agree to the terms"),
 }
 _MISSING: Final[dict[str, Any]] = {
     "email": _l("Enter your email."),
@@ -42,7 +42,7 @@ _MISSING: Final[dict[str, Any]] = {
     "password": _l("Choose a password."),
     TERMS: _l("Check this box to continue."),
 }
-USERNAME_FORMAT: Final = _l("Use letters from one alphabet, digits and dashes, but no @ and not only digits.")
+USERNAME_FORMAT: Final = _l("Use letters from one alphabet, no @, and nothing that looks like a phone number.")
 _FILL_IN: Final = _l("Fill in this field.")
 _TOO_LONG: Final = _l("This is too long.")
 

@@ -132,7 +132,9 @@ class BackupCodesPage(Page):
 
 _STATES: Final = {
     "last": Notice(_l("You used your last backup code"), _l("Create new ones so you don’t get locked out."), "warn"),
-    "replaced": Notice(_l("Those codes were replaced"), _l("Newer ones were created. Create new ones and save them."), "note"),
+    "replaced": Notice(
+        _l("Those codes were replaced"), _l("A newer set was created in the meantime. Create another one and save it."), "note"
+    ),
 }  # fmt: skip
 
 

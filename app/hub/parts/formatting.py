@@ -87,7 +87,7 @@ class Scope:
 
 
 _DESCRIPTIONS: Final = {
-    "openid": _l("Confirm who you are"),
+    "openid": _l("Know who you are"),
     "profile": _l("See your name, picture and language"),
     "email": _l("See your email address"),
     "phone": _l("See your phone number"),
@@ -95,7 +95,7 @@ _DESCRIPTIONS: Final = {
     "offline_access": _l("Keep this access when you’re not using the app"),
     ACCOUNT_READ: _l("See your full profile, your consents and your passkeys"),
     ACCOUNT_WRITE: _l(
-        "Change your profile and consents; once you confirm it’s you, also change how you sign in or delete your account"
+        "Change your profile and consents and, once you confirm it’s you, change your sign-in methods or delete your account"
     ),
 }
 

@@ -46,7 +46,7 @@ class SignInMethod:
 _METHODS: Final = {
     PASSKEY: (_l("Sign in with a passkey"), pgettext("way to sign in", "Passkey"), "passkey"),
     MAIL: (_l("Get an email link"), pgettext("way to sign in", "Email link"), "at"),
-    SMS: (_l("Get a text code"), pgettext("way to sign in", "Text code"), "message"),
+    SMS: (_l("Get a code by text message"), pgettext("way to sign in", "Text message"), "message"),
     DEVICE: (_l("Use your other device"), pgettext("way to sign in", "Other device"), "devices"),
 }
 

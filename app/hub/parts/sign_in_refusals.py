@@ -47,14 +47,14 @@ NEEDS: Final = {
     ),
     "denied": Notice(
         _l("Sign-in canceled"),
-        _l("You left the other page before signing in. Try again, or try another way."),
+        _l("You left the provider’s page before signing in. Try again, or try another way."),
     ),
     "address": Notice(
         _l("This email can’t be used here"),
         _l("You can’t sign up here with that account’s email. Try another way."),
     ),
     "silent": Notice(
-        _l("We couldn’t confirm it’s you"), _l("The other service didn’t ask you to sign in again. Try another way.")
+        _l("We couldn’t confirm it’s you"), _l("The provider didn’t ask you to sign in again. Try another way.")
     ),
     "connects": Notice(
         _l("Sign in to connect your accounts"),
@@ -129,7 +129,7 @@ _NOTICES: Final = {
     RefusalReason.ANSWER: Notice(_l("Wrong answer"), _l("Enter your password again, too.")),
     RefusalReason.LOCKED: Notice(_l("Sign-in is locked"), _l("Too many attempts. Get help to unlock this account.")),
     RefusalReason.BLOCKED: Notice(_l("Account blocked"), _l("Get help to unblock it.")),
-    RefusalReason.DISABLED: Notice(_l("Account disabled"), _l("Get help to turn it back on.")),
+    RefusalReason.DISABLED: Notice(_l("Account disabled"), _l("Get help to reactivate it.")),
     RefusalReason.UNVERIFIED: Notice(
         _l("Verify your email first"),
         _l("Open the link we emailed you when you signed up, then sign in here."),
@@ -145,7 +145,7 @@ _NOTICES: Final = {
     ),
     RefusalReason.ELSEWHERE: Notice(
         _l("We don’t recognize this device"),
-        _l("We’ve emailed the account’s owner. Sign in from a device you’ve used before."),
+        _l("We’ve emailed the account owner. Sign in from a device you’ve used before."),
     ),
     RefusalReason.SESSIONS: Notice(_l("Too many devices signed in"), _l("Sign out on another device, then try again.")),
 }

@@ -118,9 +118,9 @@ def origin_sentence(facts: Facts, tag: str, *, is_change: bool = False) -> str:
         return ""
     gettext = catalogue(tag).gettext
     if is_change and facts.place:
-        text = gettext("Changed from %(browser)s near %(place)s, %(time)s.")
+        text = gettext("Changed in %(browser)s near %(place)s, %(time)s.")
     elif is_change:
-        text = gettext("Changed from %(browser)s, %(time)s.")
+        text = gettext("Changed in %(browser)s, %(time)s.")
     elif facts.application and facts.place:
         text = gettext("Requested for %(application)s from %(browser)s near %(place)s, %(time)s.")
     elif facts.application:
