@@ -142,6 +142,7 @@ def _bubble(text: str, language: Language) -> str:
 
 def take_mail(pages: Pages, shot: Shot, html: str, folder: Path) -> None:
     page = pages.sized(shot, has_script=False)
+    page.goto("about:blank")  # Without it the mail inherits the Content Security Policy of the page shown before.
     page.set_content(html)
     page.screenshot(path=folder / shot.file, full_page=True, animations="disabled")
 

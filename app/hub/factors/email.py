@@ -21,7 +21,7 @@ PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.EMAIL,
     name=lazy_pgettext("verification method", "Email"),
     hint=_l("Get a code by email"),
-    icon="at",
+    icon="mail",
     form=EmailForm,
     needs_target=True,
     own_hint=lambda address: _l("To %(place)s", place=f"\u2066{address}\u2069"),

@@ -83,8 +83,8 @@ class ProfilePage(Page):
         about = Group(
             _l("About you"),
             (
-                Fact(_l("Name"), "Ada Lovelace", "tag", EDIT),
-                Fact(_l("Date of birth"), _format_date("12/10/1815"), "list", EDIT),
+                Fact(_l("Name"), "Ada Lovelace", "person", EDIT),
+                Fact(_l("Date of birth"), _format_date("12/10/1815"), "calendar", EDIT),
                 Fact(_l("Language"), "English", "globe"),
             ),
         )
@@ -138,7 +138,7 @@ def _about(view: contract.ProfileResponse) -> tuple[Fact, ...]:
     """Return who the account is of; each row leads to the form if the tenant's form has the field."""
     profile, tenant = view.profile, current_visit().tenant
     fields = {field.name for field in editable(tenant.form)}
-    name = (Fact(_l("Name"), view.person.name, "tag", EDIT if "first_name" in fields else ""),)
+    name = (Fact(_l("Name"), view.person.name, "person", EDIT if "first_name" in fields else ""),)
     others = tuple(
         Fact(label, _format_date(value) if wire == "BirthDate" else value, icon, EDIT if field in fields else "")
         for wire, field, label, icon in _OTHERS
@@ -163,7 +163,7 @@ def _contact(view: contract.ProfileResponse) -> tuple[Fact, ...]:
         for at, entry in enumerate(entries)
     ]
     if not entries:
-        facts.append(Fact(_l("Email"), _l("Add one so you can reset your password if you forget it."), "at", "/emails"))
+        facts.append(Fact(_l("Email"), _l("Add one so you can reset your password if you forget it."), "mail", "/emails"))
     if view.phone or Identifier.PHONE in identifiers:
         facts.append(_phone(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
     if profile.get("UserName") or Identifier.USERNAME in identifiers:
@@ -173,7 +173,7 @@ def _contact(view: contract.ProfileResponse) -> tuple[Fact, ...]:
 
 def _email(address: str, *, is_verified: bool, is_first: bool = False) -> Fact:
     name = _l("Primary email") if is_first else _l("Email")
-    return Fact(name, address, "at", "/emails", *_VERIFIED[is_verified])
+    return Fact(name, address, "mail", "/emails", *_VERIFIED[is_verified])
 
 
 def _phone(number: str, *, is_verified: bool) -> Fact:
@@ -185,15 +185,15 @@ def _phone(number: str, *, is_verified: bool) -> Fact:
 
 def _username(name: str) -> Fact:
     hint = name or _l("Choose one to sign in with it")
-    return Fact(_l("Username"), hint, "list", "/username", "" if name else _l("Not set"))
+    return Fact(_l("Username"), hint, "at", "/username", "" if name else _l("Not set"))
 
 
 EDIT: Final = "/profile/edit"
 _VERIFIED: Final = {True: (_l("Verified"), "ok"), False: (_l("Not verified"), "warn")}
 _CONSENTS: Final = Fact(_l("Consent"), _l("See and change what you agreed to"), "tick", "/consents")
 _OTHERS: Final = (
-    ("NickName", "nick_name", _l("Nickname"), "tag"),
-    ("BirthDate", "birth_date", _l("Date of birth"), "list"),
+    ("NickName", "nick_name", _l("Nickname"), "person"),
+    ("BirthDate", "birth_date", _l("Date of birth"), "calendar"),
     ("Company", "company", _l("Company"), "list"),
     ("LocalLanguage", "local_language", _l("Language"), "globe"),
     ("City", "city", _l("City"), "map"),

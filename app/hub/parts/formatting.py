@@ -78,7 +78,7 @@ class Scope:
     @property
     def text(self) -> Any:
         """The description shown on the page."""
-        return self.description or _DESCRIPTIONS.get(self.name, self.name)
+        return self.description or _DESCRIPTIONS.get(self.name) or _l("Access “%(scope)s”", scope=self.name)
 
     @property
     def icon(self) -> str:
@@ -102,8 +102,8 @@ _DESCRIPTIONS: Final = {
 
 _ICONS: Final = {
     "openid": "shield",
-    "profile": "tag",
-    "email": "at",
+    "profile": "person",
+    "email": "mail",
     "phone": "phone",
     "address": "map",
     "offline_access": "clock",
