@@ -15,8 +15,8 @@ from app.kit.wire import Document, Wire
 
 CATALOGUE = Catalogue()
 ACCOUNTS = "/identity/v2/manage/account"
-RESERVED_PATHS = (f"{ACCOUNTS}/uid", f"{ACCOUNTS}/rolecontext")
-"""Addresses of operations that are not there yet, where a parameter would take their segment (interface account.md operations A13, A45)."""
+RESERVED_PATHS = (f"{ACCOUNTS}/rolecontext",)
+"""Addresses of operations that are not there yet, where a parameter would take their segment (interface account.md operation A45)."""
 
 SECRETS: Final = ("password", "pin", "answer")
 """Parameters that may be hashed: PINs and security answers are hashed as passwords are."""

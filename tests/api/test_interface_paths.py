@@ -17,10 +17,6 @@ load_catalogue()
 CUSTOM_UID = {"custom_uid": True}
 
 RESERVED_SEGMENTS = [
-    ("PUT", "uid", {"NewUid": "other"}),  # A13
-    ("GET", "uid", None),
-    ("DELETE", "uid", None),
-    ("PUT", "UID", {"NewUid": "other"}),
     ("GET", "uid/password", None),
     ("GET", "rolecontext", None),  # A45
     ("GET", "rolecontext/shop", None),

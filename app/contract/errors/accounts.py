@@ -203,6 +203,29 @@ class EmailRefused(ApiError):
     description = "Address is on the tenant's refuse list."
 
 
+class NoEmailToInvalidate(ApiError):
+    code, status = 1113, 403
+    message = "The profile cannot be enforced to invalidate the email verification."
+    description = "Account has no email profile."
+
+
+class EmailUnverifiedBefore(ApiError):
+    code, status = 1115, 403
+    message = "The profile cannot be enforced to invalidate the email verification."
+    description = "Address is unverified already."
+
+
+class NoPhoneToInvalidate(ApiError):
+    code, status = 1147, 403
+    message = "The profile cannot be enforced to invalidate the phone verification."
+    description = "Account has no phone."
+
+
+class PhoneUnverifiedBefore(ApiError):
+    code, status, message = 1161, 403, "This phone number is already unverified"
+    description = "Phone is unverified already."
+
+
 class EmailOrUsernameMissing(ApiError):
     code, status, message = 1141, 400, "Email address or username is required"
     description = "Email or username needed."

@@ -163,7 +163,9 @@ def _contact(view: contract.ProfileResponse) -> tuple[Fact, ...]:
         for at, entry in enumerate(entries)
     ]
     if not entries:
-        facts.append(Fact(_l("Email"), _l("Add one so you can reset your password if you forget it."), "mail", "/emails"))
+        facts.append(
+            Fact(_l("Email"), _l("Add one so you can reset your password if you forget it."), "mail", "/emails")
+        )
     if view.phone or Identifier.PHONE in identifiers:
         facts.append(_phone(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
     if profile.get("UserName") or Identifier.USERNAME in identifiers:

@@ -53,6 +53,7 @@ import app.identity.hosted.security_alerts
 import app.identity.hosted.verification
 import app.identity.messaging.handlers
 import app.identity.messaging.template_rules
+import app.identity.programs.management.account_identifiers
 import app.identity.programs.management.generated_tokens
 import app.identity.programs.management.handlers
 import app.identity.programs.management.second_factors

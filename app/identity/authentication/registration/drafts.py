@@ -88,7 +88,7 @@ def read(context: Context, request: RegistrationInput, source: str, *, needs_pas
     refuse_questions(settings, request.security_question_answer)
     if not request.password and needs_password:
         raise e.PasswordMissing
-    if settings.custom_uid and store.is_previous_uid(context, uid):
+    if settings.custom_uid and store.current_uid(context, uid) is not None:
         raise e.UidTaken
     profile = edits.apply({"RegistrationSource": source})
     answers_by_question = request.security_question_answer or {}

@@ -147,19 +147,38 @@ def confirm(
     phone = str(token.facts["phone"]) if is_change else token.subject
     if not is_change and locked.phone != phone:
         raise e.ClosedSmsCode
-    values: dict[str, Any] = {"phone": phone, "phone_verified": True}
+    unverified: dict[str, Any] = {}
     if not (is_change or knows_password):
-        values |= first_verification.remove_unverified(context, locked)
+        unverified = first_verification.remove_unverified(context, locked)
+    changed = _store(context, locked, phone, unverified, is_change=is_change)
+    events.emit(context, "UpdateProfile", changed, suppress_webhook)
+    return changed
+
+
+def assign(context: Context, uid: str, phone: str, *, suppress_webhook: bool = False) -> Account:
+    """Make a number (E.164) a verified one of the account, as the tenant's server says, and return the account.
+
+    Raises UnknownUid: the account was deleted meanwhile. PhoneTaken: another account verified it.
+    """
+    locked = store.change(context, uid, {})
+    if locked is None:
+        raise e.UnknownUid
+    changed = _store(context, locked, phone, {}, is_change=locked.phone != phone)
+    events.emit(context, "UpdateProfile", changed, suppress_webhook)
+    return changed
+
+
+def _store(context: Context, locked: Account, phone: str, values: dict[str, Any], *, is_change: bool) -> Account:
+    """Make the number the account's verified one, with other columns; a former number gets a notice."""
     _add_identifier(context, locked, phone)
     pending_accounts.remove_pending(context, phone)
-    changed = store.change(context, locked.uid, values) or locked
+    changed = store.change(context, locked.uid, {"phone": phone, "phone_verified": True, **values}) or locked
     for kind in (Purpose.PHONE, Purpose.ADD_PHONE):
         one_time_tokens.close(context, locked.uid, kind)
     if is_change:
         _revoke_codes(context, locked)
         _notify_changed(context, locked, changed)
     context.audit.record("phone.verified", uid=locked.uid)
-    events.emit(context, "UpdateProfile", changed, suppress_webhook)
     return changed
 
 

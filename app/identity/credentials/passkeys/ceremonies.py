@@ -275,8 +275,14 @@ def _stored_passkey(context: Context, credential: PresentedCredential) -> Creden
 def _may_report_unknown(context: Context, credential: PresentedCredential) -> bool:
     """Return whether the response may say that the account has no such passkey: only for an existing account with a verified
     address. Otherwise it would reveal whose the address is (decisions/0120)."""
-    account = accounts.by_uid(context, options.uid_from_handle(credential.response.user_handle) or NO_ACCOUNT)
+    account = accounts.by_uid(context, _uid_of(context, credential) or NO_ACCOUNT)
     return account is not None and not first_verification.is_unverified(context, account, EMAIL)
+
+
+def _uid_of(context: Context, credential: PresentedCredential) -> str | None:
+    """Return the account of the user handle. A passkey keeps the handle of the id that the account had when it was created."""
+    uid = options.uid_from_handle(credential.response.user_handle)
+    return accounts.current_uid(context, uid) if uid else None
 
 
 def _refuse_foreign(
@@ -288,7 +294,7 @@ def _refuse_foreign(
 ) -> None:
     handle = credential.response.user_handle
     is_own = challenge_token.uid in (NO_ACCOUNT, passkey.uid) and (
-        not handle or handle == options.user_handle(passkey.uid)
+        not handle or handle == options.user_handle(passkey.uid) or _uid_of(context, credential) == passkey.uid
     )
     if not is_own or (use is CeremonyUse.AUTOFILL and not handle):
         raise _refused(context, "of another account", passkey.uid)

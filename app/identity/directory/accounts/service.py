@@ -19,6 +19,11 @@ def by_uid(context: Context, uid: str) -> Account | None:
     return store.by_uid(context, uid)
 
 
+def current_uid(context: Context, uid: str) -> str:
+    """Return the present id of the account that has or had this id."""
+    return store.current_uid(context, uid) or uid
+
+
 def is_email(value: str) -> bool:
     """Return whether the text is a well-formed address."""
     return identifiers.normalize_email(value) is not None

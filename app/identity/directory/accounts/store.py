@@ -102,10 +102,11 @@ def set_verified(context: Context, uid: str, kind: str, value: str | None, is_ve
         context.work.run(update(identifiers).where(*where).values(is_verified=is_verified))
 
 
-def is_previous_uid(context: Context, uid: str) -> bool:
-    """Return whether the id is the former id of an account."""
-    where = (I.tenant_id == context.tenant.tenant_id, I.kind == PREVIOUS_UID, I.value == uid)
-    return context.work.one(select(I.uid).where(*where)) is not None
+def current_uid(context: Context, former: str) -> str | None:
+    """Return the id of the account that had this id before; None if none had."""
+    where = (I.tenant_id == context.tenant.tenant_id, I.kind == PREVIOUS_UID, I.value == former)
+    found = context.work.one(select(I.uid).where(*where))
+    return found.uid if found is not None else None
 
 
 def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,9 +92,11 @@ def confirm_code(context: Context, account: Account, email: str, code: str) -> A
     return verification.confirm(context, token, knows_password=kind is Purpose.EMAIL)
 
 
-def remove(context: Context, account: Account, email: str | None, *, suppress_webhook: bool = False) -> Account:
+def remove(
+    context: Context, account: Account, email: str | None, *, suppress_webhook: bool = False, is_own: bool = True
+) -> Account:
     """Remove an address; the next one becomes primary if it was the primary one. Both get an email; the former primary
-    address gets a link that reverts the change.
+    address gets a link that reverts the change, unless the tenant's server made it (`is_own` is false).
 
     Raises MalformedEmail, EmailNotOnProfile, LastEmail.
     """
@@ -107,13 +110,13 @@ def remove(context: Context, account: Account, email: str | None, *, suppress_we
         raise e.EmailNotOnProfile
     if not _is_removable(fresh, gone, left):
         raise e.LastEmail
-    after = _store_order(context, fresh, left)
+    after = store_order(context, fresh, left)
     one_time_tokens.close(context, account.uid, subject=form)
-    _end_links(context, account.uid)
+    end_links(context, account.uid)
     context.audit.record("email.removed", uid=account.uid)
     recipients = [None if gone.get("pending") else gone["Value"], after.email]
     for to in recipients:
-        mail = notifications.notify_with_alert_link if to == fresh.email else notifications.notify
+        mail = notifications.notify_with_alert_link if is_own and to == fresh.email else notifications.notify
         mail(context, MailKind.EMAIL_CHANGED, to, after, before=fresh, email=gone["Value"], change="removed")
     events.emit(context, "UpdateProfile", after, suppress_webhook)
     return after
@@ -135,8 +138,8 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
         raise e.EmailNotAddable
     if chosen is fresh.emails[0]:
         return fresh
-    after = _store_order(context, fresh, [chosen, *(entry for entry in fresh.emails if entry is not chosen)])
-    _end_links(context, account.uid)
+    after = store_order(context, fresh, [chosen, *(entry for entry in fresh.emails if entry is not chosen)])
+    end_links(context, account.uid)
     context.audit.record("email.primary_changed", uid=account.uid)
     shown = after.email or ""
     notifications.notify_with_alert_link(
@@ -219,7 +222,7 @@ def _is_removable(fresh: Account, gone: dict[str, Any], left: list[dict[str, Any
     )
 
 
-def _end_links(context: Context, uid: str) -> None:
+def end_links(context: Context, uid: str) -> None:
     """Revoke reset and deletion links sent to the previous addresses. Alert links stay valid: a thief could otherwise void them."""
     one_time_tokens.close(context, uid, Purpose.RESET_PASSWORD)
     one_time_tokens.close(context, uid, Purpose.DELETE_ACCOUNT)
@@ -232,16 +235,28 @@ def _locked(context: Context, account: Account) -> Account:
     return fresh
 
 
-def _store_order(context: Context, fresh: Account, entries: list[dict[str, Any]]) -> Account:
-    """Store the addresses in this order: the primary one first, else the first verified one; pending ones last."""
+def store_order(
+    context: Context, fresh: Account, entries: list[dict[str, Any]], *, verified: Collection[str] = ()
+) -> Account:
+    """Store the addresses in this order: the primary one first, else the first verified one; pending ones last.
+
+    Args:
+        verified: normalized addresses that are verified by this change.
+
+    Raises store.IdentifierTaken.
+    """
     pending = [entry for entry in entries if entry.get("pending")]
-    is_verified = {entry["Value"]: verification.is_verified(fresh, entry["Value"]) for entry in entries}
+    is_verified = {
+        entry["Value"]: identifiers.normalize_email(entry["Value"]) in verified
+        or verification.is_verified(fresh, entry["Value"])
+        for entry in entries
+    }
     held = [{**entry, "verified": is_verified[entry["Value"]]} for entry in entries if not entry.get("pending")]
     if held and held[0]["Value"] != fresh.email:
         held.sort(key=lambda entry: not entry["verified"])
     if not held:
         return store.change(context, fresh.uid, {"emails": pending}) or fresh
-    types = [entry["Type"] for entry in fresh.emails]
+    types = [entry["Type"] for entry in fresh.emails] or ["Primary"]
     first, *others = held
     former = first["Type"] if str(first["Type"]).lower() != PRIMARY else "Secondary"
     ordered = [{**first, "Type": types[0] if types[0].lower() == PRIMARY else "Primary"}]

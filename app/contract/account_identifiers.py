@@ -1,0 +1,90 @@
+"""Identifiers of an account, changed by the tenant's servers (interface account.md operations A08 to A13)."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.accounts import EmailEntry
+from app.contract.auth import K, M, S
+from app.contract.error_groups import EMAIL_SENDING, SMS_SENDING, UID_ERRORS
+from app.contract.groups import PW, F, Posted, Uid
+from app.contract.operations import operation
+from app.contract.profile import Profile
+from app.kit.operation import Accept
+from app.kit.wire import From, Lower, Wire
+
+Query = From.QUERY
+Template = Annotated[str | None, Query, Field(max_length=100)]
+
+
+class SetEmails(Uid, F, PW, Wire):
+    """An address replaces those of its type; an address of another type is added."""
+
+    email: list[EmailEntry] = Field(default_factory=list, max_length=20)
+
+
+class RemoveEmail(Uid, F, PW, Wire):
+    email: str | None = Field(default=None, max_length=320)
+
+
+class SetPhone(Uid, F, PW, Wire):
+    phone: str | None = Field(default=None, max_length=64)
+
+
+class InvalidateEmail(Uid, PW):
+    """`verificationurl`: the page that the mailed link opens; absent: the hosted page."""
+
+    body_is_optional: ClassVar[bool] = True
+
+    verification_url: Annotated[str | None, Query, Field(max_length=2_000)] = Field(
+        default=None, alias="verificationurl"
+    )
+    email_template: Template = Field(default=None, alias="emailtemplate")
+
+
+class InvalidatePhone(Uid, PW):
+    body_is_optional: ClassVar[bool] = True
+
+    sms_template: Template = Field(default=None, alias="smstemplate")
+    is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
+
+
+class ChangeUid(Lower):
+    uid: Annotated[str, Query] = ""
+    new_uid: str = Field(default="", max_length=100, alias="NewUid")
+
+
+_EMAIL_ERRORS = (
+    e.MalformedEmail, e.EmailTypeMissing, e.EmailTwice, e.PrimaryEmailTwice, e.EmailRegistered, e.EmailUpdateRefused,
+)  # fmt: skip
+set_emails = operation(
+    "accounts.set_emails", "PUT /identity/v2/manage/account/{uid}/email", SetEmails, Profile, auth=K & S | M, scope="profile:update",
+    accepts=Accept.JSON, row="A08", errors=(*UID_ERRORS, *_EMAIL_ERRORS),
+    summary="Add or replace email addresses of an account; all are verified.",
+)  # fmt: skip
+remove_email = operation(
+    "accounts.remove_email", "DELETE /identity/v2/manage/account/{uid}/email", RemoveEmail, Profile, auth=K & S | M,
+    scope="profile:update", accepts=Accept.JSON, row="A09", errors=(*UID_ERRORS, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail),
+    summary="Remove an email address of an account.",
+)  # fmt: skip
+set_phone = operation(
+    "accounts.set_phone", "PUT /identity/v2/manage/account/{uid}/phoneid", SetPhone, Profile, auth=K & S | M, scope="profile:update",
+    accepts=Accept.JSON, row="A10", errors=(*UID_ERRORS, e.MalformedPhone, e.PhoneTaken),
+    summary="Set an account's phone number; it is verified.",
+)  # fmt: skip
+invalidate_email = operation(
+    "accounts.invalidate_email", "PUT /identity/v2/manage/account/{uid}/invalidateemail", InvalidateEmail, Posted, auth=K & S | M,
+    scope="profile:update", row="A11", errors=(*UID_ERRORS, *EMAIL_SENDING, e.NoEmailToInvalidate, e.EmailUnverifiedBefore),
+    summary="Make an account's primary email address unverified, and email a verification link.",
+)  # fmt: skip
+invalidate_phone = operation(
+    "accounts.invalidate_phone", "PUT /identity/v2/manage/account/{uid}/invalidatephone", InvalidatePhone, Posted, auth=K & S | M,
+    scope="profile:update", row="A12", errors=(*UID_ERRORS, *SMS_SENDING, e.NoPhoneToInvalidate, e.PhoneUnverifiedBefore),
+    summary="Make an account's phone number unverified, and text a verification code.",
+)  # fmt: skip
+change_uid = operation(
+    "accounts.change_uid", "PUT /identity/v2/manage/account/uid", ChangeUid, Posted, auth=K & S | M, scope="profile:update",
+    accepts=Accept.JSON, row="A13", errors=(*UID_ERRORS, e.UidTaken),
+    summary="Change an account's id. Its former id joins PreviousUids; its sessions and tokens stay valid.",
+)  # fmt: skip
