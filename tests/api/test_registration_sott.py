@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from werkzeug.test import Client
 
 from tests.support.identity_service import MovableClock
+from tests.support.machines import ask, machine
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary, register
 from tests.support.sotts import encrypted, sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -24,11 +27,13 @@ def acme(new_tenant_server: NewTenantServer) -> TenantServer:
     return new_tenant_server(limits=UNLIMITED)
 
 
-def register_with(acme: TenantServer, sott: str | None, headers: dict[str, str] | None = None) -> StatusAndCode:
+def register_with(
+    acme: TenantServer, sott: str | None, headers: dict[str, str] | None = None, email: str = "ada@example.test"
+) -> StatusAndCode:
     """Register with this SOTT in the query, or with headers; return status and error code."""
     query = {"apikey": acme.api_key, **({"sott": sott} if sott is not None else {})}
     base = f"http://{acme.services.settings.api_hostname}"
-    body = {"Password": PASSWORD, "Email": primary("ada@example.test")}
+    body = {"Password": PASSWORD, "Email": primary(email)}
     return refused(Client(acme.app).post(REGISTER, json=body, query_string=query, base_url=base, headers=headers or {}))
 
 
@@ -155,3 +160,75 @@ def test_issuing_sott_needs_the_api_secret(acme: TenantServer) -> None:
 
 def test_disabled_registration_is_refused_without_sott(new_tenant_server: NewTenantServer) -> None:
     assert refused(register(new_tenant_server(registration=False), query={"sott": None})) == (403, 1190)
+
+
+# Tokens that apps carry: POST, GET and DELETE /v2/manage/sott.
+
+MANAGED = "/v2/manage/sott"
+
+
+def managing(tenant: TenantServer) -> Callable[..., Any]:
+    token = machine(tenant, "sott:read", "sott:create", "sott:delete")
+    return lambda method, path, body=None: ask(tenant, token, method, path, body)
+
+
+def made(tenant: TenantServer, **members: Any) -> dict[str, Any]:
+    body = {"Technology": "android", "ExpiresInMinutes": 200_000, **members}
+    return dict(answered(managing(tenant)("POST", MANAGED, body)))
+
+
+def test_app_token_registers_until_it_is_deleted(acme: TenantServer) -> None:
+    token = made(acme, Comment="Shop 3.1")
+    assert register_with(acme, token["Sott"]) == (200, None)
+    assert register_with(acme, quote(token["Sott"], safe=""), email="eva@example.test") == (200, None)
+    answered(managing(acme)("DELETE", f"{MANAGED}/{token['AuthenticityToken']}"))
+    assert register_with(acme, token["Sott"]) == (403, 1049)
+    assert refused(managing(acme)("DELETE", f"{MANAGED}/{token['AuthenticityToken']}"))[1] == 7900
+
+
+def test_app_token_is_shown_once(acme: TenantServer) -> None:
+    token = made(acme, IsEncoded=True)
+    assert "%2A" in token["Sott"]
+    listed = answered(managing(acme)("GET", MANAGED))["Data"]
+    assert listed == [{**token, "Sott": "********"}]
+    starts, ends = map(datetime.fromisoformat, token["DateRange"].split("/"))
+    assert ends - starts == timedelta(minutes=200_000)
+
+
+def test_app_token_expires(acme: TenantServer) -> None:
+    token, clock = made(acme, ExpiresInMinutes=30)["Sott"], acme.services.clock
+    assert isinstance(clock, MovableClock)
+    clock.advance(minutes=31)
+    assert register_with(acme, token) == (403, 1049)
+
+
+def test_app_token_of_another_tenant_is_refused(new_tenant_server: NewTenantServer, acme: TenantServer) -> None:
+    other = new_tenant_server(limits=UNLIMITED)
+    token = made(other)
+    assert register_with(acme, token["Sott"]) == (403, 1049)
+    assert refused(managing(acme)("DELETE", f"{MANAGED}/{token['AuthenticityToken']}"))[1] == 7900
+    assert register_with(other, token["Sott"]) == (200, None)
+
+
+def test_token_with_an_invented_resource_is_refused(acme: TenantServer) -> None:
+    ends = (acme.services.clock.now() + timedelta(days=200)).strftime("%Y/%m/%d %H:%M:%S")
+    starts = acme.services.clock.now().strftime("%Y/%m/%d %H:%M:%S")
+    plain = f"{starts}#{acme.api_key}#{ends}#invented".encode()
+    assert register_with(acme, encrypted(plain, acme.api_secret)) == (403, 1049)
+
+
+@pytest.mark.parametrize(
+    ("members", "named"),
+    [
+        ({"ExpiresInMinutes": 0}, "ExpiresInMinutes"),
+        ({"ExpiresInMinutes": 527_041}, "ExpiresInMinutes"),
+        ({"Technology": ""}, "Technology"),
+        ({"Comment": "x" * 501}, "Comment"),
+        ({"IsEncoded": "maybe"}, "IsEncoded"),
+    ],
+)
+def test_malformed_app_token_names_its_field(acme: TenantServer, members: dict[str, Any], named: str) -> None:
+    body = {"Technology": "ios", "ExpiresInMinutes": 5, **members}
+    answer = managing(acme)("POST", MANAGED, body)
+    assert refused(answer) == (400, 7900)
+    assert named in answer.get_json()["Description"]

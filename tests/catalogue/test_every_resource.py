@@ -13,12 +13,15 @@ from app.identity.directory.tenants import changes
 from app.identity.platform.resources.store import resources as table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.errors import ApiError
-from app.kit.resource import CREATE, DELETE, LIST, MASKED, READ, REPLACE, UPDATE, InSettings, Resource
+from app.kit.resource import CREATE, DELETE, LIST, MASKED, ONCE, READ, REPLACE, UPDATE, InSettings, Resource
 from app.kit.resource_operations import is_list
 from tests.support.resources import EVERY, SAMPLES, Manager, at_most, manager
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 COLLECTIONS = [one for one in EVERY if not one.is_singleton and CREATE in [does.verb for does in one.address.does]]
+WITH_DUPLICATES = [
+    one for one in COLLECTIONS if one.unique or not any(key.key and key.key.is_minted for key in one.keys)
+]
 
 
 def of(resources: list[Resource]) -> pytest.MarkDecorator:
@@ -58,23 +61,26 @@ def test_item_is_created_read_updated_and_deleted(new_tenant_server: NewTenantSe
         shown = answered(manage(READ, of=made))
         expected = manage.listed()[0]
         assert shown == ({"Data": [expected]} if is_list(resource, READ) else expected)
-    changed = answered(manage(UPDATE, manage.sample.change(1), of=made))
-    for name, value in manage.sample.change(1).items():
-        assert value in changed.values(), name
-    (left,) = manage.listed()
-    assert {**left, "LastModifiedDate": 0} == {**changed, "LastModifiedDate": 0}
+    if manage.does(UPDATE):
+        changed = answered(manage(UPDATE, manage.sample.change(1), of=made))
+        for name, value in manage.sample.change(1).items():
+            assert value in changed.values(), name
+        (left,) = manage.listed()
+        assert {**left, "LastModifiedDate": 0} == {**changed, "LastModifiedDate": 0}
     assert answered(manage(DELETE, of=made)) == {"IsDeleted": True}
     assert manage.listed() == []
-    assert version(manage.tenant) == before + 3
-    assert manage.events() == ["added", "changed", "removed"]
+    events = ["added", "changed", "removed"] if manage.does(UPDATE) else ["added", "removed"]
+    assert version(manage.tenant) == before + len(events)
+    assert manage.events() == events
 
 
 def once(resource: Resource, made: dict[str, Any]) -> dict[str, Any]:
     """Return the members that only the first response shows."""
-    return {name: MASKED for name in made if name == "ClientSecret" and resource.kind == "sample_clients"}
+    shown_once = {member.request_name for member in resource.members if ONCE in member.roles}
+    return {name: MASKED for name in made if name in shown_once}
 
 
-@of(COLLECTIONS)
+@of(WITH_DUPLICATES)
 def test_duplicate_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     answered(manage.create())
@@ -101,11 +107,12 @@ def test_secrets_are_masked_kept_and_encrypted(new_tenant_server: NewTenantServe
     made = answered(manage(verb, body))
     before = manage.secrets()
     assert before
-    shown = answered(manage(READ, of=made))
+    shown = answered(manage(READ, of=made)) if manage.does(READ) else manage.listed()[0]
     assert not any(secret in str(shown) for secret in before)
     assert MASKED in str(shown)
-    answered(manage(UPDATE, shown, of=made))
-    assert manage.secrets() == before
+    if manage.does(UPDATE):
+        answered(manage(UPDATE, shown, of=made))
+        assert manage.secrets() == before
     assert not any(secret in stored(manage) for secret in before)
 
 
@@ -131,7 +138,7 @@ def test_each_verb_needs_its_scope(new_tenant_server: NewTenantServer, resource:
         assert refused(Manager(tenant, resource, needed)(does.verb, body, of=of_item))[1] != 6002, does.verb
 
 
-@of(COLLECTIONS)
+@of(WITH_DUPLICATES)
 def test_one_of_many_concurrent_creations_succeeds(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     assert resource.address.exists is not None

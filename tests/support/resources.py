@@ -108,6 +108,12 @@ SAMPLES: dict[str, Sample] = {
         key={"jwtApp": "AppName"},
         malformed=({"AppName": "1 a", "Algo": "HS256", "Key": "k" * 32}, "AppName"),
     ),
+    "sotts": Sample(
+        item=lambda number: {"Technology": "android", "Comment": f"app {number}", "ExpiresInMinutes": number},
+        change=lambda number: {},
+        key={"authenticityToken": "AuthenticityToken"},
+        malformed=({"Technology": "android", "ExpiresInMinutes": 0}, "ExpiresInMinutes"),
+    ),
     "locks": Sample(
         item=lambda number: {"MaximumFailedLoginAttempts": number},
         change=lambda number: {"LoginLockedType": "Block"},

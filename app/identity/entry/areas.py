@@ -12,6 +12,7 @@ import app.identity.authentication.passwordless.smart_login_handlers
 import app.identity.authentication.recovery.handlers
 import app.identity.authentication.recovery.pin_handlers
 import app.identity.authentication.registration.handlers
+import app.identity.authentication.registration.sott_rules
 import app.identity.authentication.sign_in.email_verification
 import app.identity.authentication.sign_in.handlers
 import app.identity.authentication.sign_in.passkeys.recovery

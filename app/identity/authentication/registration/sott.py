@@ -1,6 +1,7 @@
 """Secured one-time tokens, which authenticate registrations from the tenant's own code (interface account.md section 8).
 
-The interface defines the format; holders of the API secret create them. A token is valid, and reusable, for a period.
+The interface defines the format; holders of the API secret create them. A token is valid, and reusable, for a period. One that
+an app carries names its resource (app_sotts.py) as a fourth part, and is valid until that is deleted.
 """
 
 from __future__ import annotations
@@ -12,18 +13,22 @@ import hmac
 import re
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from urllib.parse import unquote
 
 from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from app.contract import errors as e
 from app.contract import registration as contract
+from app.contract.sotts import LONGEST_MINUTES
+from app.identity.authentication.registration import app_sotts
 from app.identity.directory.tenants.changes import api_secret_associated_data
 from app.identity.platform.context import Context
 from app.kit.reading import RawRequest
 
 SKEW = timedelta(minutes=5)
 MAX_LIFETIME = timedelta(minutes=contract.LONGEST_SOTT_MINUTES)
+_OF_APPS = timedelta(minutes=LONGEST_MINUTES)
 _IV = b"tu89geji340t89u2"
 _BLOCK_BITS = 128
 _MAX_LENGTH = 2_000
@@ -37,12 +42,13 @@ _TIME = re.compile(
 def create(context: Context, minutes: int) -> tuple[str, datetime]:
     """Return a token that is valid from now on, and its expiry."""
     expires_at = context.now + timedelta(minutes=minutes)
-    plaintext = f"{_format_time(context.now)}#{context.tenant.api_key}#{_format_time(expires_at)}".encode()
-    padder = padding.PKCS7(_BLOCK_BITS).padder()
-    encryptor = _cipher(context).encryptor()
-    ciphertext = encryptor.update(padder.update(plaintext) + padder.finalize()) + encryptor.finalize()
-    text = base64.b64encode(ciphertext).decode()
-    return f"{text}*{_checksum(text)}", expires_at
+    return _encrypt(context, [_format_time(context.now), context.tenant.api_key, _format_time(expires_at)]), expires_at
+
+
+def create_for_app(context: Context, resource_id: str, minutes: int) -> str:
+    """Return a token that is valid until it expires or its resource is deleted."""
+    ends = _format_time(context.now + timedelta(minutes=minutes))
+    return _encrypt(context, [_format_time(context.now), context.tenant.api_key, ends, resource_id])
 
 
 def check(context: Context, query: str | None) -> None:
@@ -57,14 +63,27 @@ def check(context: Context, query: str | None) -> None:
 
 def is_valid(context: Context, token: str) -> bool:
     """Return whether the token was created with this tenant's secret for its key, and is valid now."""
+    if "%" in token:  # percent-encoded once more than needed
+        token = unquote(token)
     text, _, checksum = token.replace(" ", "+").rpartition("*")  # an unencoded plus arrives as a space
     if len(token) > _MAX_LENGTH or not hmac.compare_digest(_checksum(text).encode(), checksum.lower().encode()):
         return False
     plaintext = _decrypt(context, text)
     parts = plaintext.split("#") if plaintext is not None else []
-    if len(parts) != 3 or parts[1].strip().lower() != context.tenant.api_key.lower():
+    if len(parts) not in (3, 4) or parts[1].strip().lower() != context.tenant.api_key.lower():
         return False
-    return any(start - SKEW <= context.now <= end for start, end in _periods(parts[0], parts[2]))
+    longest = _OF_APPS if len(parts) == 4 else MAX_LIFETIME
+    if not any(start - SKEW <= context.now <= end for start, end in _periods(parts[0], parts[2], longest)):
+        return False
+    return len(parts) == 3 or app_sotts.exists(context, parts[3])
+
+
+def _encrypt(context: Context, parts: list[str]) -> str:
+    padder = padding.PKCS7(_BLOCK_BITS).padder()
+    encryptor = _cipher(context).encryptor()
+    ciphertext = encryptor.update(padder.update("#".join(parts).encode()) + padder.finalize()) + encryptor.finalize()
+    text = base64.b64encode(ciphertext).decode()
+    return f"{text}*{_checksum(text)}"
 
 
 def _from_header(raw: RawRequest) -> str | None:
@@ -82,7 +101,7 @@ def _decrypt(context: Context, text: str) -> str | None:
         return None
 
 
-def _periods(start: str, end: str) -> list[tuple[datetime, datetime]]:
+def _periods(start: str, end: str, longest: timedelta) -> list[tuple[datetime, datetime]]:
     """Return when a token may be valid: as it states, and no longer than the service's own ones.
 
     One client library writes 12-hour times without AM or PM; its tokens are short-lived.
@@ -91,7 +110,7 @@ def _periods(start: str, end: str) -> list[tuple[datetime, datetime]]:
     starts_at, ends_at = _instant(start_match), _instant(end_match)
     if start_match is None or end_match is None or starts_at is None or ends_at is None:
         return []
-    periods = [(starts_at, ends_at)] if ends_at - starts_at <= MAX_LIFETIME else []
+    periods = [(starts_at, ends_at)] if ends_at - starts_at <= longest else []
     if not (start_match[7] or end_match[7]) and 1 <= int(start_match[4]) <= 12 and 1 <= int(end_match[4]) <= 12:
         halves = [
             (_in_half_day(starts_at, half), _in_half_day(ends_at, other)) for half in (0, 12) for other in (0, 12)

@@ -35,7 +35,8 @@ class Rules:
     given: changes or refuses a request's values before validation.
     shown: changes a response's values, by field name; gets the content as its model.
     problems: yields (key, expected value) for invalid content of requests and configuration files.
-    before_create, before_update, before_delete: refuse a write; the tenant is locked.
+    before_create: completes the new item, or refuses it; the tenant is locked.
+    before_update, before_delete: refuse a write; the tenant is locked.
     after_create, after_update, after_delete: run after a write, in its transaction.
     """
 

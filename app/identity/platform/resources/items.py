@@ -20,7 +20,7 @@ class Item:
 
     id: tuple[str, ...]
     content: dict[str, Any]  # without members at their defaults
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: dict[str, str] = field(default_factory=dict, repr=False)
     origin: Mapping[str, Any] = field(default_factory=lambda: {"by": API})
     created_at: datetime | None = None
     modified_at: datetime | None = None

@@ -1,0 +1,35 @@
+"""Management programs create SOTTs for apps, list them and take them back (interface tenant-config.md section 3, account.md A57).
+
+The docstrings are published."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.resources import collection
+from app.kit.resource import CREATE, CREATED_AT, DELETE, FIXED, LIST, ONCE, READ_ONLY, Key
+from app.kit.wire import Wire
+
+LONGEST_MINUTES = 527_040
+"""366 days: the app that carries the token is updated meanwhile."""
+
+
+class AppSott(Wire):
+    """A secured one-time token (SOTT) that an app carries, so that it may register accounts until the token expires or is deleted.
+    `Sott` is in the response that creates it, and masked afterwards; `IsEncoded` percent-encodes it for a URL. `DateRange` is an
+    ISO 8601 interval."""
+
+    authenticity_token: Annotated[str, Key("authenticityToken", is_minted=True)]
+    technology: Annotated[str, FIXED, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 .+#_-]{0,39}$")]
+    sott: Annotated[str, ONCE] = ""
+    comment: Annotated[str, FIXED, Field(max_length=500)] = ""
+    expires_in_minutes: Annotated[int, FIXED, Field(ge=1, le=LONGEST_MINUTES)]
+    is_encoded: Annotated[bool, FIXED] = False
+    date_range: Annotated[str, READ_ONLY] = ""
+    created_date: Annotated[str | None, CREATED_AT] = None
+
+
+SOTTS = collection(
+    "sotts", "/v2/manage/sott", AppSott, verbs=(LIST, CREATE, DELETE), noun="SOTT", scope="sott", unknown=e.BadField,
+)  # fmt: skip

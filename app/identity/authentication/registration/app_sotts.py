@@ -1,0 +1,14 @@
+"""SOTTs that apps carry: each is a resource, so that deleting it ends the token (interface tenant-config.md section 3)."""
+
+from __future__ import annotations
+
+from app.contract.sotts import SOTTS
+from app.identity.platform.context import Context
+from app.identity.platform.resources.items import StoreAccess
+from app.identity.platform.resources.store import SHARED_TABLE
+
+
+def exists(context: Context, resource_id: str) -> bool:
+    """Return whether the token with this id has not been deleted."""
+    access = StoreAccess(context.work, context.services.encryption, context.now)
+    return SHARED_TABLE.item(access, SOTTS, (resource_id,)) is not None
