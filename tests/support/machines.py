@@ -13,6 +13,8 @@ from app.kit import randomness
 from tests.support.tenant_server import TenantServer, answered
 
 SECRET = "a secret of the machine"
+ROBOT = "robot-"
+"""How the client id of every machine begins."""
 
 
 def audience(tenant: TenantServer) -> str:
@@ -27,7 +29,7 @@ def machine(tenant: TenantServer, *scopes: str) -> str:
         grant_types=("client_credentials",),
         audience_scopes={audience(tenant): scopes},
     )
-    client_id = f"robot-{randomness.uid()}"
+    client_id = f"{ROBOT}{randomness.uid()}"
     row = {
         "tenant_id": tenant.tenant_id,
         "client_id": client_id,

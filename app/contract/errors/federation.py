@@ -84,6 +84,16 @@ class JwtAppExists(ApiError):
     description = "Name taken."
 
 
+class OAuthClientExists(ApiError):
+    code, status, message = 7980, 409, "OAuth client already exist"
+    description = "Name taken."
+
+
+class UnknownOAuthClient(ApiError):
+    code, status, message = 7981, 404, "OAuth client not found"
+    description = "No OAuth client of this name."
+
+
 class ProviderDomainExists(ApiError):
     code, status, message = 8038, 409, "Domain name already exists"
     description = "Domain used by another provider."

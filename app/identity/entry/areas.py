@@ -4,6 +4,7 @@
 import app.identity.administration.access_settings
 import app.identity.administration.handlers
 import app.identity.administration.jwt_apps
+import app.identity.administration.oauth_clients
 import app.identity.administration.second_factor_settings
 import app.identity.administration.security_settings
 import app.identity.authentication.federation.token_handoff

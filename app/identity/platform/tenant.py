@@ -1,6 +1,7 @@
 """A tenant and its applications as immutable values, cached by version."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 
 from app.contract.auth import ACCOUNT_WRITE, INTERFACE_SCOPES
@@ -34,10 +35,20 @@ class Application:
     client_id: str
     secret_hash: str | None
     settings: ApplicationSettings
+    former_secret_hash: str | None = None
+    """Of the secret before the last rotation; accepted until `former_secret_until`."""
+    former_secret_until: datetime | None = None
 
     @property
     def name(self) -> str:
         return self.settings.name
+
+    def secret_hashes(self, now: datetime) -> tuple[str, ...]:
+        """The digests of the secrets that it may present: the present one, and the former one for a while after a rotation."""
+        held = [self.secret_hash]
+        if self.former_secret_until is not None and now < self.former_secret_until:
+            held.append(self.former_secret_hash)
+        return tuple(one for one in held if one)
 
     @property
     def display_name(self) -> str:

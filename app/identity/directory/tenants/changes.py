@@ -42,6 +42,7 @@ class ApplicationRow:
     name: str
     secret_hash: str | None
     settings: dict[str, Any]
+    created_at: datetime
 
 
 def api_secret_associated_data(tenant_id: str) -> str:
@@ -145,9 +146,11 @@ def remove(work: UnitOfWork) -> None:
 
 def applications_of(work: UnitOfWork) -> Sequence[ApplicationRow]:
     """Return the tenant's applications by name."""
-    columns = (A.client_id, A.name, A.secret_hash, A.settings)
+    columns = (A.client_id, A.name, A.secret_hash, A.settings, A.created_at)
     rows = work.all(select(*columns).where(A.tenant_id == work.tenant_id).order_by(A.name))
-    return [ApplicationRow(row.client_id, row.name, row.secret_hash, dict(row.settings)) for row in rows]
+    return [
+        ApplicationRow(row.client_id, row.name, row.secret_hash, dict(row.settings), row.created_at) for row in rows
+    ]
 
 
 def add_application(

@@ -83,4 +83,5 @@ def _tenant(row: Row[Any] | None) -> Tenant | None:
 def _application(row: Row[Any] | None) -> Application | None:
     if row is None:
         return None
-    return Application(row.client_id, row.secret_hash, ApplicationSettings.model_validate(row.settings))
+    settings = ApplicationSettings.model_validate(row.settings)
+    return Application(row.client_id, row.secret_hash, settings, row.former_secret_hash, row.former_secret_until)

@@ -28,6 +28,8 @@ applications = tenant_table(
     Column("client_id", String(128), primary_key=True),
     Column("name", String(100), nullable=False),
     Column("secret_hash", String(64)),  # digest of a random secret
+    Column("former_secret_hash", String(64)),  # accepted until `former_secret_until`
+    Column("former_secret_until", Instant),
     Column("settings", Json, nullable=False),
     Column("created_at", Instant, nullable=False),
     Index("uq_applications_name", "tenant_id", "name", unique=True),

@@ -49,7 +49,7 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
         raise InvalidClient
     rate_limits.check_refusals(context, presented.client_id)
     client = context.application(client_id=presented.client_id)
-    is_secret_right = _matches(client, presented.secrets)
+    is_secret_right = _matches(context, client, presented.secrets)
     if client is None or not client.settings.is_active or not is_addressed_by(client, raw):
         raise _refused(context, presented, InvalidClient())
     if client.settings.is_public:
@@ -125,11 +125,12 @@ def _member(body: dict[str, Any], name: str) -> str | None:
     return value
 
 
-def _matches(client: Application | None, secrets: tuple[str, ...]) -> bool:
-    secret_hash = client.secret_hash if client is not None and client.secret_hash else None
-    expected = (secret_hash or _DUMMY_HASH).encode()
-    matches = [hmac.compare_digest(randomness.digest(secret).encode(), expected) for secret in secrets or ("",)]
-    return any(matches) and secret_hash is not None and bool(secrets)
+def _matches(context: Context, client: Application | None, secrets: tuple[str, ...]) -> bool:
+    held = client.secret_hashes(context.now) if client is not None else ()
+    expected = [one.encode() for one in held or (_DUMMY_HASH,)]
+    digests = [randomness.digest(secret).encode() for secret in secrets or ("",)]
+    matches = [hmac.compare_digest(digest, one) for digest in digests for one in expected]
+    return any(matches) and bool(held) and bool(secrets)
 
 
 def _is_tenant_wide(raw: RawRequest) -> bool:

@@ -1,0 +1,99 @@
+"""Management programs read and write OAuth clients (interface tenant-config.md section 10): the applications that sign people in.
+
+The docstrings are published."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.configuration import ApplicationSettings
+from app.contract.resources import collection
+from app.contract.tenant_file import GrantType, Origin, RedirectUri
+from app.kit.resource import (
+    COMPUTED,
+    CREATE,
+    CREATED_AT,
+    DELETE,
+    LIST,
+    ONCE,
+    READ,
+    READ_ONLY,
+    UPDATE,
+    Action,
+    InOwnStore,
+    Key,
+    StoredAs,
+)  # fmt: skip
+from app.kit.wire import Wire
+
+OVERLAP_HOURS = 24
+"""How long the former secret of a rotated client is still accepted."""
+
+Addresses = Annotated[list[RedirectUri], Field(max_length=50)]
+Scope = Annotated[str, Field(pattern=r"^[!#-\[\]-~]{1,100}$")]
+Scopes = Annotated[list[Scope], Field(max_length=100)]
+
+
+class OAuthClient(Wire):
+    """An application. `ClientSecret` is in the response that creates or rotates it, and masked afterwards; a client whose
+    `TokenEndpointAuthMethod` is `none` has none. Lifetimes are seconds. `AudienceScopes` are the scopes of a machine at an audience;
+    a caller grants no management scope that it lacks itself."""
+
+    app_name: Annotated[str, Key("oAuthClientName"), StoredAs("name"), Field(max_length=60)]
+    protocol: Annotated[Literal["OpenID", "OAuth 2.0"], COMPUTED] = "OpenID"
+    application_type: Annotated[Literal["Web", "Native", "SPA", "M2M"], COMPUTED] = "Web"
+    client_id: Annotated[str, READ_ONLY] = ""
+    client_secret: Annotated[str | None, ONCE] = None
+    display_name: Annotated[str | None, StoredAs("client_name"), Field(max_length=100)] = None
+    grant_types: Annotated[list[GrantType], Field(max_length=3)] = ["authorization_code", "refresh_token"]
+    allowed_scopes: Annotated[Scopes, COMPUTED] = ["openid", "profile", "email", "phone", "address", "offline_access"]
+    audience_scopes: Annotated[dict[Annotated[str, Field(max_length=500)], Scopes], Field(max_length=20)] = Field(
+        default_factory=dict
+    )
+    redirect_uris: Annotated[Addresses, Field(alias="RedirectURIs")] = Field(default_factory=list)
+    post_logout_redirect_uris: Annotated[Addresses, Field(alias="PostLogoutRedirectURIs")] = Field(default_factory=list)
+    token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"
+    access_token_ttl: Annotated[
+        int | None, Field(ge=30, le=7_776_000, alias="AccessTokenTTL"), StoredAs("access_token_seconds")
+    ] = None
+    refresh_token_ttl: Annotated[
+        int | None, Field(ge=60, le=31_536_000, alias="RefreshTokenTTL"), StoredAs("refresh_token_seconds")
+    ] = None
+    id_token_ttl: Annotated[int, Field(ge=30, le=86_400, alias="IdTokenTTL"), StoredAs("id_token_seconds")] = 3_600
+    access_token_format: Literal["opaque", "jwt"] = "opaque"
+    signed_user_info: Annotated[bool, StoredAs("signed_userinfo")] = False
+    require_pkce: Annotated[bool, Field(alias="RequirePKCE")] = False
+    force_re_authentication: Annotated[bool, StoredAs("force_reauthentication")] = False
+    allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(
+        default_factory=list
+    )
+    is_active: bool = True
+    created_date: Annotated[str | None, CREATED_AT] = None
+
+
+class StoredApplication(ApplicationSettings):
+    """An application as the store returns it."""
+
+    client_id: str = ""
+
+
+class Credentials(Wire):
+    """A client's id and its new secret."""
+
+    client_id: str
+    client_secret: str
+
+
+CLIENTS = collection(
+    "oauth_clients", "/v2/manage/oauth-clients", OAuthClient, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="OAuth client",
+    scope="client", unique=("app_name",), exists=e.OAuthClientExists, unknown=e.UnknownOAuthClient, backing=InOwnStore(),
+    content=StoredApplication, ids=("name",), partial=True, most=1_000,
+    actions=(
+        Action(
+            "rotate", "PUT /v2/manage/oauth-clients/credentials/{oAuthClientName}",
+            f"Create another secret; the former one is accepted for {OVERLAP_HOURS} hours.",
+            answer=Credentials, renews=("client_secret",), errors=(e.BadField,),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,165 @@
+"""OAuth clients as a resource: their store, which is the table of applications, and their rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from app.contract import errors as e
+from app.contract import oauth_clients as contract
+from app.contract.configuration import ApplicationSettings, TenantSettings
+from app.contract.oauth_clients import StoredApplication
+from app.contract.tenant_file import ApplicationFile
+from app.identity.directory.tenants import changes
+from app.identity.directory.tenants.changes import ApplicationRow
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.protocols.oauth import machine_tokens
+from app.kit import randomness
+from app.kit.resource import Resource
+from app.kit.resource_values import ItemInput
+
+rules = rules_of(contract.CLIENTS)
+
+_SECRET: Final = "client_secret"
+_KEPT: Final = "kept"
+"""The value that represents a stored secret, of which only the digest is known."""
+_OVERLAP: Final = timedelta(hours=contract.OVERLAP_HOURS)
+_PROTOCOLS: Final = {"OpenID": "openid", "OAuth 2.0": "oauth"}
+_TYPES: Final = {"Web": "web", "Native": "native", "SPA": "spa", "M2M": "m2m"}
+
+
+class ApplicationStore:
+    """The tenant's applications as items of the resource. A secret is written as a digest, and read as MASKED."""
+
+    raises_version = False
+    keeps_origin = False
+
+    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+        """Return the applications by name."""
+        return [_item(row) for row in changes.applications_of(access.work)]
+
+    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:  # noqa: ARG002 - Store
+        """Return an application by its name, in any letter case."""
+        row = _row(access, item_id[0])
+        return _item(row) if row is not None else None
+
+    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+        """Add an application. Raises IntegrityError if its name is taken."""
+        secret = item.secrets.get(_SECRET)
+        digest = randomness.digest(secret) if secret else None
+        changes.add_application(
+            access.work, item.content["client_id"], digest, _settings(item), item.created_at or access.now
+        )
+
+    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+        """Replace an application. A new secret leaves the former one valid for a while; a public application has none."""
+        row, settings = _row(access, item.id[0]), _settings(item)
+        secret = item.secrets.get(_SECRET)
+        values: dict[str, Any] = {}
+        if settings.is_public:
+            values = {"secret_hash": None, "former_secret_hash": None, "former_secret_until": None}
+        elif secret not in (None, _KEPT):
+            values = {
+                "secret_hash": randomness.digest(str(secret)),
+                "former_secret_hash": row.secret_hash if row else None,
+                "former_secret_until": access.now + _OVERLAP,
+            }
+        changes.change_application(access.work, item.content["client_id"], settings, **values)
+
+    def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
+        """Remove an application."""
+        if (row := _row(access, item_id[0])) is not None:
+            changes.remove_application(access.work, row.client_id)
+
+
+rules.store = ApplicationStore()
+
+
+@rules.given
+def read_names(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    """Store the interface's names as RFC 7591 spells them."""
+    for name, stored, known in (("protocol", "protocol", _PROTOCOLS), ("application_type", "application_type", _TYPES)):
+        if (value := given.computed.get(name)) is not None:
+            given.values[stored,] = known[value]
+    if (scopes := given.computed.get("allowed_scopes")) is not None:
+        given.values["scope",] = " ".join(scopes)
+
+
+@rules.shown
+def show_names(context: Context, content: StoredApplication, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values["protocol"] = next(shown for shown, stored in _PROTOCOLS.items() if stored == content.protocol)
+    values["application_type"] = next(shown for shown, stored in _TYPES.items() if stored == content.application_type)
+    values["allowed_scopes"] = content.scope.split()
+
+
+@rules.problems
+def disagreements(content: StoredApplication, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+    """Hold an application to what a configuration file may say."""
+    stated = content.model_dump(mode="json", exclude_unset=True, exclude={"client_id"})
+    try:
+        ApplicationFile.model_validate(stated)
+    except ValidationError as problem:
+        first = problem.errors(include_url=False)[0]
+        sentence = str(first["msg"]).removeprefix("Value error, ")
+        name, colon, rest = sentence.partition(": ")
+        yield (".".join(map(str, first["loc"])) or name, rest if colon and not first["loc"] else sentence)
+
+
+@rules.before_create
+def complete(context: Context, item: Item) -> None:
+    """Give a new client its id, and no secret if it is public. Raises BadField for scopes that the caller lacks."""
+    item.content["client_id"] = randomness.guid()
+    if _settings(item).is_public:
+        item.secrets.clear()
+    _refuse_wider(context, _management_scopes(context, item))
+
+
+@rules.before_update
+def refuse_new_scopes(context: Context, before: Item | None, after: Item) -> None:
+    """Raises BadField for scopes that neither the client had nor the caller has."""
+    if _settings(after).is_public:
+        after.secrets.clear()
+    had = _management_scopes(context, before) if before is not None else set()
+    _refuse_wider(context, _management_scopes(context, after) - had)
+
+
+@rules.action("rotate")
+def rotate(context: Context, item: Item, body: Any) -> contract.Credentials:  # noqa: ARG001 - the hook's signature
+    """Return the new secret. Raises BadField for a public client, and for one with more scopes than the caller, who would gain them."""
+    if _settings(item).is_public:
+        raise e.BadField("TokenEndpointAuthMethod: another than none; a public client has no secret.")
+    _refuse_wider(context, _management_scopes(context, item))
+    return contract.Credentials(client_id=item.content["client_id"], client_secret=item.secrets[_SECRET])
+
+
+def _refuse_wider(context: Context, scopes: set[str]) -> None:
+    lacking = sorted(scope for scope in scopes if not machine_tokens.has_scope(context.machine or {}, scope))
+    if lacking:
+        raise e.BadField(f"AudienceScopes: no management scope that the caller lacks; found {lacking[0]}.")
+
+
+def _management_scopes(context: Context, item: Item) -> set[str]:
+    """Return the scopes with which the client could call the management operations."""
+    by_audience: dict[str, list[str]] = item.content.get("audience_scopes") or {}
+    return {scope for name in machine_tokens.audiences(context.services) for scope in by_audience.get(name, ())}
+
+
+def _row(access: StoreAccess, name: str) -> ApplicationRow | None:
+    return next((one for one in changes.applications_of(access.work) if one.name == name.lower()), None)
+
+
+def _item(row: ApplicationRow) -> Item:
+    secrets = {_SECRET: _KEPT} if row.secret_hash else {}
+    content = {**row.settings, "client_id": row.client_id}
+    return Item((str(row.settings["name"]),), content, secrets, created_at=row.created_at, modified_at=row.created_at)
+
+
+def _settings(item: Item) -> ApplicationSettings:
+    return ApplicationSettings.model_validate(
+        {name: held for name, held in item.content.items() if name != "client_id"}
+    )

@@ -1,0 +1,161 @@
+"""Management of OAuth clients (interface tenant-config.md section 10): what is written signs people in at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from werkzeug.test import Client, TestResponse
+
+from tests.support.identity_service import MovableClock
+from tests.support.machines import ask, audience, machine
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+CLIENTS = "/v2/manage/oauth-clients"
+ALL = tuple(f"client:{action}" for action in ("read", "create", "update", "delete"))
+SHOP = {"AppName": "Shop", "RedirectURIs": ["https://shop.example/in"]}
+Send = Callable[..., TestResponse]
+
+
+def asking(tenant: TenantServer, *more: str) -> Send:
+    token = machine(tenant, *ALL, *more)
+    return lambda method, path, body=None: ask(tenant, token, method, path, body)
+
+
+@pytest.fixture
+def send(acme: TenantServer) -> Send:
+    return asking(acme)
+
+
+def robot(tenant: TenantServer, *scopes: str, name: str = "Worker") -> dict[str, Any]:
+    return {
+        "AppName": name,
+        "ApplicationType": "M2M",
+        "GrantTypes": ["client_credentials"],
+        "AudienceScopes": {audience(tenant): list(scopes)},
+    }
+
+
+def machine_token(tenant: TenantServer, client: dict[str, Any], **changes: Any) -> TestResponse:
+    body = {
+        "grant_type": "client_credentials",
+        "audience": audience(tenant),
+        "client_id": client["ClientId"],
+        "client_secret": client["ClientSecret"],
+        **changes,
+    }
+    base = f"http://{tenant.name}.{tenant.services.settings.hub_domain}"
+    return Client(tenant.app).post("/service/oauth/token", data=body, base_url=base)
+
+
+def test_client_is_created_shown_once_changed_and_deleted(send: Send) -> None:
+    made = answered(send("POST", CLIENTS, {**SHOP, "AllowedScopes": ["openid", "orders"], "RequirePKCE": True}))
+    assert (made["Protocol"], made["ApplicationType"], made["AllowedScopes"]) == ("OpenID", "Web", ["openid", "orders"])
+    assert len(made["ClientSecret"]) > 30
+    shown = answered(send("GET", f"{CLIENTS}/shop"))
+    assert shown == {**made, "ClientSecret": "********"}
+    assert shown in answered(send("GET", CLIENTS))["Data"]
+    changed = answered(send("PUT", f"{CLIENTS}/Shop", {"AccessTokenTTL": 300, "ClientSecret": "********"}))
+    assert changed == {**shown, "AccessTokenTTL": 300}
+    assert answered(send("DELETE", f"{CLIENTS}/Shop")) == {"IsDeleted": True}
+    assert refused(send("GET", f"{CLIENTS}/Shop")) == (404, 7981)
+
+
+def test_change_is_in_force_at_once(acme: TenantServer, send: Send) -> None:
+    made = answered(send("POST", CLIENTS, robot(acme, *ALL)))
+    token = str(answered(machine_token(acme, made))["access_token"])
+    assert answered(ask(acme, token, "GET", CLIENTS))
+    answered(send("PUT", f"{CLIENTS}/Worker", {"IsActive": False}))
+    assert machine_token(acme, made).status_code in (400, 401)
+    assert refused(ask(acme, token, "GET", CLIENTS)) == (403, 6002)
+
+
+def test_rotated_secret_overlaps_with_the_former_one(acme: TenantServer, send: Send) -> None:
+    made = answered(send("POST", CLIENTS, robot(acme, "client:read")))
+    rotated = answered(send("PUT", f"{CLIENTS}/credentials/Worker"))
+    assert set(rotated) == {"ClientId", "ClientSecret"}
+    assert rotated["ClientId"] == made["ClientId"]
+    for secret in (made["ClientSecret"], rotated["ClientSecret"]):
+        answered(machine_token(acme, made, client_secret=secret))
+    clock = acme.services.clock
+    assert isinstance(clock, MovableClock)
+    clock.advance(hours=25)
+    assert machine_token(acme, made).status_code == 403
+    answered(machine_token(acme, rotated))
+
+
+def test_second_rotation_ends_the_oldest_secret(acme: TenantServer, send: Send) -> None:
+    made = answered(send("POST", CLIENTS, robot(acme, "client:read")))
+    second, third = (answered(send("PUT", f"{CLIENTS}/credentials/Worker")) for _ in range(2))
+    assert machine_token(acme, made).status_code == 403
+    answered(machine_token(acme, second))
+    answered(machine_token(acme, third))
+
+
+def test_public_client_has_no_secret(send: Send) -> None:
+    body = {**SHOP, "ApplicationType": "SPA", "TokenEndpointAuthMethod": "none"}
+    assert answered(send("POST", CLIENTS, body))["ClientSecret"] is None
+    assert refused(send("PUT", f"{CLIENTS}/credentials/Shop")) == (400, 7900)
+    answered(send("PUT", f"{CLIENTS}/Shop", {"TokenEndpointAuthMethod": "client_secret_post"}))
+    assert answered(send("PUT", f"{CLIENTS}/credentials/Shop"))["ClientSecret"]
+
+
+def test_client_that_becomes_public_loses_its_secrets(acme: TenantServer, send: Send) -> None:
+    made = answered(send("POST", CLIENTS, {**SHOP, "ClientSecret": None}))
+    answered(send("PUT", f"{CLIENTS}/credentials/Shop"))
+    changed = answered(send("PUT", f"{CLIENTS}/Shop", {"TokenEndpointAuthMethod": "none"}))
+    assert (made["ClientSecret"] is not None, changed["ClientSecret"]) == (True, None)
+    answered(send("PUT", f"{CLIENTS}/Shop", {"TokenEndpointAuthMethod": "client_secret_post"}))
+    assert answered(send("GET", f"{CLIENTS}/Shop"))["ClientSecret"] is None
+
+
+@pytest.mark.parametrize(
+    ("members", "named"),
+    [
+        ({"AppName": "1shop"}, "AppName"),
+        ({"AppName": "x" * 61}, "AppName"),
+        ({"RedirectURIs": ["javascript:alert(1)"]}, "RedirectURIs"),
+        ({"RedirectURIs": ["http://shop.example/in"]}, "RedirectURIs"),
+        ({"RedirectURIs": []}, "RedirectURIs"),
+        ({"RedirectURIs": ["https://shop.example/in#part"]}, "RedirectURIs"),
+        ({"GrantTypes": ["password"]}, "GrantTypes"),
+        ({"GrantTypes": ["refresh_token"]}, "GrantTypes"),
+        ({"AllowedScopes": ["orders"]}, "scope"),
+        ({"AllowedScopes": ["openid", "a b"]}, "AllowedScopes"),
+        ({"AllowedScopes": ["openid", "account:write"]}, "scope"),
+        ({"Protocol": "SAML"}, "Protocol"),
+        ({"AllowedCorsOrigin": ["*"]}, "AllowedCorsOrigin"),
+        ({"AccessTokenTTL": 1}, "AccessTokenTTL"),
+        ({"TokenEndpointAuthMethod": "private_key_jwt"}, "TokenEndpointAuthMethod"),
+    ],
+)
+def test_malformed_client_names_its_field(send: Send, members: dict[str, Any], named: str) -> None:
+    answer = send("POST", CLIENTS, {**SHOP, **members})
+    assert refused(answer) == (400, 7900)
+    assert named in answer.get_json()["Description"]
+    assert "Shop" not in [one["AppName"] for one in answered(send("GET", CLIENTS))["Data"]]
+
+
+def test_name_in_another_case_is_taken(send: Send) -> None:
+    answered(send("POST", CLIENTS, SHOP))
+    assert refused(send("POST", CLIENTS, {**SHOP, "AppName": "SHOP"})) == (409, 7980)
+
+
+def test_program_grants_no_scope_that_it_lacks(acme: TenantServer, send: Send) -> None:
+    wider = asking(acme, "security:update")
+    assert refused(send("POST", CLIENTS, robot(acme, "client:read", "security:update"))) == (400, 7900)
+    assert refused(send("POST", CLIENTS, robot(acme, "all"))) == (400, 7900)
+    answered(send("POST", CLIENTS, robot(acme, "client:read")))
+    body = {"AudienceScopes": {audience(acme).replace("/identity/v2", "/v2"): ["security:update"]}}
+    assert refused(send("PUT", f"{CLIENTS}/Worker", body)) == (400, 7900)
+    answered(wider("PUT", f"{CLIENTS}/Worker", body))
+    assert refused(send("PUT", f"{CLIENTS}/credentials/Worker")) == (400, 7900)
+    answered(send("PUT", f"{CLIENTS}/Worker", {"DisplayName": "The robot"}))
+
+
+def test_client_of_another_tenant_is_unknown(new_tenant_server: NewTenantServer, send: Send) -> None:
+    answered(asking(new_tenant_server())("POST", CLIENTS, SHOP))
+    for method, path in (("GET", "Shop"), ("PUT", "Shop"), ("DELETE", "Shop"), ("PUT", "credentials/Shop")):
+        body = {"IsActive": False} if (method, path) == ("PUT", "Shop") else None
+        assert refused(send(method, f"{CLIENTS}/{path}", body)) == (404, 7981), path
