@@ -110,6 +110,16 @@ SAMPLES: dict[str, Sample] = {
         key={"jwtApp": "AppName"},
         malformed=({"AppName": "1 a", "Algo": "HS256", "Key": "k" * 32}, "AppName"),
     ),
+    "captcha": Sample(
+        item=lambda number: {
+            "IsEnabled": True,
+            "EnabledCaptcha": "HCaptcha",
+            "HCaptcha": {"PublicKey": f"site {number}", "PrivateKey": f"secret {number}"},
+        },
+        change=lambda number: {"IsEnabled": False},
+        key={},
+        malformed=({"IsEnabled": True, "EnabledCaptcha": "HCaptcha", "HCaptcha": {"PublicKey": ""}}, "PublicKey"),
+    ),
     "oauth_clients": Sample(
         item=lambda number: {"AppName": f"shop{number}", "RedirectURIs": [f"https://shop{number}.example/in"]},
         change=lambda number: {"DisplayName": f"Shop {number}"},

@@ -1,0 +1,42 @@
+"""Management programs read and write the captcha (interface tenant-config.md section 8). The docstrings are published."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract.resources import singleton
+from app.kit.resource import COMPUTED, READ, UPDATE, InSettings, VerbOptions
+from app.kit.wire import Wire
+
+EnabledCaptcha = Literal["QQTencentCaptcha", "GoogleRecaptchaV2", "GoogleRecaptchaV3", "HCaptcha"]
+
+
+class CaptchaKeys(Wire):
+    """The key pair that the provider issued. `PrivateKey` is masked in responses; masked in a request it stays as it is."""
+
+    public_key: Annotated[str, Field(max_length=200)] = ""
+    private_key: Annotated[str | None, Field(max_length=500)] = None
+
+
+class ScoredCaptchaKeys(CaptchaKeys):
+    """A key pair with a threshold: for GoogleRecaptchaV3 the lowest score that passes, for HCaptcha the highest risk."""
+
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+
+class CaptchaConfiguration(Wire):
+    """The captcha of registrations, locks and risky sign-ins. With `IsEnabled` it is the provider `EnabledCaptcha` with its key pair;
+    without, a question and a proof of work of the service itself. Only the enabled provider's keys are stored."""
+
+    is_enabled: Annotated[bool, COMPUTED] = False
+    enabled_captcha: Annotated[EnabledCaptcha | None, COMPUTED] = None
+    qq_tencent_captcha: Annotated[CaptchaKeys | None, COMPUTED, Field(alias="QQTencentCaptcha")] = None
+    google_recaptcha_v2: Annotated[CaptchaKeys | None, COMPUTED, Field(alias="GoogleRecaptchaV2")] = None
+    google_recaptcha_v3: Annotated[ScoredCaptchaKeys | None, COMPUTED, Field(alias="GoogleRecaptchaV3")] = None
+    h_captcha: Annotated[ScoredCaptchaKeys | None, COMPUTED, Field(alias="HCaptcha")] = None
+
+
+CAPTCHA = singleton(
+    "captcha_settings", "/v2/manage/captcha", CaptchaConfiguration, kind="captcha", noun="captcha",
+    verbs=(VerbOptions(READ, "read"), VerbOptions(UPDATE, "change")), scope="security", backing=InSettings(),
+)  # fmt: skip
