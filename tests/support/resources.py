@@ -50,6 +50,7 @@ class Sample:
         key: the members of an answer that are the id, by path parameter or body member.
         malformed: a body whose refusal names the member.
         settings: of the tenant.
+        fixed: the id of an item that every tenant has.
         is_program: its items include the application of the asking program, which tests leave out.
     """
 
@@ -60,6 +61,7 @@ class Sample:
     path: dict[str, str] | None = None
     settings: Body | None = None
     is_program: bool = False
+    fixed: dict[str, str] | None = None
 
 
 def _hook(number: int) -> Body:
@@ -119,6 +121,13 @@ SAMPLES: dict[str, Sample] = {
         change=lambda number: {"IsEnabled": False},
         key={},
         malformed=({"IsEnabled": True, "EnabledCaptcha": "HCaptcha", "HCaptcha": {"PublicKey": ""}}, "PublicKey"),
+    ),
+    "social_providers": Sample(
+        item=lambda number: {"IsActive": True, "Key": f"client {number}", "Secret": f"secret {number}"},
+        change=lambda number: {"Key": f"client {number}0"},
+        key={"provider": "Provider"},
+        malformed=({"IsActive": True, "Key": ""}, "Key"),
+        fixed={"Provider": "GOOGLE"},
     ),
     "oauth_clients": Sample(
         item=lambda number: {"AppName": f"shop{number}", "RedirectURIs": [f"https://shop{number}.example/in"]},
@@ -279,7 +288,7 @@ class Manager:
         """Ask an operation; `of` is an answer that shows the item."""
         operation, ids = (
             self.operation(verb),
-            {name: (of or {}).get(member) for name, member in self.sample.key.items()},
+            {name: (of or self.sample.fixed or {}).get(member) for name, member in self.sample.key.items()},
         )
         path = operation.path
         for name, value in {**ids, **(self.sample.path or {})}.items():

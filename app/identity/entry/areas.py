@@ -8,6 +8,7 @@ import app.identity.administration.jwt_apps
 import app.identity.administration.oauth_clients
 import app.identity.administration.second_factor_settings
 import app.identity.administration.security_settings
+import app.identity.administration.social_providers
 import app.identity.authentication.federation.token_handoff
 import app.identity.authentication.passwordless.handlers
 import app.identity.authentication.passwordless.smart_login_handlers

@@ -68,7 +68,7 @@ class SettingsStore:
         if resource.is_singleton:
             secrets: Any = {self.backing.key: item.secrets} if self.backing.key else {}
             sealed = tenant_secrets.encrypt_merged(access.encryption, held.tenant_id, held.service_secrets, **secrets)
-            _refuse_wrong(held.settings, item.content, 0)
+            refuse_wrong(held.settings, item.content, 0)
             changes.change(access.work, settings=item.content, service_secrets=sealed)
             return
         self._write(access, held, {**self._read(resource, held.settings), item.id: item})
@@ -97,11 +97,11 @@ class SettingsStore:
         if not self.backing.listed:
             stands = {key[-1]: item.content[value] if value else item.content for key, item in items.items()}
         put(settings, self._path, stands)
-        _refuse_wrong(held.settings, settings, len(self._path) + 1)
+        refuse_wrong(held.settings, settings, len(self._path) + 1)
         changes.change(access.work, settings=settings)
 
 
-def _refuse_wrong(before: Mapping[str, Any], after: Mapping[str, Any], depth: int) -> None:
+def refuse_wrong(before: Mapping[str, Any], after: Mapping[str, Any], depth: int) -> None:
     """Raise SettingsRefused for settings that no tenant can have, or that a configuration file could not state though it could before."""
     try:
         TenantSettings.model_validate(after)

@@ -1,0 +1,81 @@
+"""A tenant's server sets up social providers; pages and operations follow at once (interface tenant-config.md section 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.support.machines import ask, machine
+from tests.support.oauth_world import NewWorld, World
+from tests.support.tenant_server import TenantServer, answered, refused
+from tests.support.visitor import NewVisitorAt
+
+PROVIDERS = "/v2/manage/providers"
+GOOGLE = {"IsActive": True, "Key": "client-1", "Secret": "a client secret"}
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def tenant(new_world: NewWorld, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setattr("app.hub.tenancy.FRESH_SECONDS", -1)  # as if five seconds had passed before each page
+    return new_world()
+
+
+@pytest.fixture
+def server(tenant: World, identity_app: Flask) -> TenantServer:
+    return TenantServer(tenant.services, identity_app, tenant.tenant_id, tenant.name, tenant.api_key, "")
+
+
+@pytest.fixture
+def send(server: TenantServer) -> Ask:
+    token = machine(server, "provider:read", "provider:update")
+    return lambda method, name="", body=None: ask(server, token, method, f"{PROVIDERS}/{name}".rstrip("/"), body)
+
+
+def test_provider_is_offered_as_soon_as_it_is_active(send: Ask, tenant: World, new_visitor_at: NewVisitorAt) -> None:
+    names = [one["Provider"] for one in answered(send("GET"))["Data"]]
+    assert names == ["FACEBOOK", "GITHUB", "GOOGLE", "LINKEDIN", "LIVE"]
+    assert "Continue with Google" not in new_visitor_at(tenant).open("/login").text
+    shown = answered(send("PUT", "google", GOOGLE))
+    assert shown == {"Provider": "GOOGLE", "IsActive": True, "Key": "client-1", "Secret": "********"}
+    assert answered(send("GET", "GOOGLE")) == shown
+    assert "Continue with Google" in new_visitor_at(tenant).open("/login").text
+    connection = tenant.services.directory.by_name(tenant.name)
+    assert connection is not None
+    assert connection.settings.connections["google"].key == "client-1"
+    answered(send("PUT", "GOOGLE", {"IsActive": False}))
+    assert "Continue with Google" not in new_visitor_at(tenant).open("/login").text
+    assert answered(send("GET", "GOOGLE")) == {**shown, "IsActive": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "named"),
+    [
+        ("google", {"IsActive": True}, "Key"),
+        ("google", {**GOOGLE, "Key": "x" * 501}, "Key"),
+        ("google", {**GOOGLE, "IsActive": "perhaps"}, "IsActive"),
+        ("google", {**GOOGLE, "Secret": "x" * 2_001}, "Secret"),
+        ("myspace", GOOGLE, ""),
+        ("twitter", GOOGLE, ""),
+    ],
+)
+def test_malformed_or_unknown_provider_changes_nothing(send: Ask, name: str, body: dict[str, Any], named: str) -> None:
+    before = answered(send("GET"))
+    answer = send("PUT", name, body)
+    assert refused(answer) == (400, 7900)
+    assert named in answer.get_json()["Description"]
+    assert answered(send("GET")) == before
+
+
+def test_provider_with_addresses_of_a_file_keeps_them(send: Ask, tenant: World) -> None:
+    tenant.change_settings(connections={"apple": {"key": "old", "issuer": "https://appleid.apple.com"}})
+    assert answered(send("PUT", "APPLE", {"Key": "new"}))["Key"] == "new"
+    found = tenant.services.directory.by_name(tenant.name)
+    assert found is not None
+    assert (found.settings.connections["apple"].key, found.settings.connections["apple"].issuer) == (
+        "new",
+        "https://appleid.apple.com",
+    )
