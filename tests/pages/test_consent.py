@@ -36,7 +36,7 @@ def test_openid_scope_alone_is_explained(world: World, visitor: Visitor) -> None
     [
         ("en", ("See your full profile, your consents and your passkeys", "once you confirm it’s you")),
         ("de", ("Ihr vollständiges Profil, Ihre Einwilligungen", "nach Bestätigung Ihrer Identität")),
-        ("ar", ("الاطلاع على ملفك الشخصي الكامل", "وبعد أن تؤكد هويتك")),
+        ("ar", ("الاطلاع على ملفك الشخصي الكامل", "بعد أن تؤكد هويتك")),
     ],
 )
 def test_interface_access_is_explained_in_each_language(

@@ -95,7 +95,7 @@ def test_failed_callback_shows_its_reason(
     }
     assert {reason: page.query for reason, page in pages.items()} == {reason: {"problem": reason} for reason in pages}
     assert len({page.text for page in pages.values()}) == len(pages)
-    assert "connected to another account" in pages["taken"].text
+    assert "connected to a different account" in pages["taken"].text
     assert linked_providers(tenant, ada) == []
 
 

@@ -48,7 +48,7 @@ def test_phone_number_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at
     page = sign_in(browser, tenant, ada)
     assert page.heading == "Protect your account"
     wrong = page.press("Send code", target="12")
-    assert (wrong.status, "like +49 30 123456" in wrong.text) == (400, True)
+    assert (wrong.status, "like +1 202 555 0123" in wrong.text) == (400, True)
     typed = wrong.press("Send code", target=NUMBER)
     assert "texted to ***********23" in typed.text
     codes_page = typed.press("Verify", code=code_in(sent_codes(tenant)[-1]))
@@ -131,7 +131,7 @@ def test_number_and_answers_are_added_while_signed_in(new_world: NewWorld, visit
     ada, browser = tenant.person("ada@example.com"), visitor_at(tenant)
     page = signed_in(browser, ada).press("Text message")
     wrong = page.press("Send code", target="12")
-    assert "like +49 30 123456" in wrong.text
+    assert "like +1 202 555 0123" in wrong.text
     typed = wrong.press("Send code", target=NUMBER)
     assert "texted to ***********23" in typed.text
     assert typed.press("Verify", code=code_in(sent_codes(tenant)[-1])).heading == "Save your backup codes"

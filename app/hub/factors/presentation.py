@@ -48,7 +48,7 @@ class CodeForm(FactorForm):
     """A code; spaces, dashes and digits of any script are accepted."""
 
     code = StringField(_l("Verification code"), [InputRequired(_l("Enter the code."))])
-    wrong = _l("Wrong code. Enter the one shown now.")
+    wrong = _l("Wrong code. Enter the one your app shows now.")
 
     def to_answer(self, attempt: str) -> FactorAnswer:
         kind = FactorKind(str(self.kind.data))

@@ -25,7 +25,7 @@ class PushForm(FactorForm):
 
 
 _UNREACHABLE: Final = Notice(
-    _l("We can’t reach your device"),
+    _l("We couldn’t send the request"),
     _l("Something isn’t responding on our side. Try again in a moment, or try another way."),
 )
 _NOTICES: Final[dict[type[ApiError], Notice]] = {

@@ -28,7 +28,7 @@ class SmsForm(CodeForm):
 
 
 _NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.MalformedPhone: _l("Enter the number with + and the country code, like +49 30 123456."),
+    e.MalformedPhone: _l("Enter the number with + and the country code, like +1 202 555 0123."),
     e.PhoneRegistered: _l("You already sign in with this number. Use another one."),
     e.NoPhoneRegistered: _l("Enter your phone number with + and the country code."),
 }

@@ -150,5 +150,5 @@ _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.MalformedEmail: _l("Enter a valid email address."),
     e.EmailRefused: _NOT_HERE,
     e.EmailDomainRefused: _NOT_HERE,
-    e.MalformedPhone: _l("Enter the number with + and the country code, like +49 30 123456."),
+    e.MalformedPhone: _l("Enter the number with + and the country code, like +1 202 555 0123."),
 }

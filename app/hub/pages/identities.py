@@ -109,7 +109,7 @@ _RESULTS: Final = {
     "removed": Notice(_l("Account disconnected"), _l("You can no longer sign in with it."), "ok"),
     "taken": Notice(
         _l("Already connected"),
-        _l("It’s connected to another account here. Disconnect it there first, or choose another one."),
+        _l("It’s connected to a different account. Disconnect it from that account first, or connect another one."),
     ),
     "denied": Notice(
         _l("Account not connected"),

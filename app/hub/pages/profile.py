@@ -192,7 +192,7 @@ def _username(name: str) -> Fact:
 
 EDIT: Final = "/profile/edit"
 _VERIFIED: Final = {True: (_l("Verified"), "ok"), False: (_l("Not verified"), "warn")}
-_CONSENTS: Final = Fact(_l("Consent"), _l("See and change what you agreed to"), "tick", "/consents")
+_CONSENTS: Final = Fact(_l("Consent"), _l("Review or change your consent"), "tick", "/consents")
 _OTHERS: Final = (
     ("NickName", "nick_name", _l("Nickname"), "person"),
     ("BirthDate", "birth_date", _l("Date of birth"), "calendar"),

@@ -383,7 +383,7 @@ _FIELD_ERRORS = (
     (e.MalformedUsername, "username", _l("Use 1 to 32 characters, without spaces.")),
     (e.UsernameFormatRefused, "username", USERNAME_FORMAT),
     (e.PhoneTaken, "phone", _l("This number is already in use.")),
-    (e.MalformedPhone, "phone", _l("Enter the number with + and the country code, like +49 30 123456.")),
+    (e.MalformedPhone, "phone", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
     (e.PhoneMissing, "phone", _l("Enter your phone number with + and the country code.")),
     (e.PasswordMissing, "password", _l("Choose a password.")),
     (e.MalformedDate, "birth_date", _l("Enter a valid date.")),

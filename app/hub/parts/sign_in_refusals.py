@@ -63,7 +63,7 @@ NEEDS: Final = {
     ),
     "nobody": Notice(
         _l("No account is connected"),
-        _l("Already have an account? Sign in, then connect it in Security."),
+        _l("Already have an account? Sign in another way, then connect this one in Security."),
         "note",
     ),
     "broken": Notice(
@@ -126,7 +126,7 @@ _NOTICES: Final = {
         _l("Sign-in is locked"),
         _l("Too many attempts. Enter your password again and answer this account’s security question."),
     ),
-    RefusalReason.ANSWER: Notice(_l("Wrong answer"), _l("Enter your password again, too.")),
+    RefusalReason.ANSWER: Notice(_l("Wrong answer"), _l("Try another answer, and enter your password again.")),
     RefusalReason.LOCKED: Notice(_l("Sign-in is locked"), _l("Too many attempts. Get help to unlock this account.")),
     RefusalReason.BLOCKED: Notice(_l("Account blocked"), _l("Get help to unblock it.")),
     RefusalReason.DISABLED: Notice(_l("Account disabled"), _l("Get help to reactivate it.")),
