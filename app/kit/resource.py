@@ -130,6 +130,7 @@ class VerbOptions:
     summary: str = ""
     unknown: type[ApiError] | None = None  # no such item; for a LIST: no item at all
     errors: tuple[type[ApiError], ...] = ()
+    id_in_body: bool = False  # an UPDATE at the collection's path: its body has the id
 
 
 @dataclass(frozen=True)

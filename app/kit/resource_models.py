@@ -56,9 +56,16 @@ def create_request(resource: Resource, address: Address) -> type[Wire]:
     return _request(resource, address, "New", lambda _: False)
 
 
-def update_request(resource: Resource, address: Address) -> type[Wire]:
-    """Return the request that changes an item: the id's parameters in the path, no FIXED fields."""
-    return _request(resource, address, "Changed", lambda info: mark_of(info, Role) is FIXED, is_update=True)
+def update_request(resource: Resource, address: Address, *, id_in_body: bool = False) -> type[Wire]:
+    """Return the request that changes an item: the id's parameters in the path or in the body, no FIXED fields."""
+    return _request(
+        resource,
+        address,
+        "Changed",
+        lambda info: mark_of(info, Role) is FIXED,
+        is_update=True,
+        id_in_body=id_in_body,
+    )
 
 
 def replace_request(resource: Resource, address: Address) -> type[Wire]:
@@ -171,15 +178,19 @@ def _request(
     is_left_out: Callable[[FieldInfo], bool],
     *,
     is_update: bool = False,
+    id_in_body: bool = False,
     is_within: bool = False,
 ) -> type[Wire]:
     """Return the model without fields that requests cannot set; a singleton's model itself if it has none of these."""
-    fields = _request_fields(resource, resource.model, address, is_left_out, is_update=is_update)
+    has_path_id = is_update and not id_in_body
+    fields = _request_fields(
+        resource, resource.model, address, is_left_out, is_update=is_update, has_path_id=has_path_id
+    )
     if fields is None:
         return resource.model
     keys = [member.info for member in resource.keys if member.key and member.key.parameter]
     if not is_within:
-        fields |= _in_path(info for info in keys if is_update or _parent(info))
+        fields |= _in_path(info for info in keys if has_path_id or _parent(info))
     name = f"{prefix}{resource.model.__name__}{address.suffix}"
     return _create(name, address.spelling, fields)
 
@@ -191,6 +202,7 @@ def _request_fields(
     is_left_out: Callable[[FieldInfo], bool],
     *,
     is_update: bool,
+    has_path_id: bool,
 ) -> Fields | None:
     """Return the fields of a request's body; None if they are exactly the model's."""
     fields: Fields = {}
@@ -198,11 +210,13 @@ def _request_fields(
     for name, info in model.model_fields.items():
         key: Key | None = mark_of(info, Key)
         is_excluded = mark_of(info, Role) in NOT_IN_REQUESTS or is_left_out(info)
-        if is_excluded or (key and (key.is_minted or key.is_parent or (is_update and key.parameter))):
+        if is_excluded or (key and (key.is_minted or key.is_parent or (has_path_id and key.parameter))):
             is_same = False
             continue
         inner = inner_model(info.annotation)
-        kept = _request_fields(resource, inner, address, is_left_out, is_update=is_update) if inner else None
+        kept = None
+        if inner:
+            kept = _request_fields(resource, inner, address, is_left_out, is_update=is_update, has_path_id=has_path_id)
         annotation: Any = _annotated(info.annotation, info.metadata)
         if inner is not None and kept is not None:
             made = _create(

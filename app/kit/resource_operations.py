@@ -87,10 +87,10 @@ def drafts(resource: Resource) -> Iterator[OperationDraft]:
 def _draft(resource: Resource, address: Address, does: VerbOptions) -> OperationDraft:
     verb = does.verb
     paths = [
-        path if resource.is_singleton or not verb.is_at_item else resource.item_path(path)
+        path if resource.is_singleton or not verb.is_at_item or does.id_in_body else resource.item_path(path)
         for path in (address.path, *address.also)
     ]
-    request, response = _models(resource, address, verb)
+    request, response = _models(resource, address, does)
     words = "Set the {one}." if verb is CREATE and resource.is_singleton else verb.summary
     summary = does.summary or words.format(one=resource.noun, many=resource.many)
     return OperationDraft(
@@ -121,8 +121,9 @@ def _action(resource: Resource, action: Action) -> OperationDraft:
     )
 
 
-def _models(resource: Resource, address: Address, verb: Verb) -> tuple[type[Wire], type[Wire]]:
+def _models(resource: Resource, address: Address, does: VerbOptions) -> tuple[type[Wire], type[Wire]]:
     """Return the request and the response of an operation."""
+    verb = does.verb
     item = models.answer(resource, address)
     if resource.is_singleton:
         return (Nothing if verb is READ else models.create_request(resource, address)), item
@@ -135,8 +136,9 @@ def _models(resource: Resource, address: Address, verb: Verb) -> tuple[type[Wire
         return models.item_request(resource, address, whole=True), address.deleted
     if verb is REPLACE:
         return models.replace_request(resource, address), listed
-    model = models.create_request if verb is CREATE else models.update_request
-    return model(resource, address), item
+    if verb is CREATE:
+        return models.create_request(resource, address), item
+    return models.update_request(resource, address, id_in_body=does.id_in_body), item
 
 
 def is_list(resource: Resource, verb: Verb) -> bool:

@@ -11,7 +11,8 @@ from app.identity.authentication.federation.service import ConnectionBroken, Con
 from tests.support.connecting import asked, finished, led
 from tests.support.devices import store_service_secrets
 from tests.support.identity_service import on_one_database
-from tests.support.tenant_server import NewTenantServer, TenantServer
+from tests.support.machines import ask, machine
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 from tests.support.upstream import SECRET, FakeProvider
 
 pytestmark = on_one_database
@@ -138,3 +139,25 @@ def test_nested_claim_is_mapped(new_tenant_server: NewTenantServer, fake_provide
     assert (claimed.subject, claimed.email, connection.trusts_email) == ("10", None, False)
     assert claimed.profile["FirstName"] == "Ada"
     assert claimed.profile["ImageUrl"] == "https://pictures.example/a.png"
+
+
+def test_custom_provider_of_the_interface_signs_in(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
+) -> None:
+    tenant = new_tenant_server()
+    stated = fake_provider.oauth2()
+    body = {
+        "ProviderName": "Partner",
+        "UserLoginEndpoint": stated["authorization_endpoint"],
+        "AccessTokenEndpoint": stated["token_endpoint"],
+        "UserprofileEndpoint": stated["userinfo_endpoint"],
+        "ApplicationKey": stated["key"],
+        "ApplicationSecret": SECRET,
+        "DataMap": {"ID": "id", "Email": "contact.mail", "Company": "company"},
+    }
+    token = machine(tenant, "provider:create")
+    answered(ask(tenant, token, "POST", "/v2/manage/custom-providers/oauth", body))
+    fake_provider.userinfo = {**OCTOCAT, "contact": {"mail": "ada@example.test"}}
+    claimed, _ = finished(tenant, fake_provider.signs_in(led(tenant, "partner")))
+    assert (claimed.provider, claimed.subject, claimed.email) == ("partner", "583231", "ada@example.test")
+    assert claimed.profile["Company"] == "GitHub"

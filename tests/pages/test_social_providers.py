@@ -79,3 +79,71 @@ def test_provider_with_addresses_of_a_file_keeps_them(send: Ask, tenant: World) 
         "new",
         "https://appleid.apple.com",
     )
+
+
+# OAuth custom providers: /v2/manage/custom-providers/oauth.
+
+CUSTOM = "/v2/manage/custom-providers/oauth"
+PARTNER: dict[str, Any] = {
+    "ProviderName": "Partner",
+    "FriendlyProviderName": "Partner AG",
+    "UserLoginEndpoint": "https://partner.example/authorize",
+    "AccessTokenEndpoint": "https://partner.example/token",
+    "UserprofileEndpoint": "https://partner.example/user",
+    "ApplicationKey": "key-1",
+    "ApplicationSecret": "a client secret",
+    "Scope": "user",
+    "DataMap": {"ID": "user.id", "Email": "user.mail"},
+}
+
+
+@pytest.fixture
+def manage(server: TenantServer) -> Ask:
+    token = machine(server, *(f"provider:{action}" for action in ("read", "create", "update", "delete")))
+    return lambda method, path="", body=None: ask(server, token, method, f"{CUSTOM}{path}", body)
+
+
+def test_custom_provider_is_offered_until_it_is_deleted(
+    manage: Ask, tenant: World, new_visitor_at: NewVisitorAt
+) -> None:
+    shown = answered(manage("POST", body=PARTNER))
+    assert shown == {
+        **PARTNER, "ProviderName": "partner", "ApplicationSecret": "********", "IsActive": True, "ResponseType": "code",
+        "RequestTokenHttpMethod": "POST",
+    }  # fmt: skip
+    assert answered(manage("GET"))["Data"] == [shown]
+    assert "Continue with Partner AG" in new_visitor_at(tenant).open("/login").text
+    changed = answered(manage("PUT", body={**shown, "ApplicationKey": "key-2"}))
+    assert changed == {**shown, "ApplicationKey": "key-2"}
+    assert answered(manage("DELETE", "/Partner")) == {"IsDeleted": True}
+    assert "Partner" not in new_visitor_at(tenant).open("/login").text
+    assert refused(manage("PUT", body=PARTNER)) == (404, 7940)
+    assert refused(manage("DELETE", "/partner")) == (404, 7940)
+
+
+@pytest.mark.parametrize(
+    ("members", "named"),
+    [
+        ({"ProviderName": "1st"}, "ProviderName"),
+        ({"ProviderName": "Google"}, "ProviderName"),
+        ({"UserLoginEndpoint": "http://partner.example/"}, "UserLoginEndpoint"),
+        ({"AccessTokenEndpoint": None}, "AccessTokenEndpoint"),
+        ({"UserprofileEndpoint": "javascript:alert(1)"}, "UserprofileEndpoint"),
+        ({"ApplicationKey": ""}, "ApplicationKey"),
+        ({"ResponseType": "token"}, "ResponseType"),
+        ({"RequestTokenHttpMethod": "GET"}, "RequestTokenHttpMethod"),
+        ({"DataMap": {"Email": "mail"}}, "DataMap"),
+        ({"DataMap": {"ID": "id", "Password": "pw"}}, "DataMap"),
+    ],
+)
+def test_malformed_custom_provider_names_its_field(manage: Ask, members: dict[str, Any], named: str) -> None:
+    answer = manage("POST", body={**PARTNER, **members})
+    assert refused(answer) == (400, 7900)
+    assert named in answer.get_json()["Description"]
+    assert answered(manage("GET"))["Data"] == []
+
+
+def test_connection_of_a_file_keeps_its_name(manage: Ask, tenant: World) -> None:
+    tenant.change_settings(connections={"partner": {"key": "old", "issuer": "https://partner.example"}})
+    assert refused(manage("POST", body=PARTNER)) == (400, 7900)
+    assert refused(manage("DELETE", "/partner")) == (404, 7940)

@@ -84,6 +84,11 @@ class JwtAppExists(ApiError):
     description = "Name taken."
 
 
+class UnknownOAuthProvider(ApiError):
+    code, status, message = 7940, 404, "OAuth configuration not found"
+    description = "No OAuth provider of this name."
+
+
 class OAuthClientExists(ApiError):
     code, status, message = 7980, 409, "OAuth client already exist"
     description = "Name taken."

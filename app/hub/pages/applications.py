@@ -79,7 +79,9 @@ class ApplicationsPage(Page):
         }
 
 
-_REVOKED: Final = Notice(_l("Access removed"), _l("The app will have to ask for your permission to get access again."), "ok")
+_REVOKED: Final = Notice(
+    _l("Access removed"), _l("The app will have to ask for your permission to get access again."), "ok"
+)
 
 
 @pages.get(ADDRESS)

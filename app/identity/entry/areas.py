@@ -6,9 +6,9 @@ import app.identity.administration.captcha_settings
 import app.identity.administration.handlers
 import app.identity.administration.jwt_apps
 import app.identity.administration.oauth_clients
+import app.identity.administration.providers
 import app.identity.administration.second_factor_settings
 import app.identity.administration.security_settings
-import app.identity.administration.social_providers
 import app.identity.authentication.federation.token_handoff
 import app.identity.authentication.passwordless.handlers
 import app.identity.authentication.passwordless.smart_login_handlers

@@ -1,11 +1,14 @@
-"""Social providers as a resource: the tenant's connections under the interface's names."""
+"""Social providers and OAuth custom providers as resources: the tenant's connections."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any, Final
 
+from app.contract import errors as e
+from app.contract import oauth_providers
 from app.contract import social_providers as contract
 from app.contract.configuration import TenantSettings
 from app.contract.connections import PRESETS
@@ -13,13 +16,14 @@ from app.contract.social_providers import StoredProvider
 from app.identity.administration.resources.settings_store import refuse_wrong
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.tenant_secrets import CONNECTIONS
+from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.kit.resource import Resource
+from app.kit.resource_values import ItemInput
 
-rules = rules_of(contract.PROVIDERS)
+social, custom = rules_of(contract.PROVIDERS), rules_of(oauth_providers.PROVIDERS)
 
-_SECRET: Final = "secret"
 _NAMES: Final = (
     "amazon", "apple", "facebook", "foursquare", "github", "google", "linkedin", "live", "paypal", "qq", "salesforce", "sinaweibo",
     "twitter", "wechat", "yahoo",
@@ -27,11 +31,15 @@ _NAMES: Final = (
 """The interface's names. Those without a preset need addresses, which only a configuration file states."""
 
 
+@dataclass(frozen=True)
 class ConnectionStore:
-    """The tenant's connections with an interface name, and the presets that are not set up yet."""
+    """The tenant's connections: with an interface name, those that are not set up yet included, or the tenant's own ones."""
 
-    raises_version = True
-    keeps_origin = False
+    is_social: bool
+    id_key: str
+    secret_name: str
+    raises_version: bool = True
+    keeps_origin: bool = False
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the providers by name."""
@@ -41,12 +49,11 @@ class ConnectionStore:
         secrets = tenant_secrets.decrypt_all(access.encryption, access.work.tenant_id, encrypted).get(CONNECTIONS, {})
         return [
             Item(
-                (name.upper(),),
+                (name.upper() if self.is_social else name,),
                 dict(connections.get(name) or {"key": "", "is_active": False}),
-                {_SECRET: secrets[name]} if name in secrets else {},
+                {self.secret_name: secrets[name]} if name in secrets else {},
             )
-            for name in _NAMES
-            if name in PRESETS or name in connections
+            for name in self._names(connections)
         ]
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
@@ -59,12 +66,17 @@ class ConnectionStore:
 
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Set up a provider, or change it. Raises SettingsRefused."""
-        content = {name: held for name, held in item.content.items() if name != "provider"}
-        self._write(access, item.id[0].lower(), content, item.secrets.get(_SECRET))
+        content = {name: held for name, held in item.content.items() if name != self.id_key}
+        self._write(access, item.id[0].lower(), content, item.secrets.get(self.secret_name))
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
         """Remove a connection."""
         self._write(access, item_id[0].lower(), None, None)
+
+    def _names(self, connections: Mapping[str, Any]) -> list[str]:
+        if self.is_social:
+            return [name for name in _NAMES if name in PRESETS or name in connections]
+        return sorted(name for name, one in connections.items() if name not in _NAMES and not one.get("issuer"))
 
     def _write(self, access: StoreAccess, name: str, content: dict[str, Any] | None, secret: str | None) -> None:
         held = changes.own(access.work)
@@ -79,10 +91,40 @@ class ConnectionStore:
         changes.change(access.work, settings=settings, service_secrets=encrypted)
 
 
-rules.store = ConnectionStore()
+social.store = ConnectionStore(True, "provider", "secret")
+custom.store = ConnectionStore(False, "provider_name", "application_secret")
 
 
-@rules.problems
+@social.problems
 def missing_key(content: StoredProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     if not content.key:
         yield "key", "the client id that the provider issued"
+
+
+@custom.given
+def read_provider(context: Context, given: ItemInput) -> None:
+    """Store `DataMap` as the claims of a connection. Raises BadField for a field that it cannot fill, and for a name in use."""
+    if given.computed.get("data_map") is None:  # a GET or DELETE
+        return
+    name = given.id.get("provider_name", "").lower()
+    given.id["provider_name"] = name
+    connections = context.tenant.settings.connections
+    if name in _NAMES or (name in connections and connections[name].issuer):
+        raise e.BadField(
+            "ProviderName: another one; a social provider or a connection of the configuration file has this name."
+        )
+    given.values["claims",] = {}
+    for field, claim in given.computed["data_map"].items():
+        if field not in oauth_providers.FIELDS:
+            raise e.BadField(f"DataMap: a field that a provider fills, such as Email; found {field[:60]}.")
+        given.values["claims",][oauth_providers.FIELDS[field]] = claim
+    if "subject" not in given.values["claims",]:
+        raise e.BadField("DataMap: ID, the member that identifies the account.")
+
+
+@custom.shown
+def show_provider(context: Context, content: oauth_providers.StoredProvider, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values |= {"response_type": "code", "request_token_http_method": "POST"}
+    values["data_map"] = {
+        field: content.claims[claim] for field, claim in oauth_providers.FIELDS.items() if claim in content.claims
+    }

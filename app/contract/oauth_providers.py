@@ -1,0 +1,63 @@
+"""Management programs read and write OAuth custom providers (interface tenant-config.md section 11): connections by OAuth 2.0.
+
+The docstrings are published."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.connections import MEMBERS, ConnectionSettings, ProviderAddress
+from app.contract.resources import collection
+from app.kit.resource import (
+    COMPUTED,
+    CREATE,
+    DELETE,
+    LIST,
+    SECRET,
+    UPDATE,
+    InOwnStore,
+    Key,
+    StoredAs,
+    VerbOptions,
+)  # fmt: skip
+from app.kit.wire import Wire
+
+FIELDS = {"ID": "subject", "Email": "email", "EmailVerified": "email_verified"} | {
+    field: claim for claim, field in MEMBERS.items()
+}
+"""The fields of the profile that `DataMap` may fill, and the claims of a connection."""
+Claim = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class OAuthProvider(Wire):
+    """An identity provider of the tenant's own, by OAuth 2.0 with a code. `DataMap` names the member of the provider's answer for each
+    field of the profile (`a.b` is b within a); `ID` identifies the account, and the provider never reuses it. `ApplicationSecret` is
+    masked in responses. The redirect URI to register there is `/socialauth/validate.sauth` of the tenant's host."""
+
+    provider_name: Annotated[str, Key("providerName"), Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
+    friendly_provider_name: Annotated[str, StoredAs("title"), Field(max_length=60)] = ""
+    is_active: bool = True
+    user_login_endpoint: Annotated[ProviderAddress, StoredAs("authorization_endpoint")]
+    access_token_endpoint: Annotated[ProviderAddress, StoredAs("token_endpoint")]
+    userprofile_endpoint: Annotated[ProviderAddress, StoredAs("userinfo_endpoint")]
+    application_key: Annotated[str, StoredAs("key"), Field(min_length=1, max_length=500)]
+    application_secret: Annotated[str | None, SECRET, Field(max_length=2_000)] = None
+    scope: Annotated[str, Field(max_length=500)] = ""
+    response_type: Annotated[Literal["code"], COMPUTED] = "code"
+    request_token_http_method: Annotated[Literal["POST"], COMPUTED, Field(alias="RequestTokenHttpMethod")] = "POST"
+    data_map: Annotated[dict[str, Claim], COMPUTED, Field(max_length=30)]
+
+
+class StoredProvider(ConnectionSettings):
+    """A connection as the store returns it."""
+
+    provider_name: str = ""
+
+
+PROVIDERS = collection(
+    "oauth_providers", "/v2/manage/custom-providers/oauth", OAuthProvider,
+    verbs=(LIST, CREATE, VerbOptions(UPDATE, id_in_body=True), DELETE), noun="OAuth custom provider", scope="provider",
+    unique=("provider_name",), exists=e.BadField, unknown=e.UnknownOAuthProvider, backing=InOwnStore(), content=StoredProvider,
+    ids=("provider_name",), most=30,
+)  # fmt: skip

@@ -1,0 +1,248 @@
+"""What to send to each resource of the catalogue and of the sample resources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What to send to a resource.
+
+    Args:
+        item: the n-th item's body; all differ where they must.
+        change: what an update states beside the id, of the n-th item.
+        key: the members of an answer that are the id, by path parameter or body member.
+        malformed: a body whose refusal names the member.
+        settings: of the tenant.
+        fixed: the id of an item that every tenant has.
+        is_program: its items include the application of the asking program, which tests leave out.
+    """
+
+    item: Callable[[int], Body]
+    change: Callable[[int], Body]
+    key: dict[str, str]
+    malformed: tuple[Body, str]
+    path: dict[str, str] | None = None
+    settings: Body | None = None
+    is_program: bool = False
+    fixed: dict[str, str] | None = None
+
+
+def _hook(number: int) -> Body:
+    basic = {"Username": "ada", "Password": "secret-of-the-hook"}
+    return {
+        "Event": "Login", "TargetUrl": f"https://t{number}.example/", "DisplayName": "first", "Headers": {"x": "1"},
+        "Authentication": {"AuthType": "Basic", "BasicAuth": basic},
+    }  # fmt: skip
+
+
+def _oauth_provider(name: str) -> Body:
+    host = f"https://{name}.example"
+    return {
+        "ProviderName": name,
+        "UserLoginEndpoint": f"{host}/authorize",
+        "AccessTokenEndpoint": f"{host}/token",
+        "UserprofileEndpoint": f"{host}/user",
+        "ApplicationKey": "key",
+        "ApplicationSecret": "a secret of the application",
+        "DataMap": {"ID": "id", "Email": "mail"},
+    }
+
+
+SAMPLES: dict[str, Sample] = {
+    "security_questions": Sample(
+        item=lambda number: {"question": f"What is pet {number} called?"},
+        change=lambda number: {"question": f"What was pet {number} called?"},
+        key={"questionId": "QuestionId"},
+        malformed=({"question": " "}, "question"),
+    ),
+    "push": Sample(
+        item=lambda number: {"Message": f"Is it you? {number}", "AWSsettings": {"SecretAccessKey": "secret-of-sns"}},
+        change=lambda number: {"Message": f"Really? {number}"},
+        key={},
+        malformed=({"QRCodeWidth": 5}, "QRCodeWidth"),
+    ),
+    "duo": Sample(
+        item=lambda number: {"ClientId": f"DI{number}", "ClientSecret": "secret-of-duo", "IsEnabled": False},
+        change=lambda number: {"ClientId": f"DX{number}"},
+        key={},
+        malformed=({"ApiHost": "evil.example"}, "ApiHost"),
+    ),
+    "two_factor": Sample(
+        item=lambda number: {"IsSecondFactorAuthenticatorEnabled": True, "MinimumSecurityQuestionsToAsk": number},
+        change=lambda number: {"IsSecondFactorAuthenticatorEnabled": False},
+        key={},
+        malformed=(
+            {"IsSecondFactorAuthenticatorEnabled": True, "MinimumSecurityQuestionsToAsk": 0},
+            "MinimumSecurityQ",
+        ),
+    ),
+    "jwt_clients": Sample(
+        item=lambda number: {"AppName": f"app{number}", "Secret": "s" * 32},
+        change=lambda number: {"LoginUrl": f"https://app{number}.example/"},
+        key={"jwtClientName": "AppName"},
+        malformed=({"AppName": "1 a", "Secret": "s" * 32}, "AppName"),
+    ),
+    "jwt_providers": Sample(
+        item=lambda number: {"AppName": f"app{number}", "Algo": "HS256", "Key": "k" * 32},
+        change=lambda number: {"Algo": "HS256", "LoginUrl": f"https://app{number}.example/"},
+        key={"jwtApp": "AppName"},
+        malformed=({"AppName": "1 a", "Algo": "HS256", "Key": "k" * 32}, "AppName"),
+    ),
+    "captcha": Sample(
+        item=lambda number: {
+            "IsEnabled": True,
+            "EnabledCaptcha": "HCaptcha",
+            "HCaptcha": {"PublicKey": f"site {number}", "PrivateKey": f"secret {number}"},
+        },
+        change=lambda number: {"IsEnabled": False},
+        key={},
+        malformed=({"IsEnabled": True, "EnabledCaptcha": "HCaptcha", "HCaptcha": {"PublicKey": ""}}, "PublicKey"),
+    ),
+    "social_providers": Sample(
+        item=lambda number: {"IsActive": True, "Key": f"client {number}", "Secret": f"secret {number}"},
+        change=lambda number: {"Key": f"client {number}0"},
+        key={"provider": "Provider"},
+        malformed=({"IsActive": True, "Key": ""}, "Key"),
+        fixed={"Provider": "GOOGLE"},
+    ),
+    "oauth_providers": Sample(
+        item=lambda number: _oauth_provider(f"partner{number}"),
+        change=lambda number: {
+            **_oauth_provider("partner1"),
+            "ApplicationSecret": "********",
+            "Scope": f"scope{number}",
+        },
+        key={"providerName": "ProviderName"},
+        malformed=({**_oauth_provider("partner1"), "DataMap": {"Shoe": "size"}}, "DataMap"),
+    ),
+    "oauth_clients": Sample(
+        item=lambda number: {"AppName": f"shop{number}", "RedirectURIs": [f"https://shop{number}.example/in"]},
+        change=lambda number: {"DisplayName": f"Shop {number}"},
+        key={"oAuthClientName": "AppName"},
+        is_program=True,
+        malformed=({"AppName": "1 a", "RedirectURIs": ["https://shop.example/in"]}, "AppName"),
+    ),
+    "sotts": Sample(
+        item=lambda number: {"Technology": "android", "Comment": f"app {number}", "ExpiresInMinutes": number},
+        change=lambda number: {},
+        key={"authenticityToken": "AuthenticityToken"},
+        malformed=({"Technology": "android", "ExpiresInMinutes": 0}, "ExpiresInMinutes"),
+    ),
+    "locks": Sample(
+        item=lambda number: {"MaximumFailedLoginAttempts": number},
+        change=lambda number: {"LoginLockedType": "Block"},
+        key={},
+        malformed=({"MaximumFailedLoginAttempts": 101}, "MaximumFailedLoginAttempts"),
+    ),
+    "email_domains": Sample(
+        item=lambda number: {"Blocklist": [f"b{number}.example"]},
+        change=lambda number: {"Allowlist": [f"a{number}.example"]},
+        key={},
+        malformed=({"Blocklist": "b.example"}, "Blocklist"),
+        settings={"email_access": {"block": ["first.example"]}},
+    ),
+    "ip_access": Sample(
+        item=lambda number: {"DeniedIPs": [f"203.0.113.{number}/32"]},
+        change=lambda number: {"DeniedIPs": [f"198.51.100.{number}/32"]},
+        key={},
+        settings={"denied_ips": ["192.0.2.0/24"]},
+        malformed=({"AllowedIPs": ["everybody"]}, "AllowedIPs"),
+    ),
+    "whitelisted_urls": Sample(
+        item=lambda number: {"Domains": [f"https://app{number}.example"]},
+        change=lambda number: {"Domains": []},
+        key={},
+        malformed=({"Domains": ["javascript:x"]}, "Domains"),
+    ),
+    "passkeys": Sample(
+        item=lambda number: {"IsEnabled": True, "ProgressiveEnrollmentDelay": number},
+        change=lambda number: {"IsEnabled": True, "RPDisplayName": f"Acme {number}"},
+        key={},
+        malformed=({"IsEnabled": True, "ProgressiveEnrollmentDelay": 0}, "ProgressiveEnrollmentDelay"),
+        settings={"passkeys": True},
+    ),
+    "password_policy": Sample(
+        item=lambda number: {"MaxPasswordHistory": number},
+        change=lambda number: {"ExpirationFrequency": number},
+        key={},
+        malformed=({"MaxPasswordHistory": 99}, "MaxPasswordHistory"),
+    ),
+    "session_lifetimes": Sample(
+        item=lambda number: {"SessionLimit": number},
+        change=lambda number: {"AccessTokenTTL": 60 * number},
+        key={},
+        malformed=({"SessionLimit": 101}, "SessionLimit"),
+    ),
+    "totp": Sample(
+        item=lambda number: {"IssuerId": f"Acme {number}"},
+        change=lambda number: {"IssuerId": f"Globex {number}"},
+        key={},
+        malformed=({"QRCodeWidth": 5}, "QRCodeWidth"),
+    ),
+    "mail_templates": Sample(
+        item=lambda number: {
+            "TemplateType": "welcome",
+            "TemplateName": f"n{number}",
+            "Subject": "Hello",
+            "Template": "<p>Hello</p>",
+        },
+        change=lambda number: {"TemplateName": f"n{number}", "Subject": "Good day", "Template": "<p>Hello</p>"},
+        key={"templateType": "TemplateType", "TemplateName": "TemplateName"},
+        malformed=({"TemplateType": "welcome", "Subject": "x", "Template": "#Nothing#"}, "Template"),
+    ),
+    "sms_templates": Sample(
+        item=lambda number: {"SmsTemplateType": "welcome", "Name": f"n{number}", "Template": "Hello"},
+        change=lambda number: {"Name": f"n{number}", "Template": "Good day"},
+        key={"templateType": "SmsTemplateType", "Name": "Name"},
+        malformed=({"SmsTemplateType": "welcome", "Name": "x", "Template": "#Nothing#"}, "Template"),
+    ),
+    "sample_hooks": Sample(
+        item=_hook,
+        change=lambda number: {"DisplayName": f"other {number}", "Headers": {}},
+        key={"hookId": "HookId"},
+        malformed=({**_hook(1), "DisplayName": "x" * 61}, "DisplayName"),
+    ),
+    "sample_clients": Sample(
+        item=lambda number: {"AppName": f"app{number}", "ClientId": "one", "Grants": ["code"]},
+        change=lambda number: {"IsActive": False},
+        key={"appName": "AppName"},
+        malformed=({"AppName": "1 a"}, "AppName"),
+    ),
+    "sample_group_roles": Sample(
+        item=lambda number: {"GroupId": f"g{number}", "Name": "Editors"},
+        change=lambda number: {"GroupId": f"g{number}", "Name": "Writers"},
+        key={"groupRoleId": "Id"},
+        malformed=({"GroupId": "x"}, "Name"),
+        path={"orgId": "acme"},
+    ),
+    "sample_form": Sample(
+        item=lambda number: {"Name": f"f{number}", "Type": "string"},
+        change=lambda number: {},
+        key={},
+        malformed=({"Data": [{"Type": "string"}]}, "Name"),
+    ),
+    "sample_texts": Sample(
+        item=lambda number: {"Type": "welcome", "Name": f"n{number}", "Template": "Hello"},
+        change=lambda number: {"Name": f"n{number}", "Template": "Good day"},
+        key={"textType": "Type", "Name": "Name"},
+        malformed=({"Type": "welcome", "Name": "x"}, "Template"),
+    ),
+    "domain_access": Sample(
+        item=lambda number: {"Allowlist": [f"a{number}.example"], "Blocklist": []},
+        change=lambda number: {"Allowlist": [f"b{number}.example"], "Blocklist": ["c.example"]},
+        key={},
+        malformed=({"Allowlist": 5}, "Allowlist"),
+    ),
+    "sample_objects": Sample(
+        item=lambda number: {"Name": f"o{number}", "Id": f"id{number}", "MaxRecordsPerAccount": 5},
+        change=lambda number: {"Id": f"id{number}", "MaxRecordsPerAccount": 7},
+        key={"objectName": "Name"},
+        malformed=({"Name": "o1", "MaxRecordsPerAccount": 0}, "MaxRecordsPerAccount"),
+    ),
+}
