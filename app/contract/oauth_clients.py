@@ -36,8 +36,8 @@ Scopes = Annotated[list[Scope], Field(max_length=100)]
 
 
 class OAuthClient(Wire):
-    """An application. `ClientSecret` is in the response that creates or rotates it, and masked afterwards; a client whose
-    `TokenEndpointAuthMethod` is `none` has none. Lifetimes are seconds. `AudienceScopes` are the scopes of a machine at an audience;
+    """An application. `ClientSecret` is in the response that creates or rotates it, and masked afterwards; a public
+    client has none. Lifetimes are seconds. `AudienceScopes` are the scopes of a machine at an audience;
     a caller grants no management scope that it lacks itself."""
 
     app_name: Annotated[str, Key("oAuthClientName"), StoredAs("name"), Field(max_length=60)]

@@ -282,7 +282,7 @@ def _may_report_unknown(context: Context, credential: PresentedCredential) -> bo
 def _uid_of(context: Context, credential: PresentedCredential) -> str | None:
     """Return the account of the user handle. A passkey keeps the handle of the id that the account had when it was created."""
     uid = options.uid_from_handle(credential.response.user_handle)
-    return accounts.current_uid(context, uid) if uid else None
+    return (accounts.current_uid(context, uid) or uid) if uid else None
 
 
 def _refuse_foreign(
