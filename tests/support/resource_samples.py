@@ -111,6 +111,12 @@ SAMPLES: dict[str, Sample] = {
         malformed=({"IsActive": True, "Key": ""}, "Key"),
         fixed={"Provider": "GOOGLE"},
     ),
+    "themes": Sample(
+        item=lambda number: {"Name": f"Theme {number}", "Brand": {"RadiusPx": number}},
+        change=lambda number: {"Name": f"Theme {number}0"},
+        key={"themeId": "Id"},
+        malformed=({"Name": "Theme 1", "Brand": {"Background": "#000000"}}, "Background"),
+    ),
     "oauth_providers": Sample(
         item=lambda number: _oauth_provider(f"partner{number}"),
         change=lambda number: {

@@ -223,3 +223,8 @@ class RestrictionNotSet(ApiError):
 class EntryInBothLists(ApiError):
     code, status, message = 8190, 400, "Same entry in both lists"
     description = "Allow and block overlap."
+
+
+class UnknownTheme(ApiError):
+    code, status, message = 8191, 404, "Theme not found"
+    description = "No theme with this id."

@@ -9,6 +9,7 @@ import app.identity.administration.oauth_clients
 import app.identity.administration.providers
 import app.identity.administration.second_factor_settings
 import app.identity.administration.security_settings
+import app.identity.administration.themes
 import app.identity.authentication.federation.token_handoff
 import app.identity.authentication.passwordless.handlers
 import app.identity.authentication.passwordless.smart_login_handlers

@@ -1,0 +1,64 @@
+"""Management programs keep themes and activate one (interface hosted-pages.md section 6). The docstrings are published."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract.branding import ButtonShape, FileAddress, Hex, Scene
+from app.contract.configuration_model import OwnPicture, Tag
+from app.contract.errors import BadField, UnknownTheme
+from app.contract.resources import collection
+from app.kit.resource import CREATE, CREATED_AT, DELETE, LIST, MODIFIED_AT, READ, READ_ONLY, UPDATE, Action, Key
+from app.kit.wire import Wire
+
+Sentence = Annotated[str, Field(max_length=300)]
+
+
+class ThemeBrand(Wire):
+    """The look of the pages and mails: the keys that "brand" has in a configuration file."""
+
+    display_name: Annotated[str, Field(max_length=100)] = ""
+    color: Hex = "#3b49d9"
+    logo: OwnPicture | None = None
+    logo_dark: OwnPicture | None = None
+    favicon: OwnPicture | None = None
+    scene: Scene = "dusk"
+    picture: FileAddress | None = None
+    background: Hex | None = None
+    background_dark: Hex | None = None
+    font: Annotated[str | None, Field(max_length=200)] = None
+    font_file: FileAddress | None = None
+    sentence: Annotated[dict[Tag, Sentence], Field(max_length=30)] = Field(default_factory=dict)
+    signature: Annotated[str | None, Field(max_length=300)] = None
+    radius_px: Annotated[int, Field(ge=0, le=24)] = 10
+    button_shape: ButtonShape = "rounded"
+    links: Annotated[dict[str, Annotated[str, Field(max_length=2_000)]], Field(max_length=3)] = Field(
+        default_factory=dict
+    )
+
+
+class Theme(Wire):
+    """A look that the tenant keeps. The active one is on every page and in every mail; a change of it is, too."""
+
+    id: Annotated[str, Key("themeId", is_minted=True)]
+    name: Annotated[str, Field(min_length=1, max_length=60)]
+    is_active: Annotated[bool, READ_ONLY] = False
+    brand: ThemeBrand = ThemeBrand()
+    created_date: Annotated[str | None, CREATED_AT] = None
+    last_modified_date: Annotated[str | None, MODIFIED_AT] = None
+
+
+class ThemeActivated(Wire):
+    is_active: bool = True
+
+
+THEMES = collection(
+    "themes", "/v2/manage/hosted-pages/themes", Theme, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="theme", scope="template",
+    unique=("name",), exists=BadField, unknown=UnknownTheme,
+    actions=(
+        Action(
+            "activate", "PUT /v2/manage/hosted-pages/themes/{themeId}/activate", "Show the theme on every page and in every mail.",
+            answer=ThemeActivated,
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""The rules of themes: a theme is active while the tenant's brand is the theme's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from app.contract import themes as contract
+from app.contract.branding import Brand
+from app.contract.configuration import TenantSettings
+from app.identity.directory.tenants import changes
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.items import Item
+
+rules = rules_of(contract.THEMES)
+
+
+@rules.problems
+def contradictions(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+    """Hold a theme to what a configuration file may say of a brand."""
+    try:
+        _brand(content.brand.model_dump(mode="json"))
+    except ValidationError as problem:
+        first = problem.errors(include_url=False)[0]
+        sentence = str(first["msg"]).removeprefix("Value error, ")
+        name, colon, rest = sentence.partition(": ")
+        at = ".".join(map(str, first["loc"][:1])) or (name if colon else "")
+        yield f"brand.{at}".rstrip("."), rest if colon and not first["loc"] else sentence
+
+
+@rules.shown
+def show_state(context: Context, content: BaseModel, values: dict[str, Any]) -> None:
+    values["is_active"] = _brand(content.model_dump(mode="json")["brand"]) == context.tenant.brand
+
+
+@rules.after_update
+def show_changed(context: Context, before: Item | None, after: Item) -> None:
+    """Show a change of the active theme at once."""
+    if before is not None and _brand(before.content.get("brand", {})) == context.tenant.brand:
+        _activate(context, after)
+
+
+@rules.action("activate")
+def activate(context: Context, item: Item, body: Any) -> contract.ThemeActivated:  # noqa: ARG001 - the hook's signature
+    _activate(context, item)
+    context.audit.record("themes.activated", id=item.id[0])
+    return contract.ThemeActivated()
+
+
+def _activate(context: Context, item: Item) -> None:
+    brand = _brand(item.content.get("brand", {}))
+    changes.change(context.work, brand=brand.model_dump(mode="json", exclude_defaults=True))
+    context.tenant = replace(context.tenant, brand=brand)
+    context.services.directory.clear_cache()
+
+
+def _brand(stated: dict[str, Any]) -> Brand:
+    return Brand.model_validate({name: value for name, value in stated.items() if value is not None})
