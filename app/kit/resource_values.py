@@ -129,12 +129,17 @@ def checked(resource: Resource, content: Mapping[str, Any], bad: type[ApiError])
         return content_of(resource).model_validate(content)
     except ValidationError as problem:
         first = problem.errors(include_url=False)[0]
-        raise refusal(resource, tuple(str(part) for part in first["loc"]), f"{first['msg']}.", bad) from None
+        at, sentence = tuple(str(part) for part in first["loc"]), str(first["msg"]).removeprefix("Value error, ")
+        name, colon, rest = sentence.partition(": ")
+        if not at and colon and name.isidentifier():  # a model's own check names the member in its sentence
+            at, sentence = (name,), f"expected {rest}"
+        raise refusal(resource, at, f"{sentence}.", bad) from None
 
 
 def refusal(resource: Resource, at: Path, sentence: str, bad: type[ApiError]) -> ApiError:
     """Return the error of the stored value at a path: `bad`, or the field's own error."""
-    found = next((one for one in resource.members if one.is_content and at[: len(one.path)] == one.path), None)
+    members = [one for one in resource.members if one.is_content or COMPUTED in one.roles]
+    found = next((one for one in members if at[: len(one.path)] == one.path), None)
     if found is None:
         return bad(f"{'.'.join(at)}: {sentence}" if at else sentence)
     own = mark_of(found.info, Malformed)

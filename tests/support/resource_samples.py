@@ -41,6 +41,12 @@ def _hook(number: int) -> Body:
     }  # fmt: skip
 
 
+def _option(name: str) -> Body:
+    return {
+        "ConsentOptionId": name, "Title": {"en": name.title()}, "Description": {}, "Link": None, "IsMandatory": False,
+    }  # fmt: skip
+
+
 def _oauth_provider(name: str) -> Body:
     host = f"https://{name}.example"
     return {
@@ -110,6 +116,12 @@ SAMPLES: dict[str, Sample] = {
         key={"provider": "Provider"},
         malformed=({"IsActive": True, "Key": ""}, "Key"),
         fixed={"Provider": "GOOGLE"},
+    ),
+    "consent_forms": Sample(
+        item=lambda number: {"Event": f"Order{number}", "Options": [_option("terms")]},
+        change=lambda number: {"Title": {"en": f"Order {number}"}, "Options": [_option("terms"), _option("news")]},
+        key={"id": "Id"},
+        malformed=({"Event": "login", "Options": [{"ConsentOptionId": "terms", "Title": {"en": "Terms"}}]}, "Event"),
     ),
     "themes": Sample(
         item=lambda number: {"Name": f"Theme {number}", "Brand": {"RadiusPx": number}},

@@ -27,7 +27,11 @@ def test_body_never_replaces_a_path_parameter(operation: AnyOperation) -> None:
     choices = {name: get_args(fields[name].annotation) for name in shape.places[From.PATH]}
     good = {name: next((one for one in held if isinstance(one, str)), "good") for name, held in choices.items()}
     parameters = {wire: good[name] for name, wire in shape.places[From.PATH].items()}
-    body: dict[str, Any] = dict.fromkeys(shape.required_body, "x")
+    body: dict[str, Any] = {
+        wire: next((one for one in get_args(fields[name].annotation) if isinstance(one, str)), "x")
+        for name, wire in shape.places[From.BODY].items()
+        if wire in shape.required_body
+    }
     for name, wire in shape.places[From.PATH].items():
         spelt = {wire, wire.upper(), wire.lower(), wire.swapcase(), name, lower(name), name.upper()}
         body |= dict.fromkeys((one for one in spelt if one.lower() not in shape.body_spellings), "evil")

@@ -58,5 +58,5 @@ def _activate(context: Context, item: Item) -> None:
     context.services.directory.clear_cache()
 
 
-def _brand(stated: dict[str, Any]) -> Brand:
-    return Brand.model_validate({name: value for name, value in stated.items() if value is not None})
+def _brand(values: dict[str, Any]) -> Brand:
+    return Brand.model_validate({name: value for name, value in values.items() if value is not None})

@@ -3,6 +3,7 @@
 # ruff: noqa: F401 - importing them is the purpose
 import app.identity.administration.access_settings
 import app.identity.administration.captcha_settings
+import app.identity.administration.consent_forms
 import app.identity.administration.handlers
 import app.identity.administration.jwt_apps
 import app.identity.administration.oauth_clients

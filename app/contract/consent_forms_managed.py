@@ -1,0 +1,88 @@
+"""Management programs write consent forms as drafts, publish and disable them (interface tenant-config.md section 14).
+
+The docstrings are published."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.configuration_model import Tag, WebAddress
+from app.contract.consent_forms import MOST_OPTIONS, ConsentForm, Paragraph, Sentence
+from app.contract.resources import collection
+from app.kit.resource import (
+    COMPUTED,
+    CREATE,
+    CREATED_AT,
+    DELETE,
+    FIXED,
+    LIST,
+    MODIFIED_AT,
+    READ_ONLY,
+    UPDATE,
+    Action,
+    InOwnStore,
+    Key,
+    StoredAs,
+    VerbOptions,
+)  # fmt: skip
+from app.kit.wire import Wire
+
+DRAFT, PUBLISHED, DISABLED = "Draft", "Published", "Disabled"
+
+
+class ManagedConsentOption(Wire):
+    """One option. Options of one id in several forms are one consent; a mandatory one cannot be withdrawn. `Link` is the address of
+    the full text."""
+
+    consent_option_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    title: Annotated[dict[Tag, Sentence], Field(min_length=1)]
+    description: Annotated[dict[Tag, Paragraph], Field(max_length=30)] = Field(default_factory=dict)
+    link: WebAddress | None = None
+    is_mandatory: bool = False
+
+
+class ManagedConsentForm(Wire):
+    """A consent form. `Event` is Register, FirstLogin, Login, or a name of your own; texts are by language. A draft is published, a
+    published form disabled; an event has one published form, whose version accounts are asked for again when it changes."""
+
+    id: Annotated[str, Key("id", is_minted=True)]
+    event: Annotated[str, FIXED, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
+    is_custom: Annotated[bool, READ_ONLY] = False
+    version: Annotated[int, READ_ONLY] = 1
+    status: Annotated[Literal["Draft", "Published", "Disabled"], READ_ONLY] = "Draft"
+    title: Annotated[dict[Tag, Sentence], Field(max_length=30)] = Field(default_factory=dict)
+    text: Annotated[dict[Tag, Paragraph], Field(max_length=30)] = Field(default_factory=dict)
+    is_mandatory: Annotated[bool, StoredAs("mandatory")] = True
+    options: Annotated[list[ManagedConsentOption], COMPUTED, Field(max_length=MOST_OPTIONS)] = Field(
+        default_factory=list
+    )
+    created_date: Annotated[str | None, CREATED_AT] = None
+    last_modified_date: Annotated[str | None, MODIFIED_AT] = None
+
+
+class StoredConsentForm(ConsentForm):
+    """A form as the store returns it."""
+
+    status: Literal["Draft", "Published", "Disabled"] = "Draft"
+
+
+class ConsentFormStatus(Wire):
+    status: Literal["Published", "Disabled"]
+
+
+FORMS = collection(
+    "consent_forms", "/v2/manage/consent/forms", ManagedConsentForm,
+    verbs=(
+        LIST, CREATE,
+        VerbOptions(UPDATE, summary="Replace a draft of a consent form."),
+        VerbOptions(DELETE, summary="Delete a draft of a consent form."),
+    ),
+    noun="consent form", scope="consent", unknown=e.NoConsentForm, backing=InOwnStore(), content=StoredConsentForm,
+    actions=(
+        Action(
+            "set_status", "PUT /v2/manage/consent/forms/{id}/status", "Publish a consent form, or disable it.",
+            request=ConsentFormStatus, errors=(e.BadField,),
+        ),
+    ),
+)  # fmt: skip

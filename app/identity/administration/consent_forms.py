@@ -1,0 +1,179 @@
+"""Consent forms as a resource: drafts and disabled forms in the shared table, published ones in the settings, where they are in force."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from app.contract import consent_forms_managed as contract
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.consent_forms_managed import DISABLED, DRAFT, PUBLISHED, StoredConsentForm
+from app.identity.administration.resources.settings_store import SettingsRefused, refuse_wrong
+from app.identity.directory.tenants import changes
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resources.store import SHARED_TABLE
+from app.kit.resource import Resource
+from app.kit.resource_values import ItemInput
+
+rules = rules_of(contract.FORMS)
+
+_KEY: Final = "consent_forms"
+_OPTION_NAMES: Final = {"consent_option_id": "id", "is_mandatory": "mandatory"}
+"""The names of an option in requests, and those in the settings, if they differ."""
+
+
+@dataclass(frozen=True)
+class FormStore:
+    """The forms of the shared table and of the settings. A form that only the settings have, such as one of a configuration file,
+    has its event and version as its id."""
+
+    raises_version: bool = False
+    keeps_origin: bool = False
+
+    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+        """Return the forms: those of the settings without a row, and then the others, the oldest first."""
+        rows = SHARED_TABLE.items(access, resource)
+        published = {_edition(one): one for one in _published(access)}
+        own = {_edition(row.content) for row in rows if row.content["status"] != DRAFT}
+        from_settings = [_from_settings(form) for edition, form in published.items() if edition not in own]
+        return [*from_settings, *(_with_status(row, published) for row in rows)]
+
+    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
+        """Return a form."""
+        return next((one for one in self.items(access, resource) if one.id == item_id), None)
+
+    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+        """Add a form."""
+        SHARED_TABLE.add(access, resource, item, unique_key)
+
+    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+        """Replace a form, and add it to the settings or remove it from them by its status. Raises SettingsRefused."""
+        is_row = SHARED_TABLE.item(access, resource, item.id) is not None
+        write = SHARED_TABLE.change if is_row else SHARED_TABLE.add
+        write(access, resource, item, unique_key)
+        if item.content["status"] != DRAFT:
+            _enforce(access, item.content)
+
+    def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:
+        """Remove a draft."""
+        SHARED_TABLE.remove(access, resource, item_id)
+
+
+rules.store = FormStore()
+
+
+@rules.given
+def read_options(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    """Store options by the names of the settings."""
+    if (options := given.computed.get("options")) is not None:
+        given.values["options",] = [
+            {_OPTION_NAMES.get(name, name): value for name, value in one.model_dump(mode="json").items()}
+            for one in options
+        ]
+
+
+@rules.shown
+def show_form(context: Context, content: StoredConsentForm, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    names = {stored: shown for shown, stored in _OPTION_NAMES.items()}
+    values["is_custom"] = content.is_custom
+    values["options"] = [
+        {names.get(name, name): value for name, value in one.model_dump(mode="json").items()} for one in content.options
+    ]
+
+
+@rules.before_create
+def number_form(context: Context, item: Item) -> None:
+    """Give a draft the next version of its event."""
+    item.content.update(status=DRAFT, version=_next_version(context, item))
+
+
+@rules.before_update
+def refuse_change(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Raises NoConsentForm for a change of a form that is no draft: accounts have answered it."""
+    if before is not None and before.content["status"] == after.content["status"] != DRAFT:
+        raise e.NoConsentForm
+
+
+@rules.before_delete
+def refuse_removal(context: Context, item: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Raises NoConsentForm for a form that is no draft: logs name it."""
+    if item.content["status"] != DRAFT:
+        raise e.NoConsentForm
+
+
+@rules.action("set_status")
+def set_status(context: Context, item: Item, body: contract.ConsentFormStatus) -> Item:
+    """Publish a form in place of the event's published one, or disable it. Raises BadField."""
+    status = item.content["status"]
+    if status == body.status:
+        return item
+    if status == DRAFT and body.status == DISABLED:
+        raise e.BadField("Status: Published, because the form is a draft.")
+    version = _next_version(context, item) if status == DRAFT else item.content["version"]
+    after = replace(item, content={**item.content, "status": body.status, "version": version}, modified_at=context.now)
+    _refuse_contradiction(context, after)
+    return after
+
+
+def _refuse_contradiction(context: Context, item: Item) -> None:
+    held = changes.own(context.work)
+    if held is None:
+        return
+    try:
+        refuse_wrong(held.settings, _settings_with(held.settings, item.content), 2)
+    except SettingsRefused as problem:
+        raise e.BadField(f"Status: {problem}.") from None
+
+
+def _next_version(context: Context, item: Item) -> int:
+    """Return a version of the event that no other form has or had."""
+    access = StoreAccess(context.work, context.services.encryption, context.now)
+    others = [one for one in rules.store.items(access, contract.FORMS) if one.id != item.id] if rules.store else []
+    same = [one.content.get("version", 1) for one in others if one.content["event"] == item.content["event"]]
+    return max(same, default=0) + 1
+
+
+def _enforce(access: StoreAccess, form: dict[str, Any]) -> None:
+    held = changes.own(access.work)
+    if held is not None:
+        settings = _settings_with(held.settings, form)
+        refuse_wrong(held.settings, settings, 2)
+        changes.change(access.work, settings=settings)
+
+
+def _settings_with(before: dict[str, Any], form: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with a form published, or disabled."""
+    settings = deepcopy(before)
+    others = [one for one in settings.get(_KEY, ()) if one["event"] != form["event"]]
+    published = {name: value for name, value in form.items() if name != "status"}
+    settings[_KEY] = [*others, published] if form["status"] == PUBLISHED else others
+    return settings
+
+
+def _published(access: StoreAccess) -> list[dict[str, Any]]:
+    held = changes.own(access.work)
+    settings = TenantSettings.model_validate(held.settings) if held else TenantSettings()
+    return [form.model_dump(mode="json") for form in settings.consent_forms]
+
+
+def _edition(form: dict[str, Any]) -> tuple[str, int]:
+    return form["event"], form.get("version", 1)
+
+
+def _from_settings(form: dict[str, Any]) -> Item:
+    event, version = _edition(form)
+    return Item((f"{event}-{version}",), {**form, "status": PUBLISHED})
+
+
+def _with_status(row: Item, published: dict[tuple[str, int], dict[str, Any]]) -> Item:
+    """Return a form of the table; one that is in force has the content that the settings have."""
+    form = published.get(_edition(row.content))
+    is_draft = row.content["status"] == DRAFT
+    if form is not None and not is_draft:
+        return replace(row, content={**form, "status": PUBLISHED})
+    return replace(row, content={**row.content, "status": DRAFT if is_draft else DISABLED})
