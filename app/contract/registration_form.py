@@ -19,6 +19,10 @@ _TEXTUAL = frozenset({Kind.TEXT, Kind.FLAG})
 _WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
 _TYPES = {"password": "password", TERMS: "multi"}
 
+Rule = Literal[
+    "", "integer", "decimal", "numeric", "is_natural", "is_natural_no_zero", "alphanumeric_combo", "valid_email", "valid_url", "valid_ip",
+    "valid_base64", "valid_phoneno", "valid_ca_zip", "valid_credit_card", "callback_valid_date",
+]  # fmt: skip
 Text = Annotated[str, Field(max_length=300)]
 
 
@@ -41,7 +45,9 @@ class FormField(ConfigurationModel):
     required: bool = False
     min_length: int = Field(default=0, ge=0, le=MOST_LETTERS)
     max_length: int = Field(default=MOST_LETTERS, ge=1, le=MOST_LETTERS)
-    rule: Literal["", "integer", "numeric", "alphanumeric_combo", "valid_url", "callback_valid_date"] = ""
+    rule: Rule = ""
+    greater_than: float | None = Field(default=None, description="The value is a number above this one.")
+    less_than: float | None = Field(default=None, description="The value is a number below this one.")
     matches: str = Field(default="", description="The name of a field that must have the same value.")
     options: tuple[Option, ...] = Field(default=(), max_length=300)
 

@@ -131,6 +131,7 @@ class VerbOptions:
     unknown: type[ApiError] | None = None  # no such item; for a LIST: no item at all
     errors: tuple[type[ApiError], ...] = ()
     id_in_body: bool = False  # an UPDATE at the collection's path: its body has the id
+    path: str = ""  # another path than the address's
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def _draft(resource: Resource, address: Address, does: VerbOptions) -> Operation
     verb = does.verb
     paths = [
         path if resource.is_singleton or not verb.is_at_item or does.id_in_body else resource.item_path(path)
-        for path in (address.path, *address.also)
+        for path in ((does.path,) if does.path else (address.path, *address.also))
     ]
     request, response = _models(resource, address, does)
     words = "Set the {one}." if verb is CREATE and resource.is_singleton else verb.summary

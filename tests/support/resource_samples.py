@@ -41,6 +41,27 @@ def _hook(number: int) -> Body:
     }  # fmt: skip
 
 
+def _element(name: str, display: str, *, custom: bool = False, **more: Any) -> Body:
+    plain = {
+        "type": "string",
+        "name": name,
+        "display": display,
+        "rules": "required",
+        "options": None,
+        "permission": "w",
+        **more,
+    }
+    if custom:
+        return {"Checked": True, **{key.title(): value for key, value in plain.items()}}
+    return {"Checked": True, **plain, "DataSource": None, "Parent": None, "ParentDataSource": None}
+
+
+def _elements(display: str) -> list[Body]:
+    email = _element("emailid", "Email", rules="required|valid_email")
+    password = _element("password", "Password", type="password", rules="required|min_length[8]|max_length[128]")
+    return [email, password, _element("company", display)]
+
+
 def _option(name: str) -> Body:
     return {
         "ConsentOptionId": name, "Title": {"en": name.title()}, "Description": {}, "Link": None, "IsMandatory": False,
@@ -122,6 +143,25 @@ SAMPLES: dict[str, Sample] = {
         change=lambda number: {"Title": {"en": f"Order {number}"}, "Options": [_option("terms"), _option("news")]},
         key={"id": "Id"},
         malformed=({"Event": "login", "Options": [{"ConsentOptionId": "terms", "Title": {"en": "Terms"}}]}, "Event"),
+    ),
+    "custom_fields": Sample(
+        item=lambda number: {"CustomField": f"Plan {number}"},
+        change=lambda number: {"CustomField": f"Plan {number}"},
+        key={"key": "Key"},
+        malformed=({"CustomField": "<b>"}, "CustomField"),
+    ),
+    "form_custom_fields": Sample(
+        item=lambda number: {"Data": [_element("cf_Plan", f"Plan {number}", custom=True)]},
+        change=lambda number: {"Data": [_element("cf_Plan", f"Plan {number}0", custom=True)]},
+        key={},
+        malformed=({"Data": [{"Name": "cf_Plan", "Type": "html"}]}, "Type"),
+        settings={"custom_fields": ["Plan"]},
+    ),
+    "registration_schema": Sample(
+        item=lambda number: {"Data": _elements(f"Company {number}")},
+        change=lambda number: {"Data": _elements(f"Company {number}0")},
+        key={},
+        malformed=({"Data": [{"name": "emailid", "rules": "exotic"}]}, "rules"),
     ),
     "themes": Sample(
         item=lambda number: {"Name": f"Theme {number}", "Brand": {"RadiusPx": number}},

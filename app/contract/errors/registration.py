@@ -71,3 +71,18 @@ class RecordCodeMissing(ApiError):
 class WrongRecordType(ApiError):
     code, status, message = 1158, 403, "The type is not valid for registration data."
     description = "Type not valid."
+
+
+class CustomFieldExists(ApiError):
+    code, status, message = 7919, 409, "Custom field is already created"
+    description = "Same field exists."
+
+
+class NoCustomField(ApiError):
+    code, status, message = 7928, 404, "Custom field not found"
+    description = "None configured."
+
+
+class WrongCustomField(ApiError):
+    code, status, message = 7929, 400, "Custom field is invalid"
+    description = "Field name unknown."

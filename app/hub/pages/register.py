@@ -347,13 +347,13 @@ def _refused(registration: Registration, form: RegisterForm, refusal: ApiError) 
 
 def _field_errors(registration: Registration, refusal: ApiError) -> list[tuple[str, Any]]:
     """Return the refused fields, each with its message."""
-    by_wire = {field.wire_name: field.name for field in registration.form}
+    by_wire = {field.wire_name.lower(): field.name for field in registration.form}
     if isinstance(refusal, e.FieldsRefused):
         refused_names = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
         return [(name, problem_of(refusal) if name == "password" else _CHECK) for name in sorted(refused_names)]
     if isinstance(refusal, e.BadParameter):
         words = {word.strip(".:").lower() for word in refusal.description.replace("CustomFields.", "cf_").split()}
-        return [(name, _CHECK) for wire, name in by_wire.items() if wire.lower() in words] or [("", _CHECK_ALL)]
+        return [(name, _CHECK) for wire, name in by_wire.items() if wire in words] or [("", _CHECK_ALL)]
     if (message := problem_of(refusal)) is not None:
         return [("password", message)]
     return next(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from app.contract import errors as e
 from app.contract.configuration import EmailAccess, TenantSettings
 from app.contract.registration_form import CUSTOM, TERMS, FormField
+from app.identity.authentication.registration import form_rules
 from app.identity.authentication.registration.drafts import Draft, ProfileInput, RegistrationInput
 from app.identity.directory.accounts import identifiers, profile_edits
 from app.identity.directory.accounts.profile import age, born_on
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
-from app.kit.web_addresses import is_web_address
 
 _MISSING: dict[str, type[ApiError]] = {
     "email": e.MalformedEmail,
@@ -158,35 +157,11 @@ def _text(value: Any) -> str:
 
 
 def _problem(field: FormField, form: tuple[FormField, ...], values: Mapping[str, str]) -> str:
-    """Return the message for an invalid field, else an empty text; the policy checks the password's length."""
+    """Return the message for an invalid field, else an empty text."""
     text = _form_value(values, field.name)
-    if not text:
-        return ""
-    if len(text) < field.min_length:
-        return f"At least {field.min_length} characters are needed."
-    if len(text) > field.max_length and field.name != "password":
-        return f"At most {field.max_length} characters are allowed."
-    if field.options and text not in [option.value for option in field.options]:
-        return "This is none of the choices."
-    if field.rule and not _RULES[field.rule](text):
-        return _RULE_MESSAGES[field.rule]
-    if field.matches and text != _form_value(values, field.matches):
+    if problem := form_rules.problem_of(field, text):
+        return problem
+    if text and field.matches and text != _form_value(values, field.matches):
         other = next(option for option in form if option.name == field.matches)
         return f"This does not match {other.wire_name}."
     return ""
-
-
-_RULES: dict[str, Callable[[str], bool]] = {
-    "integer": lambda text: re.fullmatch(r"[-+]?[0-9]+", text) is not None,
-    "numeric": lambda text: re.fullmatch(r"[-+]?[0-9]+(\.[0-9]+)?", text) is not None,
-    "alphanumeric_combo": str.isalnum,
-    "valid_url": is_web_address,
-    "callback_valid_date": lambda text: born_on(text) is not None,
-}
-_RULE_MESSAGES = {
-    "integer": "This must be a whole number.",
-    "numeric": "This must be a number.",
-    "alphanumeric_combo": "Only letters and digits are allowed.",
-    "valid_url": "This must be a web address.",
-    "callback_valid_date": "This must be a date.",
-}

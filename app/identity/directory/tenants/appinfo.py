@@ -9,7 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 from app.contract.configuration import Lockout, PrivacyPolicy, TenantSettings
-from app.identity.directory.tenants import registration_form, webauthn_origins
+from app.identity.directory.tenants import registration_schema, webauthn_origins
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
@@ -95,7 +95,7 @@ def build(context: Context, codes: Collection[str]) -> Json:
         SecurityQuestions=_questions(settings),
         IsDisabledAccountLinking=not settings.account_linking,
         SocialSchema={"Providers": _providers(context)},
-        RegistrationFormSchema=registration_form.as_schema(settings),
+        RegistrationFormSchema=registration_schema.as_schema(settings),
         LoginLockedConfiguration=_lockout(settings.lockout),
         IsInstantSignin={"EmailLink": settings.passwordless_email, "SmsOtp": settings.passwordless_sms},
         TwoFactorAuthentication=_second_factor(settings),

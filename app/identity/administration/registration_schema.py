@@ -1,0 +1,134 @@
+"""The rules of custom fields and of the registration form, which the settings have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.contract import errors as e
+from app.contract import registration_schema as contract
+from app.contract.configuration import TenantSettings
+from app.contract.registration_form import CUSTOM, FormField, contradiction
+from app.identity.administration.resources.settings_store import refuse_wrong
+from app.identity.directory.tenants import changes, registration_schema
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.items import Item, StoreAccess
+from app.kit.resource import Resource
+from app.kit.resource_values import ItemInput
+
+custom_fields, on_form, schema = rules_of(contract.CUSTOM_FIELDS), rules_of(contract.ON_FORM), rules_of(contract.SCHEMA)
+
+_KEY, _FORM = "custom_fields", "registration_form"
+
+
+@dataclass(frozen=True)
+class CustomFieldStore:
+    """The names of the settings; an item's id is `cf_` and the name."""
+
+    raises_version: bool = True
+    keeps_origin: bool = False
+
+    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+        """Return the fields in their order."""
+        return [Item((f"{CUSTOM}{name}",), {"display": name.replace("_", " ")}) for name in _names(access)]
+
+    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
+        """Return a field by its key, in any letter case."""
+        return next((one for one in self.items(access, resource) if one.id[0].lower() == item_id[0].lower()), None)
+
+    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+        """Add a field."""
+        _write(access, [*_names(access), item.id[0].removeprefix(CUSTOM)])
+
+    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+        """Nothing of a field changes."""
+
+    def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
+        """Remove a field. Raises SettingsRefused if the registration form has it."""
+        _write(access, [name for name in _names(access) if f"{CUSTOM}{name}" != item_id[0]])
+
+
+custom_fields.store = CustomFieldStore()
+
+
+@custom_fields.given
+def make_key(context: Context, given: ItemInput) -> None:
+    """Make the key of a new field. Raises CustomFieldExists for a key in use, in any letter case."""
+    if (display := given.values.get(("display",))) is None:  # a GET or DELETE
+        return
+    key = f"{CUSTOM}{display.replace(' ', '_')}"
+    if key.lower() in (f"{CUSTOM}{name}".lower() for name in context.tenant.settings.custom_fields):
+        raise e.CustomFieldExists
+    given.id["key"] = key
+
+
+@on_form.given
+def read_custom_fields(context: Context, given: ItemInput) -> None:
+    """Replace the custom fields of the form. Raises NoCustomField, WrongCustomField, BadField."""
+    settings, data = context.tenant.settings, given.computed["data"]
+    if data is None:  # a GET
+        if not _custom_elements(settings):
+            raise e.NoCustomField
+        return
+    elements = [one.model_dump(mode="json") for one in data]
+    if any(one["name"].removeprefix(CUSTOM) not in settings.custom_fields for one in elements):
+        raise e.WrongCustomField
+    others = [one for one in registration_schema.as_schema(settings) if not one["name"].startswith(CUSTOM)]
+    _put_form(settings, given, [{name.lower(): value for name, value in one.items()} for one in (*others, *elements)])
+
+
+@on_form.shown
+def show_custom_fields(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values["data"] = [{name.lower(): value for name, value in one.items()} for one in _custom_elements(settings)]
+
+
+@schema.given
+def read_schema(context: Context, given: ItemInput) -> None:
+    """Replace the form. Raises BadField."""
+    if (data := given.computed["data"]) is not None:
+        _put_form(context.tenant.settings, given, [one.model_dump(mode="json") for one in data])
+
+
+@schema.shown
+def show_schema(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values["data"] = registration_schema.as_schema(settings)
+
+
+def _custom_elements(settings: TenantSettings) -> list[dict[str, Any]]:
+    return [one for one in registration_schema.as_schema(settings) if one["name"].startswith(CUSTOM)]
+
+
+def _put_form(settings: TenantSettings, given: ItemInput, elements: Sequence[Mapping[str, Any]]) -> None:
+    elements = [one for one in elements if one["checked"]]
+    form = [_read_field(settings, elements, number) for number in range(len(elements))]
+    if form and (expected := contradiction(form, settings.custom_fields)):
+        raise e.BadField(f"Data: {expected}.")
+    given.values[_FORM,] = [field.model_dump(mode="json", exclude_defaults=True) for field in form]
+
+
+def _read_field(settings: TenantSettings, elements: Sequence[Mapping[str, Any]], number: int) -> FormField:
+    try:
+        return FormField.model_validate(registration_schema.from_element(settings, elements, number))
+    except ValidationError as problem:
+        first = problem.errors(include_url=False)[0]
+        at, sentence = ".".join(map(str, first["loc"])), str(first["msg"]).removeprefix("Value error, ")
+        raise e.BadField(f"Data.{number}{at and f'.{at}'}: {sentence}.") from None
+    except ValueError as problem:
+        raise e.BadField(f"Data.{number}.{problem}.") from None
+
+
+def _names(access: StoreAccess) -> list[str]:
+    held = changes.own(access.work)
+    return list(held.settings.get(_KEY, ())) if held else []
+
+
+def _write(access: StoreAccess, names: list[str]) -> None:
+    held = changes.own(access.work)
+    if held is not None:
+        settings = {**held.settings, _KEY: names}
+        refuse_wrong(held.settings, settings, 1)
+        changes.change(access.work, settings=settings)
