@@ -62,6 +62,10 @@ def _elements(display: str) -> list[Body]:
     return [email, password, _element("company", display)]
 
 
+def _saml_provider(name: str) -> Body:
+    return {"Provider": name, "DataMap": {"Email": "mail"}, "IdpCertificate": {"Key": "the key of the partner"}}
+
+
 def _option(name: str) -> Body:
     return {
         "ConsentOptionId": name, "Title": {"en": name.title()}, "Description": {}, "Link": None, "IsMandatory": False,
@@ -162,6 +166,18 @@ SAMPLES: dict[str, Sample] = {
         change=lambda number: {"Data": _elements(f"Company {number}0")},
         key={},
         malformed=({"Data": [{"name": "emailid", "rules": "exotic"}]}, "rules"),
+    ),
+    "saml_clients": Sample(
+        item=lambda number: {"AppName": f"wiki{number}", "IssuerUrl": f"https://wiki{number}.example"},
+        change=lambda number: {"IssuerUrl": f"https://wiki{number}.example/saml"},
+        key={"samlApp": "AppName"},
+        malformed=({"AppName": "wiki", "AssertionConsumerService": {"Location": "http://a"}}, "Location"),
+    ),
+    "saml_providers": Sample(
+        item=lambda number: _saml_provider(f"partner{number}"),
+        change=lambda number: {"DataMap": {"Email": f"mail{number}"}},
+        key={"samlApp": "Provider"},
+        malformed=({"Provider": "partner", "DataMap": {"Shoe": "size"}}, "DataMap"),
     ),
     "themes": Sample(
         item=lambda number: {"Name": f"Theme {number}", "Brand": {"RadiusPx": number}},

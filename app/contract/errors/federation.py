@@ -102,3 +102,13 @@ class UnknownOAuthClient(ApiError):
 class ProviderDomainExists(ApiError):
     code, status, message = 8038, 409, "Domain name already exists"
     description = "Domain used by another provider."
+
+
+class UnknownSamlApp(ApiError):
+    code, status, message = 7938, 404, "SAML configuration not found"
+    description = "No SAML app of this name."
+
+
+class SamlAppExists(ApiError):
+    code, status, message = 7939, 409, "SAML configuration already exist"
+    description = "Name taken."

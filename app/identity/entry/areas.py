@@ -9,6 +9,7 @@ import app.identity.administration.jwt_apps
 import app.identity.administration.oauth_clients
 import app.identity.administration.providers
 import app.identity.administration.registration_schema
+import app.identity.administration.saml_apps
 import app.identity.administration.second_factor_settings
 import app.identity.administration.security_settings
 import app.identity.administration.themes

@@ -51,7 +51,8 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
         return update(context, bound, req)
     given, access = _read_input(context, bound, req), access_of(context)
     _lock(context)
-    secrets = {**given.secrets, **_renewed(resource, [one.fields[0] for one in resource.members if ONCE in one.roles])}
+    generated = _renewed(resource, [one.fields[0] for one in resource.members if ONCE in one.roles])
+    secrets = {**given.secrets, **generated}
     item = Item(_new_id(bound, given), given.content(), secrets, created_at=access.now, modified_at=access.now)
     _check(context, bound, item)
     _refuse_taken(context, bound, item, store_of(resource).items(access, resource, item.id[: resource.parents]))
@@ -60,7 +61,7 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     _write(context, bound, item, is_new=True)
     rules.run("after_create", context, item)
     _note(context, resource, "added", item)
-    return shown(context, bound, item, tuple(secrets.keys() - given.secrets.keys()))
+    return shown(context, bound, item, tuple(generated))
 
 
 def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:

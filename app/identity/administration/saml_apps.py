@@ -1,0 +1,153 @@
+"""The rules of SAML clients and SAML custom providers, beside what their declarations say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract import saml_apps as contract
+from app.contract.configuration import TenantSettings
+from app.contract.profile import FIELDS
+from app.contract.saml_apps import Integration, IntegrationList, KeyList
+from app.identity.administration import saml_certificates as certificates
+from app.identity.administration.jwt_apps import refuse_taken_domain
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.items import Item
+from app.kit import randomness
+from app.kit.resource_values import look, put
+from app.kit.wire import Wire
+
+clients, providers = rules_of(contract.CLIENTS), rules_of(contract.PROVIDERS)
+
+_KEY: Final = "idp_certificate.key"
+_SP_KEY: Final = "sp_certificate.key"
+_CERTIFICATE: Final = ("idp_certificate", "certificate")
+_SP_CERTIFICATE: Final = ("sp_certificate", "certificate")
+_FINGERPRINT: Final = ("integration_configs", "idp_sha1_fingerprint")
+_ACS_PATH: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
+
+
+@contract.integrations.implements
+def list_integrations(context: Context, req: Wire) -> IntegrationList:  # noqa: ARG001 - the same for every tenant
+    custom = Integration(
+        integration_type="Custom",
+        name="Any service provider",
+        is_prebuilt_integration=False,
+        fields=["IssuerUrl", "AssertionConsumerService"],
+    )
+    zendesk = Integration(
+        integration_type="Zendesk",
+        name="Zendesk",
+        is_prebuilt_integration=True,
+        fields=["IntegrationConfigs.AccountName"],
+    )
+    return IntegrationList(data=[custom, zendesk])
+
+
+@contract.keys.implements
+def list_keys(context: Context, req: Wire) -> KeyList:  # noqa: ARG001 - the same for every tenant
+    return KeyList(data=list(contract.KEYS))
+
+
+@clients.problems
+def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+    for name, attribute in content.attributes.items():
+        if not attribute.is_static and attribute.value not in FIELDS:
+            yield "attributes", f"a field of the profile for {name[:60]}; found {attribute.value[:60]}"
+    if content.integration_type != "Custom" and not content.integration_configs.account_name:
+        yield "integration_configs.account_name", f"the name of the account at {content.integration_type}"
+    if content.sp_certificate.certificate and (problem := certificates.problem_of(content.sp_certificate.certificate)):
+        yield "sp_certificate.certificate", problem
+
+
+@clients.shown
+def show_client(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values["is_prebuilt_integration"] = content.integration_type != "Custom"
+
+
+@clients.before_create
+def complete_client(context: Context, item: Item) -> None:
+    _complete_client(context, item)
+
+
+@clients.before_update
+def complete_changed_client(context: Context, before: Item | None, after: Item) -> None:
+    """Keep the present certificate if the request has none."""
+    present = look(before.content, _CERTIFICATE) if before is not None else None
+    if present is not None and look(after.content, _CERTIFICATE) is None:
+        put(after.content, _CERTIFICATE, present)
+    _complete_client(context, after)
+
+
+@clients.action("renew")
+def renew_client(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
+    return _renewed(context, item, _CERTIFICATE, _KEY)
+
+
+@providers.problems
+def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+    for field in content.data_map:
+        if field not in contract.KEYS:
+            yield "data_map", f"a field that a provider fills, such as Email; found {field[:60]}"
+    if content.idp_certificate.certificate and (
+        problem := certificates.problem_of(content.idp_certificate.certificate)
+    ):
+        yield "idp_certificate.certificate", problem
+
+
+@providers.before_create
+def complete_provider(context: Context, item: Item) -> None:
+    """Give a new provider its id and the tenant's certificate. Raises ProviderDomainExists."""
+    refuse_taken_domain(context, contract.PROVIDERS, item)
+    item.content["id"] = randomness.guid()
+    certificate, item.secrets[_SP_KEY] = certificates.generate(item.id[0], context.now)
+    put(item.content, _SP_CERTIFICATE, certificate)
+
+
+@providers.before_update
+def check_changed_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Raises ProviderDomainExists."""
+    refuse_taken_domain(context, contract.PROVIDERS, after)
+
+
+@providers.shown
+def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    base = context.services.settings.hub_url(context.tenant.name)
+    values |= {
+        "app_id": context.tenant.tenant_id,
+        "service_provider_acs_url": f"{base}{_ACS_PATH}",
+        "saml_service_provider": base,
+    }
+
+
+@providers.action("renew")
+def renew_provider(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
+    return _renewed(context, item, _SP_CERTIFICATE, _SP_KEY)
+
+
+def _renewed(context: Context, item: Item, path: tuple[str, ...], secret: str) -> Item:
+    certificate, key = certificates.generate(item.id[0], context.now)
+    content = {**item.content, path[0]: {**item.content.get(path[0], {}), path[1]: certificate}}
+    return replace(item, content=content, secrets={**item.secrets, secret: key}, modified_at=context.now)
+
+
+def _complete_client(context: Context, item: Item) -> None:
+    """Generate a certificate if there is none, and fill in what a ready-made integration knows. Raises BadField."""
+    certificate, key = look(item.content, _CERTIFICATE), item.secrets.get(_KEY, "")
+    if certificate is None and not key:
+        certificate, item.secrets[_KEY] = certificates.generate(item.id[0], context.now)
+        put(item.content, _CERTIFICATE, certificate)
+    elif not (certificate and key):
+        raise e.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")
+    elif problem := certificates.problem_of(certificate, key):
+        raise e.BadField(f"IdpCertificate: {problem}.")
+    put(item.content, _FINGERPRINT, certificates.sha1_fingerprint(certificate))
+    account = look(item.content, ("integration_configs", "account_name"))
+    if item.content.get("integration_type") == "Zendesk" and account:
+        base = f"https://{account}.zendesk.com"
+        put(item.content, ("assertion_consumer_service", "location"), f"{base}/access/saml")
+        put(item.content, ("name_id_format",), "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress")
+        item.content["issuer_url"], item.content["audiences"] = base, [base]

@@ -1,0 +1,64 @@
+"""X.509 certificates and private keys of SAML, in PEM."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import NameOID
+
+_LEAST_RSA_BITS: Final = 2_048
+_BITS: Final = 3_072
+_LIFETIME: Final = timedelta(days=3_650)
+
+
+def generate(name: str, now: datetime) -> tuple[str, str]:
+    """Return a new self-signed certificate and its private key."""
+    key = rsa.generate_private_key(65_537, _BITS)
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:64])])
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + _LIFETIME)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return certificate.public_bytes(Encoding.PEM).decode(), private.decode()
+
+
+def problem_of(certificate: str, key: str = "") -> str:
+    """Return what is expected instead of a certificate, or of a certificate and its private key; an empty text if they are well."""
+    try:
+        public = x509.load_pem_x509_certificate(certificate.encode()).public_key()
+    except (ValueError, UnsupportedAlgorithm):
+        return "an X.509 certificate in PEM"
+    if not isinstance(public, rsa.RSAPublicKey | ec.EllipticCurvePublicKey):
+        return "a certificate with an RSA or EC key"
+    if isinstance(public, rsa.RSAPublicKey) and public.key_size < _LEAST_RSA_BITS:
+        return f"a certificate with an RSA key of {_LEAST_RSA_BITS} bits or more"
+    if not key:
+        return ""
+    try:
+        private = load_pem_private_key(key.encode(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return "with its private key in PEM, without a password"
+    form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
+    is_pair = private.public_key().public_bytes(*form) == public.public_bytes(*form)
+    return "" if is_pair else "the certificate of the private key"
+
+
+def sha1_fingerprint(certificate: str) -> str:
+    """Return the SHA-1 fingerprint, as hex digits with colons; some service providers identify a certificate by it."""
+    loaded = x509.load_pem_x509_certificate(certificate.encode())
+    return loaded.fingerprint(hashes.SHA1()).hex(":").upper()  # noqa: S303 - an identifier, no signature
