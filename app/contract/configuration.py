@@ -218,6 +218,11 @@ class TenantSettings(ConfigurationModel):
         description="Append an access token to a return_url whose page `url_whitelist` names in full. Older applications need it;"
         " OpenID Connect is safer.",
     )
+    code_in_return_url: bool = Field(
+        default=False,
+        description="Append a one-time code, in place of a token, to a return_url whose page `url_whitelist` names in full. Your server"
+        " exchanges it within two minutes at `POST /identity/v2/auth/hosted/token`.",
+    )
     legacy_native_login: bool = False
     custom_uid: bool = False
     url_whitelist: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from app.contract.auth import NEVER, READ, STANDARD, WRITE, K, M, S, U
 from app.contract.error_groups import BEFORE_POLICY, UID_ERRORS
 from app.contract.groups import AT, Deleted, Posted, Uid
 from app.contract.operations import operation
+from app.kit.operation import Accept
 from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -147,6 +148,16 @@ class TokenRevoked(Posted):
     is_posted_camel: bool = Field(default=True, alias="isPosted")
 
 
+class ReturnCode(Lower):
+    """The code of a return address."""
+
+    code: Annotated[str, Field(max_length=200)]
+
+
+exchange_code = operation(
+    "tokens.exchange_code", "POST /identity/v2/auth/hosted/token", ReturnCode, Token, auth=K & S, accepts=Accept.JSON_OR_FORM,
+    errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange the code of a return address for a token; it works once.",
+)  # fmt: skip
 exchange = operation(
     "tokens.exchange", "GET /api/v2/access_token", RequestToken, Token, auth=S, row="A26",
     errors=(e.WrongRequestToken, e.ExpiredRequestToken), summary="Exchange a request token for tokens; it works once.",

@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client, EnvironBuilder, run_wsgi_app
+from werkzeug.test import Client, EnvironBuilder, TestResponse, run_wsgi_app
 from werkzeug.urls import iri_to_uri
 
 from tests.support.oauth_world import NewWorld, World
@@ -86,6 +86,58 @@ def test_token_in_return_url_ends_with_the_session(new_world: NewWorld, new_visi
             assert answer.status_code == 200
     with moved(world.services, minutes=61):
         assert profile_status(world, token) == 401
+
+
+def exchanged(world: World, code: str, *, secret: str | None = None) -> TestResponse:
+    credentials = {"apikey": world.api_key, "apisecret": world.api_secret if secret is None else secret}
+    base = world.services.settings.base_url
+    address = "/identity/v2/auth/hosted/token"
+    return world.wsgi.post(address, query_string=credentials, json={"code": code}, base_url=base)
+
+
+def returned_code(world: World, visitor: Visitor) -> str:
+    redirected = re.fullmatch(
+        r"https://app\.example/done\?from=hub&code=([0-9a-f-]{36})#top", final_address(world, visitor)
+    )
+    assert redirected is not None
+    return redirected[1]
+
+
+@pytest.fixture
+def coded_world(new_world: NewWorld) -> World:
+    return new_world(url_whitelist=("https://app.example/done",), code_in_return_url=True, token_in_return_url=True)
+
+
+def test_code_in_return_url_is_exchanged_once(coded_world: World, new_visitor_at: NewVisitorAt) -> None:
+    visitor = new_visitor_at(coded_world)
+    code = returned_code(coded_world, visitor)
+    assert exchanged(coded_world, code, secret="").status_code in (400, 403)
+    answer = exchanged(coded_world, code)
+    assert answer.status_code == 200
+    token = answer.get_json()["access_token"]
+    assert answer.get_json()["refresh_token"] is None
+    assert profile_status(coded_world, token) == 200
+    assert exchanged(coded_world, code).get_json()["ErrorCode"] == 903
+    visitor.open("/logout").press("Sign out")
+    assert profile_status(coded_world, token) == 401
+
+
+def test_code_of_an_ended_session_or_late_is_refused(coded_world: World, new_visitor_at: NewVisitorAt) -> None:
+    visitor = new_visitor_at(coded_world)
+    code = returned_code(coded_world, visitor)
+    with moved(coded_world.services, minutes=3):
+        assert exchanged(coded_world, code).get_json()["ErrorCode"] == 904
+    visitor.open("/logout").press("Sign out")
+    assert exchanged(coded_world, code).get_json()["ErrorCode"] == 903
+    assert exchanged(coded_world, "00000000-0000-0000-0000-000000000000").get_json()["ErrorCode"] == 903
+
+
+def test_code_of_another_tenant_is_unknown(
+    coded_world: World, new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    code = returned_code(coded_world, new_visitor_at(coded_world))
+    assert exchanged(new_world(), code).get_json()["ErrorCode"] == 903
+    assert exchanged(coded_world, code).status_code == 200
 
 
 @pytest.mark.parametrize("listed", ["https://app.example", "https://app.example/", "https://*.example/done"])

@@ -38,6 +38,14 @@ class World:
     name: str
     api_key: str
 
+    @property
+    def api_secret(self) -> str:
+        """The API secret, as the tenant's server has it."""
+        where = tenants.c.tenant_id == self.tenant_id
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
+            encrypted = work.run(select(tenants.c.api_secret).where(where)).scalar_one()
+        return self.services.encryption.decrypt(encrypted, f"{self.tenant_id} api_secret").decode()
+
     def change_settings(self, **settings: Any) -> None:
         """Change settings of the tenant, and let every copy of them grow old."""
         where = tenants.c.tenant_id == self.tenant_id

@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.tenants.allowed_addresses import is_allowed, is_registered_page, with_query
-from app.identity.hosted import reauthentication, token_handoff
+from app.identity.hosted import reauthentication, return_codes, token_handoff
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth import views as oauth
@@ -88,14 +88,18 @@ def to_return_address(context: Context, session: BrowserSession, return_url: str
 
 
 def _with_token(context: Context, session: BrowserSession, return_url: str) -> str:
-    """Return the address with an access token, if the tenant configured that (interface hosted-pages.md section 3).
+    """Return the address with a code or an access token, if the tenant configured that (interface hosted-pages.md section 3).
 
     The token ends with the browser session. Only an exact whitelist entry gets one, because an origin may have an open redirect;
     our own pages know the session.
     """
+    settings = context.tenant.settings
     is_own = redirect_origin(return_url).lower() == redirect_origin(context.issuer)
-    if is_own or not context.tenant.settings.token_in_return_url or not is_registered_page(context, return_url):
+    is_configured = settings.code_in_return_url or settings.token_in_return_url
+    if is_own or not is_configured or not is_registered_page(context, return_url):
         return return_url
+    if settings.code_in_return_url:
+        return with_query(return_url, code=return_codes.issue(context, session))
     ends_at = int(session.expires_at.timestamp())
     facts = {"provider": "Email", "agent": context.agent, "address": context.address, tokens.ENDS_AT: ends_at}
     issued = tokens.issue(context, uid=session.uid, session_id=session.session_id, facts=facts, with_refresh=False)

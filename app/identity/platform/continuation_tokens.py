@@ -57,6 +57,7 @@ class ContinuationPurpose(StrEnum):
     REQUEST_TOKEN = "request_token"  # account.md operation A26
     CANDIDATE = "candidate"  # user.md operation U29: candidatetoken
     CLIENT_GUID = "client_guid"  # user.md operations U13, U30
+    RETURN_CODE = "return_code"  # hosted-pages.md section 3: a code in a return address
     SEEN = "seen"  # a device or place that an account signed in from
 
 
