@@ -233,7 +233,7 @@ def test_only_wrong_field_takes_the_focus(pages: list[Sample]) -> None:
         ("ChangePasswordPage", "fresh", "old_password"),
         ("AddEmailPage", "fresh", "email"),
         ("ConfirmPage", "fresh", "password"),
-        ("LoginPage", "blocked", "summary"),
+        ("LoginPage", "blocked", ""),
         ("VerifyPage", "awaited in another browser", ""),
         ("DeleteAccountPage", "fresh", ""),
     ],

@@ -268,7 +268,8 @@ def test_suspension_shows_wait_and_block_shows_help(new_locking_world: NewLockin
         world, visitor = new_locking_world(kind)
         page = lock_out(visitor, world.person("ada@example.com").email, MAX_FAILURES + 1)
         assert (page.status, sentence in page.text) == (403, True), kind
-        assert "captcha_challenge" not in page.form("Sign in").fields
+        assert "captcha_challenge" not in page.html
+    assert visitor.open("/login").heading == "Welcome back"
 
 
 # Account enumeration.
@@ -277,8 +278,8 @@ def test_suspension_shows_wait_and_block_shows_help(new_locking_world: NewLockin
 def summary(page: VisitedPage, name: str) -> tuple[int, str, str]:
     """Return status, text and field names without parts that differ between requests."""
     text = re.sub(r"(What is|Which number)[^?]*\?", "QUESTION", page.text.replace(name, "NAME"))
-    fields = ",".join(sorted(page.form("Sign in").fields))
-    return page.status, re.sub(r"\d+ (second|minute)s?", "SOON", text), fields
+    fields = ",".join(sorted(re.findall(r'name="(\w+)"', page.html)))
+    return page.status, re.sub(r"\d+ (second|minute)s?|\d+:\d+ [AP]M", "SOON", text), fields
 
 
 @pytest.mark.parametrize("has_answers", [True, False])
@@ -295,6 +296,8 @@ def test_unknown_account_locks_like_a_known_one(
     for name in (ada.email, "nobody@example.com"):
         page = visitor.open("/login")
         for number in range(2 * MAX_FAILURES):
+            if 'name="password"' not in page.html:  # a blocked account's page has no form
+                page = visitor.open("/login")
             given = {"security_answer": "no"} if number > MAX_FAILURES else {}
             if number > MAX_FAILURES and "captcha_asked" in page.form("Sign in").fields:
                 given = {"captcha": str(answer_to(asked_on(page)))}

@@ -12,7 +12,7 @@ from flask import current_app, has_request_context, request
 from flask_babel import lazy_gettext as _l
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
-from wtforms import Field, HiddenField
+from wtforms import BooleanField, Field, HiddenField
 from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
@@ -137,8 +137,20 @@ class HubForm(FlaskForm):
 
     @property
     def listed_problems(self) -> list[tuple[str, Any]]:
-        """The problems that the summary above the form lists: all, or none if a single field shows the only one."""
-        return [] if self._single_invalid_field() else self.problems
+        """Ids of the invalid fields with their labels, for the summary above the form; none if a single field shows the only problem.
+
+        The error stands at its field. A field without a label of its own has it in the summary.
+        """
+        if self._single_invalid_field():
+            return []
+        return [(id_, self._label_of(id_) or problem) for id_, problem in self._problems()]
+
+    def _label_of(self, id_: str) -> Any:
+        field = next(field for field in self if field.id == id_)
+        is_shown = not isinstance(field, HiddenField | BooleanField) and not getattr(
+            field, "is_replaced_by_script", False
+        )
+        return field.label.text if is_shown else ""
 
     def take_focus(self, names: tuple[str, ...]) -> None:
         """Give the focus to the field that shows the only problem; without problems to the first empty one of these."""

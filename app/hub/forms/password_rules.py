@@ -136,7 +136,7 @@ _TEXTS: Final = {
     PasswordRule.STOLEN: _l("Not in a known data breach"),
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.FieldsRefused: _l("This password doesn’t meet the requirements yet."),
+    e.FieldsRefused: _l("This password doesn’t meet the requirements."),
     e.WeakPassword: _l("This password is too common. Choose another one."),
     e.PasswordNotAcceptable: _l("You’ve used this password before. Choose another one."),
     e.NewPasswordBreached: _l("This password was found in a data breach. Choose another one."),

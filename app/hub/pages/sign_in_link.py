@@ -86,6 +86,11 @@ class SignInLinkPage(mailed_link.LinkPage):
         """Whether a password reset unlocks the account."""
         return self.refusal in (RefusalReason.SUSPENDED, RefusalReason.LOCKED)
 
+    @property
+    def reset_is_mentioned(self) -> bool:
+        """Whether the notice itself says that a password reset unlocks the account."""
+        return self.refusal is RefusalReason.LOCKED
+
     @classmethod
     def samples(cls) -> Mapping[str, SignInLinkPage]:
         given = ("ada@example.com", "a-token")

@@ -95,9 +95,10 @@ def _retry_text(wait_seconds: int) -> Any:
 CHALLENGED: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
 """Reasons for which the page shows a challenge."""
 
-NEEDS_SUPPORT: Final = frozenset(
-    {RefusalReason.QUESTION, RefusalReason.LOCKED, RefusalReason.BLOCKED, RefusalReason.DISABLED}
-)
+STOPPED: Final = frozenset({RefusalReason.LOCKED, RefusalReason.BLOCKED, RefusalReason.DISABLED})
+"""Reasons that no further attempt can resolve: a password reset unlocks an account, support the others."""
+
+NEEDS_SUPPORT: Final = frozenset({RefusalReason.QUESTION, *STOPPED})
 """Reasons that may need support; the page does not reveal whether the account has a security answer."""
 
 CHECK_MORE: Final = Notice(
@@ -127,7 +128,9 @@ _NOTICES: Final = {
         _l("Too many attempts. Enter your password again and answer this account’s security question."),
     ),
     RefusalReason.ANSWER: Notice(_l("Wrong answer"), _l("Try another answer, and enter your password again.")),
-    RefusalReason.LOCKED: Notice(_l("Sign-in is locked"), _l("Too many attempts. Get help to unlock this account.")),
+    RefusalReason.LOCKED: Notice(
+        _l("Sign-in locked"), _l("Too many failed attempts. Reset your password to unlock this account.")
+    ),
     RefusalReason.BLOCKED: Notice(_l("Account blocked"), _l("Get help to unblock it.")),
     RefusalReason.DISABLED: Notice(_l("Account disabled"), _l("Get help to reactivate it.")),
     RefusalReason.UNVERIFIED: Notice(
