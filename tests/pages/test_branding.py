@@ -177,6 +177,23 @@ def test_font_is_served_by_the_host_of_the_tenant(visitor: Visitor) -> None:
 
 
 @pytest.mark.usefixtures("theme_files")
+def test_manifest_lists_the_files_of_the_tenant(visitor: Visitor) -> None:
+    answer = visitor.client.get("/idx/manifest", base_url=visitor.home)
+    assert answer.status_code == 200
+    assets = {one["Name"]: one for one in answer.get_json()["Assets"]}
+    assert sorted(assets) == ["inter.woff2", "mark.svg"], "nothing else of the folder, nothing outside it"
+    assert assets["inter.woff2"] == {"Name": "inter.woff2", "Path": "/theme/inter.woff2", "Type": "font/woff2"}
+    assert visitor.client.get("/idx/asset/inter.woff2", base_url=visitor.home).data == FONT
+    assert visitor.client.get("/idx/asset/notes.txt", base_url=visitor.home).status_code == 404
+
+
+def test_manifest_of_a_tenant_without_files_has_its_name(world: World, visitor: Visitor) -> None:
+    world.change_brand(display_name="Acme", color="#8a3b12")
+    found = visitor.client.get("/idx/manifest", base_url=visitor.home).get_json()
+    assert found == {"Name": "Acme", "Color": "#8a3b12", "Assets": []}
+
+
+@pytest.mark.usefixtures("theme_files")
 def test_picture_with_a_script_runs_nothing(visitor: Visitor) -> None:
     answer = visitor.client.get("/theme/mark.svg", base_url=visitor.home)
     assert (answer.status_code, answer.content_type) == (200, "image/svg+xml; charset=utf-8")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from flask import Blueprint, Response, abort, send_file
+from flask import Blueprint, Response, abort, jsonify, send_file
 
 from app.hub.services import services
 from app.hub.visit import current_visit
@@ -28,7 +28,18 @@ _PICTURE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-a
 """An SVG may style itself, and runs nothing, even where it is opened by its address."""
 
 
+@views.get("/idx/manifest")
+def manifest() -> Response:
+    """The tenant's name, color and files, for programs that show its look (interface hosted-pages.md section 1)."""
+    brand = current_visit().tenant.brand
+    assets = [{"Name": path.name, "Path": f"/theme/{path.name}", "Type": _KINDS[path.suffix[1:]]} for path in _files()]
+    response = jsonify({"Name": brand.name, "Color": brand.colour, "Assets": assets})
+    response.headers["Cache-Control"] = "public, max-age=300"
+    return response
+
+
 @views.get("/theme/<name>")
+@views.get("/idx/asset/<name>")
 def theme_file(name: str) -> Response:
     """A file of the tenant's folder, cached for a day; 404 for every other."""
     path = _path(name)
@@ -37,6 +48,15 @@ def theme_file(name: str) -> Response:
     response = send_file(path, mimetype=_KINDS[path.suffix[1:]], conditional=True, max_age=_DAY)
     response.headers["Content-Security-Policy"] = _PICTURE_POLICY
     return response
+
+
+def _files() -> list[Path]:
+    """Return the files of the tenant's folder that it may show, by name."""
+    folder, tenant = services().settings.theme_files, current_visit().tenant.name
+    if not folder or not tenant or not (Path(folder) / tenant).is_dir():
+        return []
+    names = sorted(path.name for path in (Path(folder) / tenant).iterdir())
+    return [path for name in names if (path := _path(name)) is not None]
 
 
 def _path(name: str) -> Path | None:
