@@ -23,7 +23,6 @@ from app.hub.parts.sign_in_refusals import (
     CHALLENGED,
     CHECK_MORE,
     NEEDS,
-    NEEDS_SUPPORT,
     STOPPED,
     RefusalReason,
     sign_in_notice,
@@ -154,19 +153,9 @@ class LoginPage(Page):
         return current_visit().tenant.registration is not None
 
     @property
-    def needs_help(self) -> bool:
-        """Whether the refusal cannot be resolved on this page."""
-        return self.refusal in NEEDS_SUPPORT
-
-    @property
     def is_stopped(self) -> bool:
         """Whether the account cannot sign in now by any method of this page."""
         return self.refusal in STOPPED
-
-    @property
-    def reset_helps(self) -> bool:
-        """Whether a password reset unlocks the account."""
-        return self.refusal is RefusalReason.LOCKED
 
     @property
     def notice(self) -> Notice | None:

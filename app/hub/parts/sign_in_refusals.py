@@ -98,9 +98,6 @@ CHALLENGED: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, Re
 STOPPED: Final = frozenset({RefusalReason.LOCKED, RefusalReason.BLOCKED, RefusalReason.DISABLED})
 """Reasons that no further attempt can resolve: a password reset unlocks an account, support the others."""
 
-NEEDS_SUPPORT: Final = frozenset({RefusalReason.QUESTION, *STOPPED})
-"""Reasons that may need support; the page does not reveal whether the account has a security answer."""
-
 CHECK_MORE: Final = Notice(
     _l("Too many attempts"),
     _l("Enter your password again and complete the check below."),
