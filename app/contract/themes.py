@@ -54,7 +54,8 @@ class ThemeActivated(Wire):
 
 THEMES = collection(
     "themes", "/v2/manage/hosted-pages/themes", Theme, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="theme", scope="template",
-    unique=("name",), exists=BadField, unknown=UnknownTheme,
+    unique=("name",), exists=BadField, unknown=UnknownTheme, file_key="themes",
+    file_note="Looks to choose from; the one that `brand` repeats is active.",
     actions=(
         Action(
             "activate", "PUT /v2/manage/hosted-pages/themes/{themeId}/activate", "Show the theme on every page and in every mail.",
