@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.contract.branding import ButtonShape, FileAddress, Hex, Scene
-from app.contract.configuration_model import OwnPicture, Tag
+from app.contract.branding import Brand, ButtonShape, FileAddress, Hex, Scene
+from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
 from app.contract.errors import BadField, UnknownTheme
 from app.contract.resources import collection
 from app.kit.resource import CREATE, CREATED_AT, DELETE, LIST, MODIFIED_AT, READ, READ_ONLY, UPDATE, Action, Key
@@ -48,13 +48,20 @@ class Theme(Wire):
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None
 
 
+class StoredTheme(ConfigurationModel):
+    """A look that the tenant keeps."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60)]
+    brand: Brand = Brand()
+
+
 class ThemeActivated(Wire):
     is_active: bool = True
 
 
 THEMES = collection(
     "themes", "/v2/manage/hosted-pages/themes", Theme, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="theme", scope="template",
-    unique=("name",), exists=BadField, unknown=UnknownTheme, file_key="themes",
+    unique=("name",), exists=BadField, unknown=UnknownTheme, content=StoredTheme, file_key="themes",
     file_note="Looks to choose from; the one that `brand` repeats is active.",
     actions=(
         Action(

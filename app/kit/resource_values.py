@@ -131,8 +131,8 @@ def checked(resource: Resource, content: Mapping[str, Any], bad: type[ApiError])
         first = problem.errors(include_url=False)[0]
         at, sentence = tuple(str(part) for part in first["loc"]), str(first["msg"]).removeprefix("Value error, ")
         name, colon, rest = sentence.partition(": ")
-        if not at and colon and name.isidentifier():  # a model's own check names the member in its sentence
-            at, sentence = (name,), f"expected {rest}"
+        if colon and name.isidentifier():  # a model's own check names the member in its sentence
+            at, sentence = (*at, name), f"expected {rest}"
         raise refusal(resource, at, f"{sentence}.", bad) from None
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
 from app.contract import themes as contract
 from app.contract.branding import Brand
-from app.contract.configuration import TenantSettings
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
@@ -19,22 +15,9 @@ from app.identity.platform.resources.items import Item
 rules = rules_of(contract.THEMES)
 
 
-@rules.problems
-def contradictions(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
-    """Hold a theme to what a configuration file may say of a brand."""
-    try:
-        _brand(content.brand.model_dump(mode="json"))
-    except ValidationError as problem:
-        first = problem.errors(include_url=False)[0]
-        sentence = str(first["msg"]).removeprefix("Value error, ")
-        name, colon, rest = sentence.partition(": ")
-        at = ".".join(map(str, first["loc"][:1])) or (name if colon else "")
-        yield f"brand.{at}".rstrip("."), rest if colon and not first["loc"] else sentence
-
-
 @rules.shown
-def show_state(context: Context, content: BaseModel, values: dict[str, Any]) -> None:
-    values["is_active"] = _brand(content.model_dump(mode="json")["brand"]) == context.tenant.brand
+def show_state(context: Context, content: contract.StoredTheme, values: dict[str, Any]) -> None:
+    values["is_active"] = content.brand == context.tenant.brand
 
 
 @rules.after_update
