@@ -32,6 +32,19 @@ from app.kit.wire import From, Nothing, Wire
 MOST_ON_A_PAGE = 200
 MARKS = (Key, Role, RequestName, ResponseType, StoredAs, Malformed, From)
 Fields = dict[str, tuple[Any, Any]]
+IDEMPOTENCY_KEY = "in_header_idempotency_key"
+"""The field of a request that creates an item; it repeats the response to the same request of the last day."""
+_IDEMPOTENCY: Fields = {
+    IDEMPOTENCY_KEY: (
+        Annotated[str | None, From.HEADER],
+        Field(
+            default=None,
+            max_length=255,
+            alias="Idempotency-Key",
+            description="Repeat a request safely: within a day the same key gets the same response.",
+        ),
+    )
+}
 
 
 class Content(BaseModel):
@@ -53,7 +66,8 @@ def list_request(resource: Resource, address: Address) -> type[Wire]:
 
 def create_request(resource: Resource, address: Address) -> type[Wire]:
     """Return the request that creates an item, or sets a singleton."""
-    return _request(resource, address, "New", lambda _: False)
+    headers = {} if resource.is_singleton else _IDEMPOTENCY
+    return _request(resource, address, "New", lambda _: False, headers=headers)
 
 
 def update_request(resource: Resource, address: Address, *, id_in_body: bool = False) -> type[Wire]:
@@ -70,7 +84,7 @@ def update_request(resource: Resource, address: Address, *, id_in_body: bool = F
 
 def replace_request(resource: Resource, address: Address) -> type[Wire]:
     """Return the request that replaces the whole collection."""
-    item: Any = _request(resource, address, "New", lambda _: False, is_within=bool(resource.parents))
+    item: Any = _request(resource, address, "Each", lambda _: False, is_within=bool(resource.parents))
     name = f"All{resource.model.__name__}{address.suffix}"
     parents = _in_path(member.info for member in resource.keys if _parent(member.info))
     return _create(name, address.spelling, {**parents, "data": (list[item], Field(max_length=resource.most))})
@@ -180,6 +194,7 @@ def _request(
     is_update: bool = False,
     id_in_body: bool = False,
     is_within: bool = False,
+    headers: Fields | None = None,
 ) -> type[Wire]:
     """Return the model without fields that requests cannot set; a singleton's model itself if it has none of these."""
     has_path_id = is_update and not id_in_body
@@ -192,7 +207,7 @@ def _request(
     if not is_within:
         fields |= _in_path(info for info in keys if has_path_id or _parent(info))
     name = f"{prefix}{resource.model.__name__}{address.suffix}"
-    return _create(name, address.spelling, fields)
+    return _create(name, address.spelling, {**fields, **(headers or {})})
 
 
 def _request_fields(

@@ -63,7 +63,7 @@ def read_input(resource: Resource, request: Wire) -> ItemInput:
 
 def is_empty_input(request: Wire) -> bool:
     """Return whether the body set no field."""
-    return not any(not name.startswith("in_path_") for name in request.model_fields_set)
+    return not any(not name.startswith("in_") for name in request.model_fields_set)
 
 
 def _value_of(request: Wire, member: Member) -> tuple[Any, bool]:

@@ -15,6 +15,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from app.kit.errors import ApiError
 from app.kit.resource import CREATE, DELETE, LIST, MASKED, ONCE, READ, REPLACE, UPDATE, InSettings, Resource
 from app.kit.resource_operations import is_list
+from tests.support.relying_party import moved
 from tests.support.resources import EVERY, SAMPLES, Manager, at_most, manager
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
@@ -78,6 +79,32 @@ def once(resource: Resource, made: dict[str, Any]) -> dict[str, Any]:
     """Return the members that only the first response shows."""
     shown_once = {member.request_name for member in resource.members if ONCE in member.roles}
     return {name: MASKED for name in made if name in shown_once}
+
+
+@of(COLLECTIONS)
+def test_create_repeated_with_its_key_creates_once(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage = manager(new_tenant_server, resource)
+    made = answered(manage.create(key="a key"))
+    assert answered(manage.create(key="a key")) == made, "a secret that is shown once included"
+    assert manage.events() == ["added"]
+    assert len(manage.listed()) == 1
+    assert refused(manage.create(2, key="a key"))[0] == 400
+    answered(manage.create(2, key="another key"))
+    assert len(manage.listed()) == 2
+
+
+@of([one for one in COLLECTIONS if one.kind == "themes"])
+def test_key_is_of_its_caller_operation_and_day(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+    manage = manager(new_tenant_server, resource)
+    answered(manage.create(key="a key"))
+    other = Manager(manage.tenant, resource)
+    assert refused(other.create(key="a key")) == error_of(resource.address.exists), (
+        "another program's request is its own"
+    )
+    assert refused(Manager(new_tenant_server(), resource).create(2, key="a" * 256))[0] == 400
+    with moved(manage.tenant.services, hours=25):
+        later = Manager(manage.tenant, resource)
+        answered(later.create(2, key="a key"))
 
 
 @of(WITH_DUPLICATES)

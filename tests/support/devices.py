@@ -63,7 +63,7 @@ class Phone:
             "deviceName": self.name, "deviceType": self.kind, "publicKey": self.public_key, "deviceToken": self.token,
             **members,
         }  # fmt: skip
-        query = {name: value for name, value in parse_qsl(parts.query) if name in ("apikey", "token")}
+        query: dict[str, Any] = {name: value for name, value in parse_qsl(parts.query) if name in ("apikey", "token")}
         return self.tenant.send("POST", "/identity/v2/auth/push/device", body, with_secret=False, **query)
 
     def asked(self) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ class Phone:
         body = {"verify": word, "signature": self.sign(f"{word}{token}{number or ''}")}
         body |= {"number": number} if number is not None else {}
         path = f"{LOGIN_2FA}/verification/push"
-        query = {"secondfactorauthenticationtoken": token}
+        query: dict[str, Any] = {"secondfactorauthenticationtoken": token}
         return self.tenant.send("PUT", path, {**body, **members}, with_secret=False, **query)
 
     def sign(self, text: str) -> str:

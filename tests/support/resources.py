@@ -68,7 +68,9 @@ class Manager:
     def does(self, verb: Verb) -> bool:
         return verb in [one.verb for one in self.resource.address.does]
 
-    def __call__(self, verb: Verb, body: Any = None, of: Body | None = None) -> TestResponse:
+    def __call__(
+        self, verb: Verb, body: Any = None, of: Body | None = None, headers: dict[str, str] | None = None
+    ) -> TestResponse:
         """Ask an operation; `of` is an answer that shows the item."""
         operation, ids = (
             self.operation(verb),
@@ -79,10 +81,11 @@ class Manager:
             path = path.replace(f"{{{name}}}", str(value))
         if verb is Verb.DELETE:
             body = {name: value for name, value in ids.items() if f"{{{name}}}" not in operation.path} or None
-        return ask(self.tenant, self.token, operation.method, path, body)
+        return ask(self.tenant, self.token, operation.method, path, body, headers=headers)
 
-    def create(self, number: int = 1) -> TestResponse:
-        return self(Verb.CREATE, self.sample.item(number))
+    def create(self, number: int = 1, *, key: str = "") -> TestResponse:
+        """Create an item, with an idempotency key if one is given."""
+        return self(Verb.CREATE, self.sample.item(number), headers={"Idempotency-Key": key} if key else None)
 
     def listed(self) -> list[Any]:
         """Return what the list shows; nothing where the resource refuses an empty one."""

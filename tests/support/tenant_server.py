@@ -45,12 +45,13 @@ class TenantServer:
         *,
         bearer: str | None = None,
         with_secret: bool = True,
+        headers: dict[str, str] | None = None,
         **query: Any,
     ) -> TestResponse:
         """Send a request to the API host; with `bearer` it comes from a person's browser, without the secret."""
         held = {"apikey": self.api_key, "apisecret": self.api_secret if with_secret and bearer is None else None}
         asked = {name: value for name, value in {**held, **query}.items() if value is not None}
-        headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
+        headers = {**(headers or {}), **({"Authorization": f"Bearer {bearer}"} if bearer else {})}
         client = Client(self.app)
         base = f"http://{self.services.settings.api_hostname}"
         sent = {"json": body} if body is not None else {}

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.contract.operations import CATALOGUE
+from app.identity.administration.resources import idempotency
 from app.identity.administration.resources.settings_store import SettingsRefused, access_of, store_of
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
@@ -49,8 +50,10 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     resource = bound.draft.resource
     if resource.is_singleton:
         return update(context, bound, req)
-    given, access = _read_input(context, bound, req), access_of(context)
     _lock(context)
+    if (earlier := idempotency.earlier_response(context, bound, req)) is not None:
+        return earlier
+    given, access = _read_input(context, bound, req), access_of(context)
     generated = _renewed(resource, [one.fields[0] for one in resource.members if ONCE in one.roles])
     secrets = {**given.secrets, **generated}
     item = Item(_new_id(bound, given), given.content(), secrets, created_at=access.now, modified_at=access.now)
@@ -61,7 +64,9 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     _write(context, bound, item, is_new=True)
     rules.run("after_create", context, item)
     _note(context, resource, "added", item)
-    return shown(context, bound, item, tuple(generated))
+    response = shown(context, bound, item, tuple(generated))
+    idempotency.keep_response(context, bound, req, response)
+    return response
 
 
 def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
