@@ -16,6 +16,7 @@ from app.contract.auth import INTERFACE_SCOPES
 from app.contract.branding import Brand
 from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress, plain, web_origin
+from app.contract.configuration_texts import describe
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.contract.registration_form import FormField, contradiction
@@ -282,4 +283,4 @@ def configuration_file(resources: tuple[Resource, ...]) -> type[ConfigurationFil
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the file."""
     whole = configuration_file(file_resources())
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole.model_json_schema()}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **describe(whole.model_json_schema())}

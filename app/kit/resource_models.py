@@ -134,12 +134,25 @@ def _content(resource: Resource) -> type[BaseModel]:
 
 
 def _content_model(model: type[Wire]) -> type[BaseModel]:
-    fields = {
-        _kept_name(name, info): (_inner_content(info), _plain(info, info.default, info.default_factory))
-        for name, info in model.model_fields.items()
+    fields: Fields = {}
+    for name, info in model.model_fields.items():
+        if _is_kept(info):
+            annotation = _inner_content(info)
+            default = _content_default(annotation, info.default)
+            fields[_kept_name(name, info)] = (annotation, _plain(info, default, info.default_factory))
+    return _create_model(f"{model.__name__}Content", Content, fields)
+
+
+def _content_default(annotation: Any, default: Any) -> Any:
+    """Return the default of a field; that of an inner model has the keys of the content."""
+    if not isinstance(default, Wire) or not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        return default
+    kept = {
+        _kept_name(name, info): getattr(default, name)
+        for name, info in type(default).model_fields.items()
         if _is_kept(info)
     }
-    return _create_model(f"{model.__name__}Content", Content, fields)
+    return annotation.model_validate(kept)
 
 
 @cache
