@@ -204,7 +204,7 @@ def test_error_summary_has_focus_and_links_to_the_field(chromium: Browser, galle
     with open_page(chromium) as (page, _):
         page.goto(gallery_address + samples.address("LoginPage", "empty", "en"))
         expect(page.locator("#summary")).to_be_focused()
-        page.get_by_role("link", name="Enter your password.").click()
+        page.get_by_role("link", name="Password", exact=True).click()
         expect(page.locator("#password")).to_be_focused()
         assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "password-problem"
 
