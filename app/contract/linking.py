@@ -1,4 +1,4 @@
-"""Linked identities (interface user.md sections 2 and 3, operations U13, U29 to U31).
+"""Linked identities (interface user.md sections 2, 3 and 13, operations U13, U29 to U31, U89).
 
 Programs present the tokens that a browser got at a provider (operations U14, U29, U30).
 """
@@ -8,11 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, K, U
+from app.contract.auth import CREDENTIALS, READ, K, U
 from app.contract.error_groups import REQUIRED_ACTIONS
 from app.contract.errors import federation as refusals
 from app.contract.groups import AT, PW, Deleted, F, Posted
 from app.contract.operations import operation
+from app.contract.profile import Profile
 from app.contract.sign_in import Login
 from app.kit.wire import From
 
@@ -56,6 +57,10 @@ class Unlink(AT, PW):
     provider_id: Name = None
 
 
+class RefreshProfile(AT):
+    """The access token of a sign-in through the provider; it says which identity is read."""
+
+
 LINK_ERRORS = (
     refusals.NotLinkable, refusals.IdentityTaken, refusals.AccountLinkingOff, refusals.NoCallbackLoginOff, e.WrongClientGuid,
     e.PrivacyPolicyOutdated,
@@ -81,4 +86,9 @@ _UNLINK_ERRORS = (
 unlink = operation(
     "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS, row="U31",
     errors=_UNLINK_ERRORS, summary="Unlink an identity of another provider.",
+)  # fmt: skip
+refresh_profile = operation(
+    "linking.refresh_profile", "GET /api/v2/userprofile/refresh", RefreshProfile, Profile, auth=K & U, access=READ, row="U89",
+    errors=(refusals.NoProviderProfile, refusals.ProviderFailed, e.TooManyRequests),
+    summary="Read the profile of the signed-in account from its provider again.",
 )  # fmt: skip

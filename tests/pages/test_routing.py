@@ -179,6 +179,13 @@ def test_unknown_path_shows_404_page_with_reference(visitor: Visitor) -> None:
     assert "mention this ID" in page.text
 
 
+@pytest.mark.parametrize(("code", "is_shown"), [("invalid_scope", True), ("not+a+code", False)])
+def test_legacy_error_page_shows_a_code(visitor: Visitor, code: str, is_shown: bool) -> None:
+    page = visitor.open(f"/error.aspx?code={code}&state=x")
+    assert page.status == 400
+    assert (code.replace("+", " ") in page.text) is is_shown
+
+
 def test_wrong_method_answers_405_with_allow_header(visitor: Visitor) -> None:
     answer = visitor.client.put("/login", base_url=visitor.home)
     assert answer.status_code == 405

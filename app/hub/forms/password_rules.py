@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask_babel import lazy_gettext as _l
@@ -27,6 +27,8 @@ class Rule:
     number: int = 0
     is_broken: bool = False
     """Whether the refused password broke it."""
+    is_met: bool = False
+    """Whether the refused password met it, as far as known: the rules of characters are all checked together."""
 
     @property
     def is_watched(self) -> bool:
@@ -61,7 +63,9 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
     ]
     applicable, broken = set(_applicable(policy, is_first=is_first)), set(_broken(rules, refusal))
     return tuple(
-        Rule(rule.sentence, rule.kind, rule.number, rule.kind in broken)
+        replace(
+            rule, is_broken=rule.kind in broken, is_met=bool(broken) and rule.is_watched and rule.kind not in broken
+        )
         for rule in rules
         if rule.kind in applicable or rule.kind in broken
     )

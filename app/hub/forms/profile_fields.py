@@ -84,7 +84,7 @@ SAMPLE_FIELDS: Final = (
     FormField(name="birth_date"),
     FormField(
         name="cf_size",
-        label={"en": "T-shirt", "de": "T-Shirt", "ar": "قميص"},
+        label={"en": "T-shirt size", "de": "T-Shirt-Größe", "ar": "مقاس القميص"},
         type="option",
         options=(Option(value="m", text={"en": "Medium", "de": "Mittel", "ar": "متوسط"}), Option(value="xl")),
     ),

@@ -53,7 +53,7 @@ class MissingFieldsPage(Page):
     def samples(cls) -> Mapping[str, MissingFieldsPage]:
         fields = (FormField(name="first_name", required=True), SAMPLE_FIELDS[3].model_copy(update={"required": True}))
         return {
-            "fresh": cls(FieldsForm.of(fields)),
+            "fresh": cls(FieldsForm.of(fields), account="ada@example.com"),
             "for an application": cls(FieldsForm.of(fields), "Acme Shop", account="ada@example.com"),
             "failed": cls(FieldsForm.of(fields), problem=refusal_notice(ApiError())),
         }

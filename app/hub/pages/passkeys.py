@@ -252,7 +252,7 @@ def submit_edit_passkey() -> Response:
 def passkey_endpoints() -> Response:
     """Serve the addresses for password managers (W3C passkey-endpoints)."""
     _require_passkeys()
-    base = services().settings.hub_url(current_visit().tenant.name)
+    base = f"{current_visit().scheme}://{current_visit().host}"
     return _json({"enroll": f"{base}{ADD}", "manage": f"{base}{ADDRESS}"})
 
 

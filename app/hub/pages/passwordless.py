@@ -135,13 +135,14 @@ class SignInSentPage(CodePage):
     @classmethod
     def samples(cls) -> Mapping[str, SignInSentPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
-        answer = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY]
+        answer = [Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY]
         return {
             "fresh": cls(CodeForm(), mail, number="47"),
             "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47"),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "to a phone": cls(CodeForm(), number, is_text=True),
             "empty": cls(sample_empty_form(), mail),
+            "sent": cls(CodeForm(), mail, False, 21, Outcome.SENT),
             **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in answer},
             "token": cls(sample_filled_form().with_token_error(), mail),
         }

@@ -53,7 +53,7 @@ class PrivacyPolicyPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, PrivacyPolicyPage]:
         return {
-            "fresh": cls(AcceptForm(), link="https://acme.example.com/privacy"),
+            "fresh": cls(AcceptForm(), link="https://acme.example.com/privacy", account="ada@example.com"),
             "for an application": cls(AcceptForm(), "Acme Shop", "https://acme.example.com/privacy", "ada@example.com"),
             "without a text": cls(AcceptForm()),
         }

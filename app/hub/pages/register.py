@@ -78,7 +78,7 @@ class RegisterPage(Page):
         every = rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True), is_first=True)
         marked = rules_of(PasswordPolicy(), is_first=True, refusal=too_weak)
         plain, typed = RegisterForm.of(_DEFAULT_FIELDS), {"email": "ada@example.com"}
-        wrong = RegisterForm.of(_DEFAULT_FIELDS, typed)
+        wrong = RegisterForm.of(_DEFAULT_FIELDS, {"email": "ada@example"})
         wrong.add_error("email", _l("Enter a valid email address."))
         wrong.add_error("password", problem_of(too_weak))
         full = RegisterForm.of(_ALL_FIELDS, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
@@ -186,7 +186,7 @@ _ALL_FIELDS = (
     FormField(name="birth_date", required=True),
     FormField(
         name="cf_size",
-        label={"en": "T-shirt", "de": "T-Shirt", "ar": "قميص"},
+        label={"en": "T-shirt size", "de": "T-Shirt-Größe", "ar": "مقاس القميص"},
         type="option",
         options=(Option(value="m", text={"en": "Medium", "de": "Mittel", "ar": "متوسط"}), Option(value="xl")),
     ),
