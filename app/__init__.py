@@ -15,6 +15,7 @@ from app.contract.auth import Host
 from app.hub import lifecycle
 from app.identity.entry.callers import host_of
 from app.identity.entry.hash_queue import HashQueueRouter
+from app.identity.entry.on_demand_tls import OnDemandTls
 from app.kit.admission import Application, QueueSlot, QueueSlotOf
 from app.kit.proxies import ForwardedHeaders, hostname_of, protect
 from app.kit.server import Server
@@ -34,7 +35,8 @@ def create_identity(settings: Settings) -> Application:
     services = identity.create_services(settings)
     server = identity.create_service(services)
     service = identity.create_app(server)
-    return _served(settings, service, HashQueueRouter(services, server).queue_slot, services.hashing.recent_seconds)
+    front = OnDemandTls(service, settings, services.directory)
+    return _served(settings, front, HashQueueRouter(services, server).queue_slot, services.hashing.recent_seconds)
 
 
 def create_both(settings: Settings) -> Application:
@@ -49,7 +51,8 @@ def create_both(settings: Settings) -> Application:
         return (of_service if front.is_for_service(environ) else of_pages)(environ)
 
     front = Dispatcher(settings, server, service, pages)
-    return _served(settings, front, queue_slot, services.hashing.recent_seconds)
+    app = OnDemandTls(front, settings, services.directory)
+    return _served(settings, app, queue_slot, services.hashing.recent_seconds)
 
 
 class Dispatcher:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from app.kit.cpu_quota import usable_cpus
 from app.kit.database_address import normalized
 from app.kit.setting_values import SettingsError as SettingsError
+from app.kit.setting_values import captcha_urls as _captcha_urls
 from app.kit.setting_values import count as _count
+from app.kit.setting_values import dns_servers as _dns_servers
 from app.kit.setting_values import file as _file
 from app.kit.setting_values import folder as _folder
+from app.kit.setting_values import networks as _networks
 from app.kit.setting_values import seconds as _seconds
 from app.kit.setting_values import switch as _switch
 
@@ -66,6 +68,10 @@ class Settings:
     """Address of Amazon SNS, or of a proxy or compatible service; empty: the endpoint of the tenant's region."""
     duo_url: str = ""
     """Address of Duo, or of a proxy or compatible service; empty: the tenant's Duo API host."""
+    bigcommerce_url: str = ""
+    """Address of the BigCommerce API, or of a proxy; empty: https://api.bigcommerce.com."""
+    perfectmind_url: str = ""
+    """Address of the PerfectMind API, or of a proxy; empty: the host of the tenant's site."""
     metrics_bind: str = ""
     """host:port of the Prometheus metrics; empty: none."""
     telemetry_url: str = ""
@@ -81,6 +87,8 @@ class Settings:
     `network,country,city` lines; empty: none."""
     theme_files: str = ""
     """Folder with a folder for each tenant, by its name, whose fonts (woff2) and pictures its host serves at /theme/NAME; empty: none."""
+    dns_servers: tuple[str, ...] = ()
+    """IP addresses of the DNS servers that custom domains are verified at, each with `:port` or `[IPv6]:port`; empty: the machine's."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies whose X-Forwarded-* headers are trusted."""
     provider_networks: tuple[str, ...] = ()
@@ -163,6 +171,15 @@ class Settings:
         """Return the address of a tenant's host."""
         return f"{self.public_scheme}://{tenant}.{self.hub_domain}"
 
+    def custom_url(self, domain: str) -> str:
+        """Return the address of a custom domain, which has the hub domain's port."""
+        _, colon, port = self.hub_domain.partition(":")
+        return f"{self.public_scheme}://{domain}{colon}{port}"
+
+    def addresses(self, tenant: str, domains: Iterable[str]) -> tuple[str, ...]:
+        """Return every address of a tenant with these custom domains, that of its own host first."""
+        return (self.hub_url(tenant), *map(self.custom_url, domains))
+
     @property
     def base_url(self) -> str:
         """The address of the JSON interface."""
@@ -192,6 +209,8 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         sms_url=env.get("GATEHOUSE_SMS_URL", ""),
         push_url=env.get("GATEHOUSE_PUSH_URL", ""),
         duo_url=env.get("GATEHOUSE_DUO_URL", ""),
+        bigcommerce_url=env.get("GATEHOUSE_BIGCOMMERCE_URL", ""),
+        perfectmind_url=env.get("GATEHOUSE_PERFECTMIND_URL", ""),
         metrics_bind=env.get("GATEHOUSE_METRICS_BIND", ""),
         telemetry_url=env.get("GATEHOUSE_TELEMETRY_URL", ""),
         captcha_urls=_captcha_urls(env.get("GATEHOUSE_CAPTCHA_URLS", "")),
@@ -199,6 +218,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         breaches_file=env.get("GATEHOUSE_BREACHES_FILE", ""),
         locations_file=_file("GATEHOUSE_LOCATIONS_FILE", env.get("GATEHOUSE_LOCATIONS_FILE", "")),
         theme_files=_folder("GATEHOUSE_THEME_FILES", env.get("GATEHOUSE_THEME_FILES", "")),
+        dns_servers=_dns_servers("GATEHOUSE_DNS_SERVERS", env.get("GATEHOUSE_DNS_SERVERS", "")),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
         provider_networks=_networks("GATEHOUSE_PROVIDER_NETWORKS", env.get("GATEHOUSE_PROVIDER_NETWORKS", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
@@ -305,6 +325,12 @@ def _addresses(settings: Settings) -> tuple[_Address, ...]:
         ),
         _Address("GATEHOUSE_PUSH_URL", settings.push_url, web, "a web address such as http://127.0.0.1:4566"),
         _Address("GATEHOUSE_DUO_URL", settings.duo_url, web, "a web address such as http://127.0.0.1:4567"),
+        _Address(
+            "GATEHOUSE_BIGCOMMERCE_URL", settings.bigcommerce_url, web, "a web address such as http://127.0.0.1:4568"
+        ),
+        _Address(
+            "GATEHOUSE_PERFECTMIND_URL", settings.perfectmind_url, web, "a web address such as http://127.0.0.1:4569"
+        ),
         _Address("GATEHOUSE_API_URL", settings.api_url, web, "a web address such as http://identity:8000"),
         _Address("GATEHOUSE_TELEMETRY_URL", settings.telemetry_url, web, "a web address such as http://collector:4318"),
     )
@@ -326,27 +352,8 @@ def _database(name: str, url: str) -> str:
         raise SettingsError(f"{name} {problem}.") from None
 
 
-def _captcha_urls(text: str) -> tuple[tuple[str, str], ...]:
-    named = tuple((name, url) for name, _, url in (part.partition("=") for part in text.split()))
-    for name, url in named:
-        if name not in ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent") or not urlsplit(url).hostname:
-            raise SettingsError("GATEHOUSE_CAPTCHA_URLS must look like hcaptcha=https://hcaptcha.example/siteverify.")
-    return named
-
-
 def _proxies(text: str) -> tuple[str, ...]:
     return _networks("GATEHOUSE_TRUSTED_PROXIES", text, but_for="unix")  # the other end of a socket file has no address
-
-
-def _networks(name: str, text: str, but_for: str = "") -> tuple[str, ...]:
-    listed = tuple(part for part in text.replace(",", " ").split() if part)
-    for part in listed:
-        try:
-            if part != but_for:
-                ip_network(part, strict=False)
-        except ValueError:
-            raise SettingsError(f"{name}: {part!r} isn't an IP address or network.") from None
-    return listed
 
 
 def _secrets(env: Mapping[str, str], settings: Settings) -> tuple[bytes, ...]:

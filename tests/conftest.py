@@ -20,6 +20,7 @@ pytest_plugins = [
     "tests.support.visitor",
     "tests.support.hub_in_browser",
     "tests.support.upstream",
+    "tests.support.dns_server",
 ]
 
 # Examples have no deadline, since a busy machine is no failure. The build runs the same examples each time.

@@ -18,6 +18,7 @@ PURPOSES = {
     "authlib": "OAuth and OpenID client: the hub's callback and the demo's relying application",
     "click": "the command line",
     "cryptography": "AES-GCM for secrets at rest, key pairs",
+    "dnspython": "DNS records that prove custom domains",
     "email-validator": "syntax and normal form of email addresses",
     "flask": "both applications: hub and identity service",
     "flask-babel": "gettext, locales, plural rules, dates",

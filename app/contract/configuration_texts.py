@@ -16,7 +16,8 @@ _FOLDER = Path(__file__).parent
 @cache
 def texts() -> Mapping[str, Mapping[str, str]]:
     """Return the descriptions of keys by model."""
-    return tomllib.loads((_FOLDER / "configuration_texts.toml").read_text(encoding="utf-8"))
+    files = sorted(_FOLDER.glob("configuration_texts*.toml"))
+    return {model: keys for file in files for model, keys in tomllib.loads(file.read_text(encoding="utf-8")).items()}
 
 
 @cache

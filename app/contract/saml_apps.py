@@ -200,11 +200,12 @@ _RENEW = "Generate another certificate in place of the present one."
 
 CLIENTS = collection(
     "saml_clients", "/v2/manage/saml-clients", SamlClient, verbs=_VERBS, noun="SAML client", scope="client", unique=("app_name",),
-    exists=e.SamlAppExists, unknown=e.UnknownSamlApp,
+    exists=e.SamlAppExists, unknown=e.UnknownSamlApp, file_key="saml_clients",
     actions=(Action("renew", "POST /v2/manage/saml-clients/{samlApp}/renew-certificate", _RENEW),),
 )  # fmt: skip
 PROVIDERS = collection(
     "saml_providers", "/v2/manage/custom-providers/saml", SamlProvider, verbs=_VERBS, noun="SAML custom provider", scope="provider",
     unique=("provider",), exists=e.SamlAppExists, unknown=e.UnknownSamlApp, errors=(e.ProviderDomainExists,),
+    file_key="saml_providers",
     actions=(Action("renew", "POST /v2/manage/custom-providers/saml/{samlApp}/renew-certificate", _RENEW),),
 )  # fmt: skip

@@ -15,8 +15,9 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400  # in seconds
 
 
 class PasskeyConfig(Wire):
-    """`RPID` is the tenant's host and `RPOrigins` begins with the tenant's own address; a request may repeat both, but not change them.
-    Further origins are related origins (WebAuthn level 3), where the same passkeys work."""
+    """`RPID` is the tenant's host, or a verified custom domain or a domain above one; it changes only while no account has a passkey.
+    `RPOrigins` begins with the tenant's own addresses, which a request may repeat; further ones are related origins (WebAuthn level 3),
+    where the same passkeys work."""
 
     is_enabled: Annotated[bool, StoredAs("/passkeys")]
     passkey_selection: Annotated[Literal["Autofill", "Button", "Both"], COMPUTED] = "Both"
@@ -29,7 +30,7 @@ class PasskeyConfig(Wire):
         default=None, alias="RPDisplayName", max_length=64
     )
     rp_id: Annotated[str | None, COMPUTED] = Field(default=None, alias="RPID", max_length=300)
-    rp_origins: Annotated[list[str], COMPUTED] = Field(default_factory=list, alias="RPOrigins", max_length=21)
+    rp_origins: Annotated[list[str], COMPUTED] = Field(default_factory=list, alias="RPOrigins", max_length=31)
 
 
 class PasswordPolicySettings(Wire):

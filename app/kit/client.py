@@ -195,7 +195,13 @@ def _error(operation: AnyOperation, reply: Reply) -> Exception:
         return ServiceUnavailable(500, f"undeclared {code}")
     problems = [(entry["FieldName"], entry["ErrorMessage"]) for entry in body.get("Errors") or ()]
     wait = reply.headers.get("retry-after")
-    return known(text, data=body.get("Data"), problems=problems, retry_after_seconds=int(wait) if wait else None)
+    return known(
+        text,
+        data=body.get("Data"),
+        problems=problems,
+        retry_after_seconds=int(wait) if wait else None,
+        provider_response=body.get("ProviderErrorResponse"),
+    )
 
 
 __all__ = ["ApiError", "Client", "Reply", "ServiceUnavailable", "ResponseHeaders", "http_transport", "wsgi_transport"]

@@ -22,12 +22,14 @@ class ApiError(Exception):
         problems: field problems as `(field, sentence)`, the `Errors` member.
         retry_after_seconds: sent as `Retry-After`.
         commit_on_raise: the unit of work commits what was written before this error, which ends a step and not the interaction.
+        provider_response: what another provider answered, the `ProviderErrorResponse` member.
     """
 
     code: ClassVar[int | str] = 950
     status: ClassVar[int] = 500
     message: ClassVar[str] = "Operation failed due to an unknown error"
     description: str = "An unexpected failure. Try again later."
+    is_provider_error: ClassVar[bool] = False  # the cause is the response of another provider
     camel: ClassVar[bool] = False  # the interface spells a few bodies errorCode, message, description
     original: ClassVar[type["ApiError"] | None] = None  # the class of which this is an `.at()`
 
@@ -39,6 +41,7 @@ class ApiError(Exception):
         problems: Sequence[tuple[str, str]] = (),
         retry_after_seconds: int | None = None,
         commit_on_raise: bool = False,
+        provider_response: str | None = None,
     ) -> None:
         super().__init__(description or self.description)
         self.description = description or type(self).description
@@ -46,6 +49,7 @@ class ApiError(Exception):
         self.problems = tuple(problems)
         self.retry_after_seconds = retry_after_seconds
         self.commit_on_raise = commit_on_raise
+        self.provider_response = provider_response
 
     @classmethod
     def at(cls, status: int) -> type[Self]:

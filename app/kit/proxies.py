@@ -202,8 +202,8 @@ class HttpsOnly:
     """Whether a host name outside `domain` is served too (a customer's own domain)."""
     plain_hosts: Collection[str] = field(default_factory=frozenset)
     """Host names that may use plain HTTP: those of internal calls."""
-    plain_paths: tuple[str, ...] = ("/health/",)
-    """Path prefixes that may use plain HTTP: those of probes, which know no host name."""
+    plain_paths: tuple[str, ...] = ("/health/", "/tls/")
+    """Path prefixes that may use plain HTTP: those of probes and of the proxy, which know no host name."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         host = environ.get("HTTP_HOST", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, Optional, TypeVar
+from typing import Annotated, Any, Optional, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
@@ -13,6 +13,7 @@ from app.kit.resource import (
     FIXED,
     NOT_IN_REQUESTS,
     NOT_STORED_IN_CLEAR,
+    READ_ONLY,
     SECRET,
     Action,
     Address,
@@ -133,11 +134,17 @@ def _content(resource: Resource) -> type[BaseModel]:
     return _content_model(resource.model)
 
 
-def _content_model(model: type[Wire]) -> type[BaseModel]:
+def _is_read_only(info: FieldInfo) -> bool:
+    return mark_of(info, Role) is READ_ONLY
+
+
+def _content_model(model: type[Wire], is_left_out: Callable[[FieldInfo], bool] = lambda _: False) -> type[BaseModel]:
     fields: Fields = {}
     for name, info in model.model_fields.items():
-        if _is_kept(info):
-            annotation = _inner_content(info)
+        inner = inner_model(info.annotation)
+        is_empty = inner is not None and all(is_left_out(one) for one in inner.model_fields.values())
+        if _is_kept(info) and not is_left_out(info) and not is_empty:
+            annotation = _inner_content(info, is_left_out)
             default = _content_default(annotation, info.default)
             fields[_kept_name(name, info)] = (annotation, _plain(info, default, info.default_factory))
     return _create_model(f"{model.__name__}Content", Content, fields)
@@ -150,15 +157,15 @@ def _content_default(annotation: Any, default: Any) -> Any:
     kept = {
         _kept_name(name, info): getattr(default, name)
         for name, info in type(default).model_fields.items()
-        if _is_kept(info)
+        if _kept_name(name, info) in annotation.model_fields
     }
     return annotation.model_validate(kept)
 
 
 @cache
 def file_model(resource: Resource) -> type[BaseModel]:
-    """Return the model of an item in a configuration file: content, optional generated id, optional secrets."""
-    base = content_of(resource)
+    """Return the model of an item in a configuration file: content without READ_ONLY fields, optional generated id and secrets."""
+    base = resource.content or _content_model(resource.model, is_left_out=_is_read_only)
     more: Fields = {}
     for member in resource.keys:
         if member.key and member.key.is_minted:
@@ -175,12 +182,21 @@ def file_model(resource: Resource) -> type[BaseModel]:
     return _create_model(f"{resource.model.__name__}File", base, more)
 
 
-def _inner_content(info: FieldInfo) -> Any:
+def _inner_content(info: FieldInfo, is_left_out: Callable[[FieldInfo], bool]) -> Any:
     inner = inner_model(info.annotation)
     if inner is None:
-        return _annotated(info.annotation, _validators(info))
-    made = _content_model(inner)
+        return _annotated(_mapped_content(info.annotation, is_left_out), _validators(info))
+    made = _content_model(inner, is_left_out)
     return Optional[made] if inner is not info.annotation else made  # noqa: UP045 - a model made at run time
+
+
+def _mapped_content(annotation: Any, is_left_out: Callable[[FieldInfo], bool]) -> Any:
+    """Return the type of a field; in a map of models, these by the names of the content."""
+    if get_origin(annotation) is not dict:
+        return annotation
+    key, value = get_args(annotation)
+    inner = inner_model(value)
+    return annotation if inner is None else dict[key, _content_model(inner, is_left_out)]  # type: ignore[valid-type,misc] # made at run time
 
 
 def _kept_name(name: str, info: FieldInfo) -> str:

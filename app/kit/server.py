@@ -291,8 +291,8 @@ def error_body(error: ApiError) -> dict[str, Any]:
         **({"ErrorCode": error.code} if error.code != NO_CODE else {}),
         "Message": error.message,
         "Description": error.description,
-        "IsProviderError": False,
-        "ProviderErrorResponse": None,
+        "IsProviderError": error.is_provider_error,
+        "ProviderErrorResponse": error.provider_response,
     }
     if error.problems:
         body["Errors"] = [{"FieldName": name, "ErrorMessage": sentence} for name, sentence in error.problems]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from ipaddress import ip_address, ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 
 class SettingsError(Exception):
@@ -41,3 +43,48 @@ def seconds(env: Mapping[str, str], name: str, default: float, *, least: int) ->
     if text and not (re.match(r"[0-9]{1,2}(\.[0-9]+)?\Z", text) and least <= float(text) <= 60):
         raise SettingsError(f"{name} must be a number of seconds from {least} to 60, not {text!r}.")
     return float(text) if text else default
+
+
+def dns_servers(name: str, text: str) -> tuple[str, ...]:
+    """Return addresses with their ports, as `server_address` reads them."""
+    listed = tuple(text.replace(",", " ").split())
+    for one in listed:
+        try:
+            address, port = server_address(one)
+            ip_address(address)
+            is_valid = 0 < port < 65_536
+        except ValueError:
+            is_valid = False
+        if not is_valid:
+            raise SettingsError(
+                f"{name}: {one!r} isn't the IP address of a DNS server, such as 9.9.9.9 or 127.0.0.1:5353."
+            )
+    return listed
+
+
+def server_address(text: str) -> tuple[str, int]:
+    """Return address and port of a server; port 53 by default. Raises ValueError for a port that is no number."""
+    if text.startswith("["):
+        address, _, port = text[1:].partition("]")
+        return address, int(port.removeprefix(":") or 53)
+    address, _, port = text.partition(":") if text.count(":") == 1 else (text, "", "")
+    return address, int(port or 53)
+
+
+def captcha_urls(text: str) -> tuple[tuple[str, str], ...]:
+    named = tuple((name, url) for name, _, url in (part.partition("=") for part in text.split()))
+    for name, url in named:
+        if name not in ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent") or not urlsplit(url).hostname:
+            raise SettingsError("GATEHOUSE_CAPTCHA_URLS must look like hcaptcha=https://hcaptcha.example/siteverify.")
+    return named
+
+
+def networks(name: str, text: str, but_for: str = "") -> tuple[str, ...]:
+    listed = tuple(part for part in text.replace(",", " ").split() if part)
+    for part in listed:
+        try:
+            if part != but_for:
+                ip_network(part, strict=False)
+        except ValueError:
+            raise SettingsError(f"{name}: {part!r} isn't an IP address or network.") from None
+    return listed

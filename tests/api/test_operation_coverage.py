@@ -26,6 +26,7 @@ from tests.api import (
     test_operations_smart_login,
     test_operations_step_up,
     test_operations_verification,
+    test_profile_refresh,
 )
 from tests.api.test_passwords_named_errors import FORGOT, RESET
 from tests.support.expected_operations import LATER_ROWS, NOT_RAISED, ROWS
@@ -50,6 +51,7 @@ FILES = (
     test_operations_consents,
     test_consent_at_sign_in,
     test_operations_passkeys,
+    test_profile_refresh,
 )
 REFUSALS: list[Refusal] = [one for file in FILES for one in file.REFUSALS]
 ANSWERS: list[Answer] = [one for file in FILES for one in file.ANSWERS]

@@ -9,6 +9,7 @@ import pytest
 from werkzeug.test import Client as WsgiClient
 
 from tests.pages.test_connections import ADA, FederatedUser
+from tests.support.kept_tokens import encrypted_texts, entries, whole_database
 from tests.support.oauth_world import World
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 from tests.support.upstream import FakeProvider
@@ -56,6 +57,27 @@ def test_request_token_is_exchanged_once(server: TenantServer, user: FederatedUs
     assert (profile["FirstName"], profile["RegistrationProvider"]) == ("Ada", "globex")
     assert [one["ID"] for one in profile["Identities"]] == ["1"]
     assert refused(exchange(server, token))[1] == 903
+
+
+def test_program_refreshes_profile_after_each_sign_in(
+    server: TenantServer, user: FederatedUser, fake_provider: FakeProvider
+) -> None:
+    connection = fake_provider.openid(title="Globex", trusts_email=True, keep_provider_tokens=True)
+    server.change_settings(connections={"globex": connection})
+    uids, tokens = set(), set()
+    for name in ("Augusta", "Byron"):
+        page = user.sign_in(start=link(callbacktype="QueryString"))
+        bearer = answered(exchange(server, callback_parameters(page)["token"]))["access_token"]
+        fake_provider.userinfo = {"given_name": name}
+        profile = answered(server.send("GET", "/api/v2/userprofile/refresh", bearer=bearer))
+        assert (profile["Identities"][0]["FirstName"], profile["FirstName"]) == (name, "Ada")
+        uids.add(profile["Uid"])
+        tokens |= set(encrypted_texts(entries(server)))
+        user.visitor.forget("session")
+    assert (len(uids), len(tokens)) == (1, 2)
+    answered(server.send("DELETE", f"{AUTH}/socialidentity", {"provider": "globex", "providerid": "1"}, bearer=bearer))
+    everything = whole_database(server)
+    assert not any(text in everything for text in tokens)
 
 
 def test_access_token_is_returned_if_tenant_enables_it(server: TenantServer, user: FederatedUser) -> None:

@@ -1,5 +1,5 @@
 """The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 8 and 10 to 12, account.md sections 1, 2, 4, 5, 7 and 8, mfa.md sections 2 to 7, statuses from errors.md.
+user.md sections 1 to 8 and 10 to 13, account.md sections 1, 2, 4, 5, 7 and 8, mfa.md sections 2 to 7, statuses from errors.md.
 Nothing here is read from the code.
 """
 
@@ -146,6 +146,7 @@ ROWS: dict[str, Row] = {
     "U85": Row("PUT", f"{A}/consent", "K+U", "1079 1227", marks="PW", older="1224 1225", takes_form=False),
     "U86": Row("GET", f"{A}/consent/verify", "K+U", "2017 1227", older="1224"),
     "U87": Row("GET", f"{A}/consent/logs", "K+U", "2017 1228", older="1227"),
+    "U89": Row("GET", "/api/v2/userprofile/refresh", "K+U", "910 1000"),
     "M15": Row("GET", f"{A}/login/2fa/register/passkey/begin", "K", "1103 1104 1264 1322 1327"),
     "M16": Row("POST", f"{A}/login/2fa/register/passkey/finish", "K", "1103 1104 1264 1321 1322 1327"),
     "M17": Row("GET", f"{A}/login/2fa/passkey/begin", "K", "1103 1104 1264 1327 1328"),

@@ -72,6 +72,23 @@ def _option(name: str) -> Body:
     }  # fmt: skip
 
 
+def _shopify(number: int) -> Body:
+    return {"Store": f"shop{number}", "Domain": f"shop{number}.example", "MultipassSecret": f"{number}" * 32}
+
+
+def _bigcommerce(number: int) -> Body:
+    return {
+        "Store": f"shop{number}", "StoreHash": "abc123", "StoreUrl": f"https://shop{number}.example", "ClientId": "client",
+        "ClientSecret": "c" * 32, "AccessToken": "a token of the API account",
+    }  # fmt: skip
+
+
+def _perfectmind(number: int) -> Body:
+    return {
+        "Site": f"pool{number}", "Host": f"pool{number}.perfectmind.com", "ClientNumber": "24588", "AccessKey": "key of the API",
+    }  # fmt: skip
+
+
 def _oauth_provider(name: str) -> Body:
     host = f"https://{name}.example"
     return {
@@ -112,6 +129,24 @@ SAMPLES: dict[str, Sample] = {
             {"IsSecondFactorAuthenticatorEnabled": True, "MinimumSecurityQuestionsToAsk": 0},
             "MinimumSecurityQ",
         ),
+    ),
+    "shopify_stores": Sample(
+        item=_shopify,
+        change=_shopify,
+        key={},
+        malformed=({"Data": [{**_shopify(1), "Domain": "https://shop.example"}]}, "Domain"),
+    ),
+    "bigcommerce_stores": Sample(
+        item=_bigcommerce,
+        change=_bigcommerce,
+        key={},
+        malformed=({"Data": [{**_bigcommerce(1), "StoreUrl": "http://shop.example"}]}, "StoreUrl"),
+    ),
+    "perfectmind_sites": Sample(
+        item=_perfectmind,
+        change=_perfectmind,
+        key={},
+        malformed=({"Data": [{**_perfectmind(1), "Host": "evil.example"}]}, "Host"),
     ),
     "jwt_clients": Sample(
         item=lambda number: {"AppName": f"app{number}", "Secret": "s" * 32},
@@ -184,6 +219,12 @@ SAMPLES: dict[str, Sample] = {
         change=lambda number: {"Name": f"Theme {number}0"},
         key={"themeId": "Id"},
         malformed=({"Name": "Theme 1", "Brand": {"Background": "#000000"}}, "Background"),
+    ),
+    "custom_domains": Sample(
+        item=lambda number: {"DomainName": f"login{number}.acme.example"},
+        change=lambda number: {"DomainName": f"login{number}.acme.example"},
+        key={"domainName": "DomainName"},
+        malformed=({"DomainName": "acme"}, "DomainName"),
     ),
     "oauth_providers": Sample(
         item=lambda number: _oauth_provider(f"partner{number}"),

@@ -87,6 +87,13 @@ class Manager:
         """Create an item, with an idempotency key if one is given."""
         return self(Verb.CREATE, self.sample.item(number), headers={"Idempotency-Key": key} if key else None)
 
+    def stored(self) -> Any:
+        """Store an item by the operation that the resource has for that; return it as the answer shows it."""
+        verb = next(one for one in (Verb.CREATE, Verb.REPLACE, Verb.UPDATE) if self.does(one))
+        item = self.sample.item(1)
+        answer = answered(self(verb, {"Data": [item]} if verb is Verb.REPLACE else item))
+        return answer["Data"][0] if verb is Verb.REPLACE else answer
+
     def listed(self) -> list[Any]:
         """Return what the list shows; nothing where the resource refuses an empty one."""
         answer = self(Verb.LIST)

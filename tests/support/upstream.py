@@ -83,6 +83,11 @@ class FakeProvider:
     """Maps an authorization address to the callback, for a sign-in without interaction."""
     sent_out: dict[str, dict[str, Any]] = field(default_factory=dict)
     tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Valid access tokens; an expired one is removed."""
+    issues_refresh_tokens: bool = False
+    rotates: bool = True
+    """Whether each use of a refresh token replaces it."""
+    refresh_tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
     received: list[ReceivedRequest] = field(default_factory=list)
 
     @property
@@ -138,6 +143,8 @@ class FakeProvider:
         return {name: value for name, value in said.items() if value is not None}
 
     def token(self, form: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
+        if form.get("grant_type") == "refresh_token":
+            return self.renewed(form["refresh_token"])
         asked = self.sent_out.pop(form.get("code", ""), None)
         if asked is None or asked["redirect_uri"] != form["redirect_uri"]:
             return 400, {"error": "invalid_grant"}
@@ -145,12 +152,28 @@ class FakeProvider:
             return 401, {"error": "invalid_client"}
         if self.needs_pkce and challenge_of(form["code_verifier"]) != asked["code_challenge"]:
             return 400, {"error": "invalid_grant"}
-        access_token = randomness.token(16)
-        self.tokens[access_token] = asked["who"]
-        said = {"access_token": access_token, "token_type": "Bearer", "expires_in": 300}
+        said = self.issued(asked["who"], with_refresh=self.issues_refresh_tokens)
         if "nonce" not in asked:
             return 200, said
-        return 200, {**said, "id_token": self.id_token or self.signed(asked, access_token)}
+        return 200, {**said, "id_token": self.id_token or self.signed(asked, said["access_token"])}
+
+    def renewed(self, refresh_token: str) -> tuple[int, dict[str, Any]]:
+        """Answer a refresh request (RFC 6749 section 6)."""
+        who = self.refresh_tokens.get(refresh_token)
+        if who is None:
+            return 400, {"error": "invalid_grant"}
+        if self.rotates:
+            del self.refresh_tokens[refresh_token]
+        return 200, self.issued(who, with_refresh=self.rotates)
+
+    def issued(self, who: dict[str, Any], *, with_refresh: bool) -> dict[str, Any]:
+        access_token, refresh_token = randomness.token(16), randomness.token(16)
+        self.tokens[access_token] = who
+        said = {"access_token": access_token, "token_type": "Bearer", "expires_in": 300}
+        if not with_refresh:
+            return said
+        self.refresh_tokens[refresh_token] = who
+        return {**said, "refresh_token": refresh_token}
 
     def signed(self, asked: Mapping[str, Any], access_token: str) -> str:
         claims = {

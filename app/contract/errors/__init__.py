@@ -16,3 +16,4 @@ from app.contract.errors.requests import *
 from app.contract.errors.second_factors import *
 from app.contract.errors.self_service import *
 from app.contract.errors.sign_in import *
+from app.contract.errors.storefronts import *

@@ -48,6 +48,17 @@ class ConnectionNotConfigured(ApiError):
     description = "Provider not configured."
 
 
+class NoProviderProfile(ApiError):
+    code, status, message = 910, 403, "Endpoint is not supported by the current provider"
+    description = "Provider of this profile has no such data."
+
+
+class ProviderFailed(ApiError):
+    code, status, message = 1000, 403, "An error has occurred at the social identity provider's end"
+    description = "Provider answered with an error; see ProviderErrorResponse."
+    is_provider_error = True
+
+
 class NoCallbackLoginOff(ApiError):
     code, status, message = 1160, 403, "No callback login is not enabled for your site"
     description = "Social login without callback is off."

@@ -228,3 +228,8 @@ class EntryInBothLists(ApiError):
 class UnknownTheme(ApiError):
     code, status, message = 8191, 404, "Theme not found"
     description = "No theme with this id."
+
+
+class UnknownDomain(ApiError):
+    code, status, message = 8192, 404, "Custom domain not found"
+    description = "The tenant has no custom domain of this name."

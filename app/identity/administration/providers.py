@@ -14,6 +14,7 @@ from app.contract.configuration import TenantSettings
 from app.contract.connections import PRESETS
 from app.contract.social_providers import StoredProvider
 from app.identity.administration.resources.settings_store import refuse_wrong
+from app.identity.directory.accounts import provider_tokens
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.tenant_secrets import CONNECTIONS
 from app.identity.platform.context import Context
@@ -89,6 +90,7 @@ class ConnectionStore:
         secrets = {CONNECTIONS: {name: secret}}
         encrypted = tenant_secrets.encrypt_merged(access.encryption, held.tenant_id, held.service_secrets, **secrets)
         changes.change(access.work, settings=settings, service_secrets=encrypted)
+        provider_tokens.delete_unkept(access.work, held.settings, settings)
 
 
 social.store = ConnectionStore(True, "provider", "secret")

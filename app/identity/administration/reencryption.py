@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.identity.authentication.registration import choice_lists
 from app.identity.credentials import store as credentials
-from app.identity.directory.accounts import pin_hash
+from app.identity.directory.accounts import pin_hash, provider_tokens
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
@@ -31,6 +31,7 @@ def _of_tenant(services: Services, tenant: changes.TenantRow) -> int:
         count = tenant_secrets.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)
         count += credentials.reencrypt(work, services.encryption) + pin_hash.reencrypt(work, services.encryption)
         count += resources.reencrypt(work, services.encryption)
+        count += provider_tokens.reencrypt(work, services.encryption)
         work.commit()
         return count
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from app.contract import errors as e
@@ -61,6 +62,9 @@ def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[t
         yield "integration_configs.account_name", f"the name of the account at {content.integration_type}"
     if content.sp_certificate.certificate and (problem := certificates.problem_of(content.sp_certificate.certificate)):
         yield "sp_certificate.certificate", problem
+    key = getattr(content, "key", None)  # of a configuration file
+    if key and (problem := certificates.problem_of(content.idp_certificate.certificate or "", key)):
+        yield "idp_certificate.certificate", problem
 
 
 @clients.shown
@@ -70,7 +74,7 @@ def show_client(context: Context, content: Any, values: dict[str, Any]) -> None:
 
 @clients.before_create
 def complete_client(context: Context, item: Item) -> None:
-    _complete_client(context, item)
+    _complete_client(context.now, item)
 
 
 @clients.before_update
@@ -79,7 +83,18 @@ def complete_changed_client(context: Context, before: Item | None, after: Item) 
     present = look(before.content, _CERTIFICATE) if before is not None else None
     if present is not None and look(after.content, _CERTIFICATE) is None:
         put(after.content, _CERTIFICATE, present)
-    _complete_client(context, after)
+    _complete_client(context.now, after)
+
+
+@clients.before_apply
+def complete_client_of_file(now: datetime, before: Item | None, after: Item) -> None:
+    """Keep the present key pair, or generate one, if the file has no key that fits its certificate."""
+    certificate, key = look(after.content, _CERTIFICATE), after.secrets.get(_KEY, "")
+    if not (certificate and key) or certificates.problem_of(certificate, key):
+        put(after.content, _CERTIFICATE, look(before.content, _CERTIFICATE) if before is not None else None)
+        after.secrets.pop(_KEY, None)
+        after.secrets.update({_KEY: before.secrets[_KEY]} if before is not None else {})
+    _complete_client(now, after)
 
 
 @clients.action("renew")
@@ -102,9 +117,16 @@ def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable
 def complete_provider(context: Context, item: Item) -> None:
     """Give a new provider its id and the tenant's certificate. Raises ProviderDomainExists."""
     refuse_taken_domain(context, contract.PROVIDERS, item)
-    item.content["id"] = randomness.guid()
-    certificate, item.secrets[_SP_KEY] = certificates.generate(item.id[0], context.now)
-    put(item.content, _SP_CERTIFICATE, certificate)
+    complete_provider_of_file(context.now, None, item)
+
+
+@providers.before_apply
+def complete_provider_of_file(now: datetime, before: Item | None, after: Item) -> None:
+    """Give a new provider its id and the tenant's certificate."""
+    if before is None:
+        after.content["id"] = randomness.guid()
+        certificate, after.secrets[_SP_KEY] = certificates.generate(after.id[0], now)
+        put(after.content, _SP_CERTIFICATE, certificate)
 
 
 @providers.before_update
@@ -115,7 +137,7 @@ def check_changed_provider(context: Context, before: Item | None, after: Item) -
 
 @providers.shown
 def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
-    base = context.services.settings.hub_url(context.tenant.name)
+    base = context.pages_url
     values |= {
         "app_id": context.tenant.tenant_id,
         "service_provider_acs_url": f"{base}{_ACS_PATH}",
@@ -134,11 +156,11 @@ def _renewed(context: Context, item: Item, path: tuple[str, ...], secret: str) -
     return replace(item, content=content, secrets={**item.secrets, secret: key}, modified_at=context.now)
 
 
-def _complete_client(context: Context, item: Item) -> None:
+def _complete_client(now: datetime, item: Item) -> None:
     """Generate a certificate if there is none, and fill in what a ready-made integration knows. Raises BadField."""
     certificate, key = look(item.content, _CERTIFICATE), item.secrets.get(_KEY, "")
     if certificate is None and not key:
-        certificate, item.secrets[_KEY] = certificates.generate(item.id[0], context.now)
+        certificate, item.secrets[_KEY] = certificates.generate(item.id[0], now)
         put(item.content, _CERTIFICATE, certificate)
     elif not (certificate and key):
         raise e.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")

@@ -12,6 +12,7 @@ from app.contract import security_settings as contract
 from app.contract.configuration import PasswordPolicy, TenantSettings
 from app.contract.credential_settings import RelatedOrigin
 from app.contract.security_settings import DAY, HOUR, MINUTE
+from app.identity.credentials.passkeys import store
 from app.identity.directory.tenants import webauthn_origins
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
@@ -29,6 +30,7 @@ _LIFETIMES: Final[Mapping[str, tuple[str, int]]] = {
 }
 """The setting of each lifetime, and its unit in seconds."""
 _ORIGIN: Final[TypeAdapter[str]] = TypeAdapter(RelatedOrigin)
+_MAX_RELATED: Final = 20
 _NAME: Final = ("passkey_settings", "name")
 _DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 _CLASSES: Final = ("lowercase", "uppercase", "number", "symbol")
@@ -44,22 +46,34 @@ def read_passkeys(context: Context, given: ItemInput) -> None:
     if given.values.get(_NAME) == context.tenant.display_name:  # as a response shows it
         del given.values[_NAME]
         given.cleared.add(_NAME)
-    rp_id, own, *_ = webauthn_origins.rp_id(context), *webauthn_origins.origins(context)
-    if given.computed["rp_id"] not in (None, "", rp_id):
-        raise e.BadField(f"RPID: {rp_id}, the tenant's host; a custom domain changes it.")
-    related = [one for one in given.computed["rp_origins"] or () if one.rstrip("/") != own]
+    given.values["passkey_settings", "rp_id"] = _read_rp_id(context, given.computed["rp_id"])
+    related = [one for one in given.computed["rp_origins"] or () if one.rstrip("/") not in context.own_addresses]
+    if len(related) > _MAX_RELATED:
+        raise e.BadField(f"RPOrigins: at most {_MAX_RELATED} beside the tenant's own.")
     try:
         given.values["passkey_settings", "related_origins"] = [_ORIGIN.validate_python(one) for one in related]
     except ValidationError as problem:
         raise e.BadField(f"RPOrigins: {problem.errors(include_url=False)[0]['msg']}.") from None
 
 
+def _read_rp_id(context: Context, text: str | None) -> str | None:
+    """Return the setting for an RPID: None for the tenant's own host. Raises BadField if it cannot be one, or passkeys would be lost."""
+    current, own = webauthn_origins.rp_id(context), webauthn_origins.own_host(context)
+    wanted = text.lower() if text else current
+    hosts = (own, *context.tenant.custom_hosts)
+    if wanted != own and ("." not in wanted or not any(webauthn_origins.is_within(one, wanted) for one in hosts[1:])):
+        raise e.BadField(f"RPID: {own}, a verified custom domain, or a domain above one; found {wanted[:100]}.")
+    if wanted != current and (count := store.count_accounts(context.work)):
+        raise e.BadField(f"RPID: {current}, because {store.accounts_sentence(count)} for it, which would stop working.")
+    return None if wanted == own else wanted
+
+
 @passkeys.shown
 def show_passkeys(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:
     values["passkey_selection"] = settings.passkey_settings.selection.title()
     values["rp_display_name"] = settings.passkey_settings.name or context.tenant.display_name
-    values["rp_id"] = webauthn_origins.rp_id(context)
-    values["rp_origins"] = [context.issuer, *settings.passkey_settings.related_origins]
+    values["rp_id"] = webauthn_origins.rp_id(context, settings)
+    values["rp_origins"] = list(dict.fromkeys([*context.own_addresses, *settings.passkey_settings.related_origins]))
 
 
 @passwords.given

@@ -50,7 +50,7 @@ def notify(
             kind,
             to,
             account=account,
-            facts={"url": f"{context.issuer}/security", **facts},
+            facts={"url": f"{context.pages_url}/security", **facts},
             language=page_language(context),
             counted_as=_counted_as(before, to),
         )
@@ -82,7 +82,7 @@ def notify_by_sms(
     """Text a notice to the account's verified number. Return whether it was queued; a failure raises nothing."""
     if not (account.phone and account.phone_verified):
         return False
-    facts_with_link, options = {**facts, "url": f"{context.issuer}/forgot-password"}, PlainSmsOptions(template)
+    facts_with_link, options = {**facts, "url": f"{context.pages_url}/forgot-password"}, PlainSmsOptions(template)
     try:
         messaging.sms(
             context,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from app.contract.connections import MEMBERS
 from app.identity.platform.outbound import ProviderUnavailable
@@ -45,10 +45,34 @@ class ProviderIdentity:
     profile: dict[str, str] = field(default_factory=dict)
     gives_email: bool = True
     is_anew: bool = False  # the provider confirms the requested reauthentication
+    kept_tokens: str | None = field(default=None, repr=False)  # names the tokens to keep (accounts/provider_tokens.py)
+
+    def to_facts(self) -> dict[str, Any]:
+        """Return the identity as JSON; without tokens to keep it is as earlier versions know it."""
+        facts = asdict(self)
+        if self.kept_tokens is None:
+            del facts["kept_tokens"]
+        return facts
+
+
+@dataclass(frozen=True)
+class ProviderTokens:
+    """The tokens that a provider issued to the tenant's client for one identity; `refresh_token` is empty without one."""
+
+    access_token: str = field(repr=False)
+    refresh_token: str = field(default="", repr=False)
+    expires_at: datetime | None = None
+
+
+class ProfileUnsupported(Exception):
+    """The provider has no endpoint for the profile of an earlier sign-in."""
 
 
 class Provider(Protocol):
     """One kind of provider, as one tenant's client."""
+
+    has_id_token: ClassVar[bool]
+    """Whether a sign-in also has claims of an id_token, which the profile endpoint may lack."""
 
     def authorization_url(
         self, request: AuthenticationRequest, *, hint: str, is_reauthentication: bool, language: str
@@ -57,8 +81,14 @@ class Provider(Protocol):
 
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
-    ) -> ProviderIdentity:
-        """Return the identity for the callback's parameters. Raises ProviderDenied, ProviderUnavailable."""
+    ) -> tuple[ProviderIdentity, ProviderTokens | None]:
+        """Return the identity for the callback's parameters, and its tokens. Raises ProviderDenied, ProviderUnavailable."""
+
+    def read_identity(self, access_token: str) -> ProviderIdentity:
+        """Return the identity that an access token belongs to. Raises ProfileUnsupported, ProviderUnavailable."""
+
+    def renew_tokens(self, tokens: ProviderTokens, now: datetime) -> ProviderTokens:
+        """Return new tokens for a refresh token (RFC 6749 section 6). Raises ProviderUnavailable."""
 
 
 def identity_from_claims(provider: str, names: Mapping[str, str], claims: Mapping[str, Any]) -> ProviderIdentity:

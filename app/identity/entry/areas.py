@@ -4,6 +4,7 @@
 import app.identity.administration.access_settings
 import app.identity.administration.captcha_settings
 import app.identity.administration.consent_forms
+import app.identity.administration.custom_domains
 import app.identity.administration.handlers
 import app.identity.administration.jwt_apps
 import app.identity.administration.oauth_clients
@@ -12,6 +13,7 @@ import app.identity.administration.registration_schema
 import app.identity.administration.saml_apps
 import app.identity.administration.second_factor_settings
 import app.identity.administration.security_settings
+import app.identity.administration.storefronts
 import app.identity.administration.themes
 import app.identity.authentication.federation.token_handoff
 import app.identity.authentication.passwordless.handlers
@@ -72,6 +74,7 @@ import app.identity.programs.self_service.passkeys
 import app.identity.programs.self_service.second_factors
 import app.identity.programs.self_service.sent_factors
 import app.identity.programs.self_service.step_up
+import app.identity.programs.storefronts.handlers
 import app.identity.protocols.oauth.handlers
 from app.identity.administration.resources.handlers import implement_all
 

@@ -46,8 +46,7 @@ def host_of(settings: Settings, host: str, *, is_inside: bool = False) -> Host:
 
 def tenant_at(services: Services, host: str, cost: Cost | None = None) -> Tenant:
     """Return the tenant of a host; raises UnknownTenant."""
-    name, _, domain = host.lower().partition(".")
-    found = services.directory.by_name(name, cost) if domain == services.settings.hub_domain else None
+    found = services.directory.by_host(host, cost)
     if found is None:
         raise e.UnknownTenant
     return found

@@ -46,10 +46,10 @@ class HashQueueRouter:
         """Return the tenant's name, or an empty string if it is not cached; those requests share one queue."""
         directory = self._services.directory
         if operation.host is Host.TENANT:
-            return self._tenant_of_host(raw.host)
+            return directory.cached_name("host", raw.host)
         if AuthScheme.HUB in operation.admission.auth.schemes():
             try:
-                return self._tenant_of_host(Visit.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host)
+                return directory.cached_name("host", Visit.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host)
             except ValueError:
                 return ""
         key = callers.api_key(raw)
@@ -58,10 +58,4 @@ class HashQueueRouter:
         secret = callers.api_secret(raw)
         if secret is not None:
             return directory.cached_name("secret", secret)
-        return directory.cached_name("name", machine_tokens.claimed_name(self._services, raw.bearer()))
-
-    def _tenant_of_host(self, host: str) -> str:
-        name, _, domain = host.lower().partition(".")
-        return (
-            self._services.directory.cached_name("name", name) if domain == self._services.settings.hub_domain else ""
-        )
+        return directory.cached_name("host", machine_tokens.claimed_host(raw.bearer()))

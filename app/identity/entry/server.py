@@ -119,7 +119,7 @@ class IdentityLifecycle:
         if operation is not None and operation.admission.cors and "origin" in raw.headers:
             yield from cors.headers(self.services, raw)
         if context is not None and context.visit is not None:
-            yield "X-Gatehouse-Tenant-Version", str(context.tenant.version)
+            yield "X-Gatehouse-Tenant-Version", context.tenant.version_tag
         if context is not None and self.services.settings.shows_cost:
             yield "X-Gatehouse-Cost", context.cost.header_value()
 

@@ -40,7 +40,7 @@ from app.identity.protocols.oauth import views as oauth_views
 
 @hub.tenant.implements
 def read_tenant(context: Context, req: hub.TenantRequest) -> hub.TenantResponse:
-    if req.version == str(context.tenant.version):
+    if req.version == context.tenant.version_tag:
         return hub.TenantResponse()
     return hub.TenantResponse(tenant=views.tenant(context))
 

@@ -42,7 +42,7 @@ def store_pending(
     is_address_verified: bool = False,
 ) -> Interaction:
     """Store an identity until the end of the sign-in."""
-    stored: dict[str, Any] = {"claimed": asdict(identity), "uid": uid, "is_proof": is_address_verified}
+    stored: dict[str, Any] = {"claimed": identity.to_facts(), "uid": uid, "is_proof": is_address_verified}
     return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: stored})
 
 
@@ -54,7 +54,7 @@ def mark_announced(context: Context, interaction: Interaction | None, *, connect
     pending = pending_for(interaction)
     if interaction is None or pending is None or pending.is_wished == connects:
         return interaction
-    stored = {**asdict(pending), "is_wished": connects}
+    stored = {**asdict(pending), "claimed": pending.claimed.to_facts(), "is_wished": connects}
     return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: stored})
 
 

@@ -8,7 +8,7 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.tenants.allowed_addresses import is_allowed, is_registered_page, with_query
+from app.identity.directory.tenants.allowed_addresses import is_allowed, is_own, is_registered_page, with_query
 from app.identity.hosted import reauthentication, return_codes, token_handoff
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize
@@ -94,9 +94,8 @@ def _with_token(context: Context, session: BrowserSession, return_url: str) -> s
     our own pages know the session.
     """
     settings = context.tenant.settings
-    is_own = redirect_origin(return_url).lower() == redirect_origin(context.issuer)
     is_configured = settings.code_in_return_url or settings.token_in_return_url
-    if is_own or not is_configured or not is_registered_page(context, return_url):
+    if is_own(context, return_url) or not is_configured or not is_registered_page(context, return_url):
         return return_url
     if settings.code_in_return_url:
         return with_query(return_url, code=return_codes.issue(context, session))

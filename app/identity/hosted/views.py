@@ -8,7 +8,7 @@ from app.contract.configuration import Captcha
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.sign_in.sessions import BrowserSession
-from app.identity.directory.tenants import registration_form
+from app.identity.directory.tenants import registration_form, webauthn_origins
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 from app.kit.user_agents import parse_user_agent
@@ -20,7 +20,7 @@ def tenant(context: Context) -> hub.TenantView:
     return hub.TenantView(
         name=context.tenant.name,
         display_name=context.tenant.display_name,
-        version=str(context.tenant.version),
+        version=context.tenant.version_tag,
         brand=hub.BrandView(**brand.model_dump(exclude={"display_name"})),
         locales=list(settings.locales),
         default_locale=settings.default_locale,
@@ -33,7 +33,7 @@ def tenant(context: Context) -> hub.TenantView:
         ways=methods.enabled_methods(context),
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
         passkeys=settings.passkey_settings.selection if settings.passkeys else "",
-        related_origins=list(settings.passkey_settings.related_origins),
+        related_origins=webauthn_origins.origins(context)[1:],
         registration=settings.registration,
         security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
         every_question=settings.security_questions,

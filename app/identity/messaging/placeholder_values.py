@@ -25,7 +25,7 @@ def values_for(
 ) -> dict[str, str]:
     """Return every value: text on one line, and no address in names that people choose."""
     profile: dict[str, Any] = account.profile if account else {}
-    link = facts.url or f"{context.issuer}/profile"
+    link = facts.url or f"{context.pages_url}/profile"
     username = safe_name(facts.username) if kind in _TO_UNVERIFIED else facts.username
     agent = parse_user_agent(context.agent)
     values = {

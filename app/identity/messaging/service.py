@@ -86,7 +86,7 @@ def mail(
             raise
         context.audit.record("mail.left_out", uid=uid, kind=kind.value)
         return
-    branding = Branding(context.tenant.display_name, context.tenant.brand, context.issuer)
+    branding = Branding(context.tenant.display_name, context.tenant.brand, context.pages_url)
     locale = _language(context, account, language)
     content = _with_origin(context, _facts(to, account, facts), account)
     message = _tenant_email(context, kind, account, content, template, locale) or rendering.render(
@@ -135,7 +135,7 @@ def sms(
         raise e.VoiceOtpOff
     send_limits.spend_sms(context, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
     content = _facts(to, account, facts)
-    host = urlsplit(context.issuer).netloc
+    host = urlsplit(context.pages_url).netloc
     locale = _language(context, account, language)
     text = _tenant_text_message(context, kind, account, content, options.sms_template, locale) or text_message.sentence(
         kind, context.tenant.display_name, content, locale
@@ -185,7 +185,7 @@ def _tenant_email(
     selected = template_selection.select(context, kind, template, language)
     problem = selected.problem if selected else ""
     if selected and isinstance(selected.template, TenantEmailTemplate):
-        branding = Branding(context.tenant.display_name, context.tenant.brand, context.issuer)
+        branding = Branding(context.tenant.display_name, context.tenant.brand, context.pages_url)
         values = placeholder_values.values_for(context, kind, account, facts, selected.language)
         try:
             return selected.template.render(

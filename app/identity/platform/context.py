@@ -98,8 +98,25 @@ class Context:
 
     @property
     def issuer(self) -> str:
-        """The tenant's base URL, which is its OpenID issuer."""
-        return self.services.settings.hub_url(self.tenant.name)
+        """The OpenID issuer: the tenant's address at the host of the request, the tenant's own host for calls to the API host."""
+        return self._address_of_request or self.own_addresses[0]
+
+    @property
+    def pages_url(self) -> str:
+        """The address for links in mails and for callbacks: that of the request, else the first custom domain, else the own host."""
+        return self._address_of_request or self.own_addresses[:2][-1]
+
+    @property
+    def own_addresses(self) -> tuple[str, ...]:
+        """Every address of the tenant: that of its own host, then those of its custom domains."""
+        return self.services.settings.addresses(self.tenant.name, self.tenant.custom_hosts)
+
+    @property
+    def _address_of_request(self) -> str:
+        """The tenant's address at the host of the request; empty for the API host, and outside of requests."""
+        host = self.visit.host if self.visit else self.raw.host
+        address = f"{self.services.settings.public_scheme}://{host.lower()}"
+        return address if address in self.own_addresses else ""
 
     def spend(self, limit: str, rate: Rate, *subjects: str) -> None:
         """Take one from a rate limit of this tenant; raises 429 with Retry-After."""

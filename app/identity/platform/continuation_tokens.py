@@ -54,6 +54,7 @@ class ContinuationPurpose(StrEnum):
     PUSH = "push"
     DUO = "duo"
     CONNECTION = "connection"  # one round trip to another provider
+    PROVIDER_TOKENS = "provider_tokens"  # tokens of a provider until the identity is linked (decisions/0132)
     REQUEST_TOKEN = "request_token"  # account.md operation A26
     CANDIDATE = "candidate"  # user.md operation U29: candidatetoken
     CLIENT_GUID = "client_guid"  # user.md operations U13, U30

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ssl
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from threading import Condition
@@ -30,7 +30,17 @@ _HIDDEN: Final = frozenset({"content-encoding", "content-length", "transfer-enco
 
 
 class ProviderUnavailable(Exception):
-    """The provider does not respond, rejects our client, or its response is invalid. The text is logged."""
+    """The provider does not respond, rejects our client, or its response is invalid. The text is logged.
+
+    Args:
+        status: the HTTP status of a refused request.
+        error: the `error` of a token endpoint (RFC 6749 section 5.2).
+    """
+
+    def __init__(self, text: str, *, status: int | None = None, error: str | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.error = error
 
 
 class InvalidResponse(httpx.TransportError):
@@ -144,15 +154,22 @@ def _tls() -> ssl.SSLContext:
 
 def get_json(resolver: Resolver, url: str, token: str | None = None) -> Any:
     """Get a JSON document, with `token` as bearer token. Raises ProviderUnavailable."""
-    headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    return request_json(resolver, "GET", url, {"Authorization": f"Bearer {token}"} if token else {})
+
+
+def request_json(
+    resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None = None
+) -> Any:
+    """Send a request, with JSON as `content` if there is any, and return the JSON of the response. Raises ProviderUnavailable."""
+    headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if content else {}), **headers}
     host = urlsplit(url).netloc
     try:
         with httpx.Client(transport=BoundedTransport(resolver)) as client:
-            response = client.get(url, headers=headers)
+            response = client.request(method, url, headers=headers, content=content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # the exception's text may contain the whole URL
         raise ProviderUnavailable(f"{host} did not answer: {type(problem).__name__}") from None
     if response.status_code != httpx.codes.OK:
-        raise ProviderUnavailable(f"{host} answered {response.status_code}")
+        raise ProviderUnavailable(f"{host} answered {response.status_code}", status=response.status_code)
     try:
         return from_json(response.content)
     except ValueError:

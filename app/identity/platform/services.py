@@ -26,7 +26,10 @@ class TenantDirectory(Protocol):
     """Finds tenants and their applications in a cache that a change reaches within 5 seconds."""
 
     def by_name(self, name: str, cost: Cost | None = None) -> Tenant | None:
-        """Return the tenant of this subdomain."""
+        """Return the tenant with this name."""
+
+    def by_host(self, host: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the tenant of this host: its own below the hub domain, or a verified custom domain."""
 
     def by_key(self, api_key: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant of this API key."""
@@ -35,7 +38,7 @@ class TenantDirectory(Protocol):
         """Return the tenant of this API secret."""
 
     def cached_name(self, kind: str, value: str) -> str:
-        """Return the name of a cached tenant by kind "name", "key" or "secret", or an empty string. Makes no query."""
+        """Return the name of a cached tenant by kind "host", "key" or "secret", or an empty string. Makes no query."""
 
     def application(
         self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None

@@ -22,6 +22,13 @@ class Tenant:
     brand: Brand
     sealed_captcha_secret: bytes | None = None
     sealed_service_secrets: bytes | None = None
+    custom_hosts: tuple[str, ...] = ()
+    """The verified custom domains, the first verified first."""
+
+    @property
+    def version_tag(self) -> str:
+        """The version for the hub's caches, which are by host: a custom domain may move to another tenant."""
+        return f"{self.name}-{self.version}"
 
     @property
     def display_name(self) -> str:

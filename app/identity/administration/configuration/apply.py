@@ -27,6 +27,7 @@ from app.identity.administration.configuration.document import ConfigurationErro
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.administration.configuration.plan import Action, Made, Plan, Run
 from app.identity.administration.configuration.reading import Configuration
+from app.identity.directory.accounts import provider_tokens
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.changes import ApplicationRow, TenantRow
 from app.identity.directory.tenants.store import LOOKUP_TENANT
@@ -199,6 +200,7 @@ class _TenantPass:
         if self.run.writes and details:
             encrypted = {"captcha_secret": captcha, "service_secrets": kept_services}
             changes.change(self.work, settings=settings, brand=brand, is_active=True, **encrypted)
+            provider_tokens.delete_unkept(self.work, held.settings, settings)
         return held
 
     def _captcha_secret(self, held: bytes | None, settings: dict[str, Any]) -> bytes | None:

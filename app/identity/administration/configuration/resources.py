@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel
 
@@ -15,11 +16,14 @@ from app.identity.administration.configuration.origins import Marks, differences
 from app.identity.administration.configuration.plan import Action, Run
 from app.identity.administration.resources.service import unique_key
 from app.identity.administration.resources.settings_store import store_of
+from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import API, FILE, Item, StoreAccess
 from app.kit import randomness
-from app.kit.resource import MASKED, SECRET, Resource
+from app.kit.resource import MASKED, READ_ONLY, SECRET, Member, Resource
 from app.kit.resource_models import content_of
-from app.kit.resource_values import secret_name
+from app.kit.resource_values import look, put, remove, secret_name
+
+_NOTHING: Final[Any] = object()
 
 
 def apply(run: Run, declared: BaseModel, tenant: str, path: Path, settings: Mapping[str, Any], named: Marks) -> bool:
@@ -48,7 +52,8 @@ def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, li
 
 
 def _exported(resource: Resource, item: Item) -> dict[str, Any]:
-    content = content_of(resource).model_validate(item.content).model_dump(mode="json", exclude_unset=True)
+    whole = content_of(resource).model_validate(item.content).model_dump(mode="json", exclude_unset=True)
+    content, _ = _split(resource, whole, _is_read_only)
     minted = {
         member.fields[-1]: part
         for member, part in zip(resource.keys, item.id, strict=True)
@@ -79,7 +84,7 @@ class _Pass:
             item_id = id_of(self.resource, declared) or self._alike(held, content)
             current = held.pop(item_id, None) if item_id else None
             item_id = item_id or (randomness.guid(),)
-            noted = marks(_without_key(self.resource, content)[0])
+            noted = marks(_split(self.resource, content)[0])
             names[" ".join(item_id)] = noted
             origin = {"by": FILE, "named": noted}
             if current is None:
@@ -99,12 +104,15 @@ class _Pass:
     def _add(self, item: Item) -> None:
         self._note(Action.CREATE, item)
         if self.run.writes:
+            rules_of(self.resource).run("before_apply", self.run.now, None, item)
             store_of(self.resource).add(self.access, self.resource, item, self._unique(item))
 
     def _change(self, current: Item, item: Item, content: dict[str, Any], before: Marks | None) -> None:
-        held, key = _without_key(self.resource, current.content)
-        content, _ = _without_key(self.resource, content)
-        after = merged(held, content, before or {})
+        held, beside = _split(self.resource, current.content)
+        content, _ = _split(self.resource, content)
+        item = replace(item, content=_joined(merged(held, content, before or {}), beside))
+        rules_of(self.resource).run("before_apply", self.run.now, current, item)
+        after, _ = _split(self.resource, item.content)
         details = list(differences(held, after, before or {}))
         if item.secrets != current.secrets:
             details.append("secrets: changed")
@@ -112,8 +120,7 @@ class _Pass:
         self._note(action, item, *details, *unnamed(after, content))
         is_noted = not store_of(self.resource).keeps_origin or item.origin == current.origin
         if self.run.writes and (details or not is_noted):
-            modified_at = self.run.now if details else item.modified_at
-            item = replace(item, content={**key, **after}, modified_at=modified_at)
+            item = replace(item, modified_at=self.run.now if details else item.modified_at)
             store_of(self.resource).change(self.access, self.resource, item, self._unique(item))
 
     def _leave(self, item: Item, before: Marks | None, names: dict[str, Any]) -> None:
@@ -165,8 +172,31 @@ def _secrets(resource: Resource, item: BaseModel) -> dict[str, str]:
     return {name: value for name, value in declared.items() if value and value != MASKED}
 
 
-def _without_key(resource: Resource, content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the content without the parts of the id, and those parts."""
-    names = {member.path[-1] for member in resource.keys}
-    rest = {name: value for name, value in content.items() if name not in names}
-    return rest, {name: value for name, value in content.items() if name in names}
+def _is_read_only(member: Member) -> bool:
+    return READ_ONLY in member.roles
+
+
+def _is_of_service(member: Member) -> bool:
+    """Return whether a file cannot change the value: a part of the id, or a READ_ONLY value."""
+    return member.key is not None or _is_read_only(member)
+
+
+def _split(
+    resource: Resource, content: Mapping[str, Any], is_beside: Callable[[Member], bool] = _is_of_service
+) -> tuple[dict[str, Any], dict[tuple[str, ...], Any]]:
+    """Return the content without the values of such members, and those values by path."""
+    rest, beside = deepcopy(dict(content)), dict[tuple[str, ...], Any]()
+    for path in (member.path for member in resource.members if is_beside(member)):
+        value = look(rest, path, _NOTHING)
+        if value is not _NOTHING:
+            beside[path] = value
+            remove(rest, path)
+            if path[:-1] and not look(rest, path[:-1]):
+                remove(rest, path[:-1])
+    return rest, beside
+
+
+def _joined(content: dict[str, Any], beside: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+    for path, value in beside.items():
+        put(content, path, value)
+    return content

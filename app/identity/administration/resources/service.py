@@ -136,10 +136,14 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     resource, action = bound.draft.resource, bound.draft.action
     if action is None:
         raise LookupError(bound.draft.name)
+    store, item_id = store_of(resource), tuple(resource_values.read_input(resource, req).id.values())
+    if (prepare := rules_of(resource).preparations.get(action.name)) is not None:
+        if (item := store.item(access_of(context), resource, item_id)) is None:
+            raise bound.unknown
+        context.work.release_connection()
+        prepare(context, item)
     _lock(context)
-    before = store_of(resource).item(
-        access_of(context), resource, tuple(resource_values.read_input(resource, req).id.values())
-    )
+    before = store.item(access_of(context), resource, item_id)
     if before is None:
         raise bound.unknown
     renewed = _renewed(resource, action.renews)

@@ -18,7 +18,7 @@ from app.contract.messages import MailKind
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider, supports_reauthentication
 from app.identity.credentials import notifications
-from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.identity_provider import AuthenticationRequest, Provider, ProviderDenied, ProviderIdentity
@@ -114,7 +114,7 @@ def begin(
         f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}"
     )
     language = context.visit.language if context.visit else ""
-    provider = _provider(context, connection.name)
+    provider = provider_of(context, connection.name)
     context.work.release_connection()
     try:
         url = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
@@ -159,15 +159,17 @@ def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple
     request = AuthenticationRequest(
         state, token.facts["nonce"], token.facts["verifier"], f"{context.issuer}{CALLBACK}", requested_at
     )
-    provider = _provider(context, name)
+    provider = provider_of(context, name)
     context.work.release_connection()
     try:
-        identity = provider.fetch_identity(request, parameters, context.now)
+        identity, tokens = provider.fetch_identity(request, parameters, context.now)
     except ProviderDenied as reason:
         log.info("connection %s refused: %s", name, reason)
         raise ConnectionRefused from None
     except ProviderUnavailable as problem:
         raise _log_broken(name, problem) from None
+    if tokens is not None:
+        identity = provider_tokens.store_pending(context, identity, tokens)
     trusts_email = connection.trusts_email and identity.gives_email
     return identity, replace(connection, trusts_email=trusts_email)
 
@@ -219,7 +221,8 @@ def _connection(name: str, settings: ConnectionSettings) -> Connection:
     return Connection(name, effective.title or name, bool(effective.trusts_email), can_reauthenticate, mark)
 
 
-def _provider(context: Context, name: str) -> Provider:
+def provider_of(context: Context, name: str) -> Provider:
+    """Return the tenant's client at the provider of a configured connection."""
     effective = resolved(name, context.tenant.settings.connections[name])
     secret = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS).get(
         name, ""

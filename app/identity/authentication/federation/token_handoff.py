@@ -9,7 +9,6 @@ on our page.
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -83,7 +82,7 @@ def exchange(context: Context, text: str) -> IssuedTokens:
 def create_candidate(context: Context, identity: ProviderIdentity) -> str:
     """Return a token for an identity until an account is linked to it."""
     return continuation_tokens.issue(
-        context, ContinuationPurpose.CANDIDATE, NO_ACCOUNT, lifetime=LIFETIME, facts=asdict(identity)
+        context, ContinuationPurpose.CANDIDATE, NO_ACCOUNT, lifetime=LIFETIME, facts=identity.to_facts()
     ).text
 
 
@@ -123,7 +122,7 @@ def finish_sign_in(context: Context, guid: str, account: Account, methods: tuple
 
 def finish_link(context: Context, guid: str, identity: ProviderIdentity) -> bool:
     """Give the program an identity to link; False if it no longer polls, or wants a session."""
-    return _finish(context, guid, NO_ACCOUNT, {"claimed": asdict(identity)}, links=True)
+    return _finish(context, guid, NO_ACCOUNT, {"claimed": identity.to_facts()}, links=True)
 
 
 def find_finished(context: Context, guid: str) -> ContinuationToken:

@@ -106,7 +106,7 @@ def send_mail(
         mail_kind = MailKind.ONE_TOUCH if options.registers else MailKind.NO_ACCOUNT
         if not options.registers:
             message_facts = {
-                "url": f"{context.issuer}/{'register' if context.tenant.settings.registration else 'login'}"
+                "url": f"{context.pages_url}/{'register' if context.tenant.settings.registration else 'login'}"
             }
         if form is None:
             context = context.without_sending()

@@ -21,5 +21,6 @@ def create_token(context: Context, item: Item) -> None:
     minutes = int(item.content["expires_in_minutes"])
     token = sott.create_for_app(context, item.id[0], minutes)
     item.secrets["sott"] = quote(token, safe="") if item.content.get("is_encoded") else token
-    ends = context.now + timedelta(minutes=minutes)
-    item.content["date_range"] = f"{iso(context.now)}/{iso(ends)}"
+    starts = context.now
+    ends = starts + timedelta(minutes=minutes)
+    item.content["date_range"] = f"{iso(starts)}/{iso(ends)}"

@@ -51,7 +51,7 @@ def simulate_send(context: Context, phone: str, options: SmsOptions = DEFAULT_SM
 def send_account_exists(context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Text to a number that it has an account, at the cost of `send`. Raises the errors of `send`."""
     one_time_tokens.new_code(context, Purpose.PHONE, NOBODY, subject=phone)
-    facts = {"url": f"{context.issuer}/login"}
+    facts = {"url": f"{context.pages_url}/login"}
     sid = messaging.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, options=options)
     context.audit.record("verification.sent", by="sms")
     return sid
@@ -83,7 +83,7 @@ def request_change(
     code = one_time_tokens.new_code(context, Purpose.ADD_PHONE, account.uid, subject=_REQUESTED, facts={"phone": phone})
     context.audit.record("phone.asked", uid=account.uid)
     if is_taken:
-        facts = {"url": f"{context.issuer}/login"}
+        facts = {"url": f"{context.pages_url}/login"}
         return messaging.sms(
             context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, options=options, changes_for=account.uid
         )

@@ -320,7 +320,7 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
         MailKind.VERIFICATION if uid != NOBODY else MailKind.ACCOUNT_EXISTS,
         email,
         account=account,
-        facts=facts if uid != NOBODY else {"url": f"{context.issuer}/login"},
+        facts=facts if uid != NOBODY else {"url": f"{context.pages_url}/login"},
         template=template,
         language=language,
         counted_as=CountedAs(uid=uid if uid != NOBODY else None),  # a pending account has a uid, too

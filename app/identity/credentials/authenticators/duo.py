@@ -139,9 +139,9 @@ def _client(context: Context) -> DuoClient:
 def _redirect_uri(context: Context, options: ChallengeOptions) -> str:
     """Return the redirect URI: a hosted page of the interaction or of the account, or the URI that a program supplied."""
     if options.is_account_page:
-        return f"{context.issuer}{ACCOUNT_CALLBACK}"
+        return f"{context.pages_url}{ACCOUNT_CALLBACK}"
     if options.interaction_id:
-        return f"{context.issuer}{CALLBACK}?{urlencode({'attempt': options.interaction_id})}"
+        return f"{context.pages_url}{CALLBACK}?{urlencode({'attempt': options.interaction_id})}"
     supplied, settings = options.duo_redirect_uri or "", context.tenant.settings.duo
     if len(supplied) > _MAX_LENGTH or not is_web_address(supplied) or "#" in supplied:
         raise e.MalformedDuoRedirect

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from sqlalchemy import func, select
 from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 
 from app.contract.passkeys.shapes import ListedPasskey
@@ -12,6 +13,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
 from app.identity.credentials.store import Credential
 from app.identity.platform.context import Context
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -51,6 +53,19 @@ _MODELS: Final = {
     "2fc0579f-8113-47ea-b116-bb5a8db9202a": "YubiKey 5 NFC",
 }
 """Authenticator models by AAGUID; most authenticators send none."""
+
+
+def accounts_sentence(count: int) -> str:
+    """Return the start of a sentence about accounts with passkeys."""
+    return "1 account has passkeys" if count == 1 else f"{count} accounts have passkeys"
+
+
+def count_accounts(work: UnitOfWork) -> int:
+    """Return how many accounts of the tenant have a passkey."""
+    columns = store.credentials.c
+    where = (columns.tenant_id == work.tenant_id, columns.kind.in_(KINDS), columns.is_enrolled)
+    row = work.one(select(func.count(columns.uid.distinct())).where(*where))
+    return int(row[0]) if row else 0
 
 
 def lookup_hash(raw_id: bytes) -> str:

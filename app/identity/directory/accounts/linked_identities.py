@@ -7,13 +7,13 @@ The table `identifiers` maps each identity to one account of the tenant; the pro
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from app.contract.profile import FIELDS, Kind
-from app.identity.directory.accounts import identifiers, store
+from app.identity.directory.accounts import identifiers, provider_tokens, store
 from app.identity.directory.accounts.account import IDENTITIES, Account, name_in
 from app.identity.directory.accounts.identifiers import IDENTITY
 from app.identity.directory.accounts.store import IdentifierTaken
@@ -89,7 +89,7 @@ def link(context: Context, account: Account, identity: ProviderIdentity, *, supp
     store.add_identifiers(
         context, fresh.uid, [(IDENTITY, identifiers.identity_value(identity.provider, identity.subject), True)]
     )
-    after = _save(context, fresh, (*linked, _new(identity, context.now)))
+    after = _save(context, fresh, (*linked, _new(identity, context.now)), identity)
     context.audit.record("identity.linked", uid=fresh.uid, by=identity.provider)
     events.emit(context, "LinkAccount", after, suppress_webhook)
     return after
@@ -122,6 +122,25 @@ def record_use(context: Context, account: Account, identity: ProviderIdentity) -
     if fresh is None or not _has(fresh, identity):
         raise NotLinked
     return _update(context, fresh, identity)
+
+
+def update_profile(context: Context, account: Account, identity: ProviderIdentity, *, is_partial: bool) -> Account:
+    """Store the provider's data of a linked identity without a sign-in, and return the changed account.
+
+    Args:
+        is_partial: whether the data lack members of a sign-in, which then stay.
+
+    Raises NotLinked: the identity or the account was removed concurrently.
+    """
+    fresh = store.change(context, account.uid, {})
+    if fresh is None or not _has(fresh, identity):
+        raise NotLinked
+    latest = _new(identity, context.now)
+    updated = tuple(_reread(one, latest, is_partial=is_partial) if one.key == latest.key else one for one in of(fresh))
+    private = provider_tokens.marked_read(fresh.private, latest.key, context.now)
+    after = _save(context, replace(fresh, private=private), updated)
+    context.audit.record("identity.refreshed", uid=fresh.uid, by=identity.provider)
+    return after
 
 
 def pending_identity(identity: ProviderIdentity) -> dict[str, Any]:
@@ -174,6 +193,7 @@ def without_taken_identities(context: Context, private: dict[str, Any]) -> dict[
 def unlink_all(context: Context, account: Account, private: dict[str, Any]) -> None:
     """Unlink every identity of a locked account and remove them from `private`."""
     private.pop(PENDING_IDENTITY, None)
+    private.pop(provider_tokens.KEY, None)
     if private.pop(IDENTITIES, None):
         store.remove_identifiers(context, account.uid, IDENTITY)
         context.audit.record("identities.dropped", uid=account.uid)
@@ -187,7 +207,7 @@ def provider_name(account: Account) -> str:
 
 def profile_entries(account: Account) -> list[dict[str, Any]] | None:
     """Return the profile's `Identities`; None without any."""
-    return [_entry(one) for one in of(account)] or None
+    return [_entry(one, provider_tokens.read_at(account, one.key)) for one in of(account)] or None
 
 
 def _has(account: Account, identity: ProviderIdentity) -> bool:
@@ -197,11 +217,27 @@ def _has(account: Account, identity: ProviderIdentity) -> bool:
 def _update(context: Context, fresh: Account, identity: ProviderIdentity) -> Account:
     latest = _new(identity, context.now)
     updated = (replace(latest, linked_at=one.linked_at) if one.key == latest.key else one for one in of(fresh))
-    return _save(context, fresh, updated)
+    return _save(context, fresh, tuple(updated), identity)
 
 
-def _save(context: Context, fresh: Account, linked: Iterable[Identity]) -> Account:
-    private = {**fresh.private, IDENTITIES: [_to_json(one) for one in linked]}
+def _reread(one: Identity, latest: Identity, *, is_partial: bool) -> Identity:
+    """Return an identity with the provider's data of now, and the times of its link and last sign-in."""
+    latest = replace(latest, linked_at=one.linked_at, used_at=one.used_at)
+    if not is_partial:
+        return latest
+    profile = {**one.profile, **latest.profile}
+    email, name = latest.email or one.email, latest.name or one.name
+    return replace(latest, email=email, name=name, picture=profile.get("ImageUrl"), profile=profile)
+
+
+def _save(
+    context: Context, fresh: Account, linked: Collection[Identity], signed_in: ProviderIdentity | None = None
+) -> Account:
+    """Store the identities, and the provider's tokens of the one that signed in or is linked now."""
+    private = provider_tokens.without_unlinked(fresh.private, [one.key for one in linked])
+    if signed_in is not None:
+        private = provider_tokens.adopt(context, private, signed_in)
+    private[IDENTITIES] = [_to_json(one) for one in linked]
     private.pop(PENDING_IDENTITY, None)
     return store.change(context, fresh.uid, {"private": private}) or fresh
 
@@ -234,9 +270,10 @@ def _from_json(stored: dict[str, Any]) -> Identity:
     return Identity(**{**stored, **instants})
 
 
-def _entry(one: Identity) -> dict[str, Any]:
+def _entry(one: Identity, read_at: str | None) -> dict[str, Any]:
     """Return an identity as the interface's provider profile."""
     linked, used_at = iso(one.linked_at), iso(one.used_at)
+    modified_at = max(used_at or "", read_at or "") or None
     return {
         **_ABSENT,
         **one.profile,
@@ -246,8 +283,8 @@ def _entry(one: Identity) -> dict[str, Any]:
         "Email": [{"Type": "Primary", "Value": one.email}] if one.email else [],
         "SignupDate": linked,
         "CreatedDate": linked,
-        "ModifiedDate": used_at,
-        "ProfileModifiedDate": used_at,
+        "ModifiedDate": modified_at,
+        "ProfileModifiedDate": modified_at,
         "LastLoginDate": used_at,
     }
 
@@ -272,5 +309,6 @@ __all__ = [
     "record_use",
     "unlink",
     "unlink_all",
+    "update_profile",
     "without_taken_identities",
 ]

@@ -15,7 +15,7 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
-from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts import linked_identities, provider_tokens, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME, normalize_email
 from app.identity.directory.accounts.tables import waiting_accounts
@@ -112,8 +112,9 @@ def unverifiable_identifier(uid: str) -> str:
 
 
 def pending_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns that a pending account stores."""
-    return {name: columns[name] for name in _COLUMNS}
+    """Return the columns that a pending account stores: without tokens of providers, which belong to accounts."""
+    private = provider_tokens.without_unlinked(columns["private"], ())
+    return {**{name: columns[name] for name in _COLUMNS}, "private": private}
 
 
 def release(context: Context, columns: dict[str, Any]) -> dict[str, Any]:

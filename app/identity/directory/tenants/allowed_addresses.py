@@ -32,13 +32,19 @@ def is_allowed(context: Context, return_url: str) -> bool:
         return False
     if parts.hostname is None or not is_web_address(f"{parts.scheme}://{parts.netloc}"):
         return False
-    own = urlsplit(context.issuer)
-    if (parts.scheme, parts.hostname, port) == (own.scheme, own.hostname, own.port):
+    if is_own(context, return_url):
         return True
     return any(
         _matches(entry, parts.scheme, parts.hostname, port, parts.path)
         for entry in context.tenant.settings.url_whitelist
     )
+
+
+def is_own(context: Context, address: str) -> bool:
+    """Return whether a valid address is at one of the tenant's own hosts."""
+    parts = urlsplit(address)
+    own = [urlsplit(one) for one in context.own_addresses]
+    return (parts.scheme, parts.hostname, parts.port) in {(one.scheme, one.hostname, one.port) for one in own}
 
 
 def is_registered(context: Context, address: str) -> bool:
@@ -86,14 +92,14 @@ def _climbs(path: str) -> bool:
 def is_allowed_in_mail(context: Context, page: str) -> bool:
     """Return whether a mail may link to the address.
 
-    On our own host neither short links nor query parameters that are not public are allowed: they could make our page show
+    On our own hosts neither short links nor query parameters that are not public are allowed: they could make our page show
     the reader another person's link.
     """
     if not is_allowed(context, page):
         return False
-    parts, own = urlsplit(page), urlsplit(context.issuer)
+    parts = urlsplit(page)
     names = {_name(piece) for piece in _SEPARATOR.split(parts.query) if piece}
-    if (parts.hostname, parts.port) != (own.hostname, own.port):
+    if (parts.hostname, parts.port) not in {(one.hostname, one.port) for one in map(urlsplit, context.own_addresses)}:
         return True
     return names <= _PUBLIC_PARAMETERS and not _may_be_short_link(parts.path)
 
@@ -126,7 +132,9 @@ def mailed_link(
 
 def own_link(context: Context, page: str, token: str, attempt: str | None = None) -> str:
     """Return the link to a page of the hub: the page's letter and the token, such as `/r/TOKEN` (decisions/0179)."""
-    return f"{context.issuer}{SHORT_PATHS[page]}/{token}" + (f"?{urlencode({'attempt': attempt})}" if attempt else "")
+    return f"{context.pages_url}{SHORT_PATHS[page]}/{token}" + (
+        f"?{urlencode({'attempt': attempt})}" if attempt else ""
+    )
 
 
 def with_query(address: str, **parameters: str) -> str:

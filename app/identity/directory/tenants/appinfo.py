@@ -88,7 +88,7 @@ def build(context: Context, codes: Collection[str]) -> Json:
     members.update(
         AppName=context.tenant.name,
         IsHttps=context.services.settings.public_scheme == "https",
-        CustomDomain=None,
+        CustomDomain=next(iter(context.tenant.custom_hosts), None),
         ApiVersion={"v1": False, "v2": True},
         IsRiskBasedAuthentication=bool(settings.risk.watched),
         IsSecurityQuestion=bool(settings.security_questions),
@@ -116,7 +116,7 @@ def build(context: Context, codes: Collection[str]) -> Json:
 
 def _providers(context: Context) -> list[Json]:
     settings, key = context.tenant.settings.connections, context.tenant.api_key
-    prefix = f"{context.issuer}/RequestHandler.aspx?apikey={key}&provider="
+    prefix = f"{context.pages_url}/RequestHandler.aspx?apikey={key}&provider="
     return [{"Name": name, "Endpoint": f"{prefix}{name}"} for name in sorted(settings) if settings[name].is_active]
 
 

@@ -12,8 +12,10 @@ from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.kit.clock import monotonic
 from app.kit.lru_cache import LruCache
+from app.settings import Settings
 
 FRESH_SECONDS = 2.5  # the hub keeps a copy for 2 s more: together within the 5 s that a change may take
+_NAME, _CUSTOM_HOST = _HOSTS = ("name", "custom host")  # kinds of cache keys that are no credentials
 _MAX_TENANTS = 2_000
 _MAX_APPLICATIONS = 20_000
 
@@ -32,18 +34,24 @@ class CachedTenantDirectory:
     """
 
     def __init__(
-        self, database: Database, hub_url: Callable[[str], str], on_load: Callable[[Tenant], None] = lambda _: None
+        self, database: Database, settings: Settings, on_load: Callable[[Tenant], None] = lambda _: None
     ) -> None:
         self._database = database
         self._on_load = on_load
-        self._hub_url = hub_url
+        self._settings = settings
         self._tenants: LruCache[tuple[str, str], _CachedTenant] = LruCache(_MAX_TENANTS)
         self._applications: LruCache[tuple[str, int, str, str], Application] = LruCache(_MAX_APPLICATIONS)
         self._origins: LruCache[tuple[str, int], frozenset[str]] = LruCache(_MAX_TENANTS)
 
     def by_name(self, name: str, cost: Cost | None = None) -> Tenant | None:
-        """Return the tenant of this subdomain."""
-        return self._find(("name", name.lower()), lambda work: store.by_name(work, name.lower()), cost)
+        """Return the tenant with this name."""
+        return self._find((_NAME, name.lower()), lambda work: store.by_name(work, name.lower()), cost)
+
+    def by_host(self, host: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the tenant of this host: its own below the hub domain, or a verified custom domain; the port must be the hub domain's."""
+        kind, value = self._key_of_host(host)
+        load = store.by_name if kind == _NAME else store.by_custom_host
+        return self._find((kind, value), lambda work: load(work, value), cost) if value else None
 
     def by_key(self, api_key: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant with this API key (a GUID, so letter case is folded)."""
@@ -54,8 +62,9 @@ class CachedTenantDirectory:
         return self._find(("secret", secret_digest(api_secret)), lambda work: store.by_secret(work, api_secret), cost)
 
     def cached_name(self, kind: str, value: str) -> str:
-        """Return the name of a cached tenant by kind "name", "key" or "secret", or an empty string. Makes no query."""
-        cached = self._tenants.get((kind, secret_digest(value) if kind == "secret" else value.lower()))
+        """Return the name of a cached tenant by kind "host", "key" or "secret", or an empty string. Makes no query."""
+        key = (kind, secret_digest(value) if kind == "secret" else value.lower())
+        cached = self._tenants.get(self._key_of_host(value) if kind == "host" else key)
         return cached.tenant.name if cached is not None else ""
 
     def application(
@@ -68,7 +77,7 @@ class CachedTenantDirectory:
         if cached is None:
             is_profile_client = value == profile_client.CLIENT_ID
             cached = (
-                profile_client.application(self._hub_url(tenant.name))
+                profile_client.application(self._settings.addresses(tenant.name, tenant.custom_hosts))
                 if is_profile_client
                 else store.application(work, client_id=client_id, name=name)
             )
@@ -91,6 +100,14 @@ class CachedTenantDirectory:
         self._applications.clear()
         self._origins.clear()
 
+    def _key_of_host(self, host: str) -> tuple[str, str]:
+        """Return the cache key of a host, with an empty value if no tenant can have it."""
+        host, own, (_, colon, port) = host.lower(), self._settings.hub_domain, self._settings.hub_domain.partition(":")
+        name, _, domain = host.partition(".")
+        if domain == own:
+            return _NAME, name
+        return _CUSTOM_HOST, host.removesuffix(colon + port) if host.endswith(colon + port) else ""
+
     def _find(
         self, key: tuple[str, str], load: Callable[[UnitOfWork], Tenant | None], cost: Cost | None
     ) -> Tenant | None:
@@ -104,7 +121,7 @@ class CachedTenantDirectory:
                 return cached.tenant
             tenant = load(work)
         except StoreUnavailable:
-            if cached is None or key[0] != "name":  # credentials are never accepted from an outdated cache
+            if cached is None or key[0] not in _HOSTS:  # credentials are never accepted from an outdated cache
                 raise
             return cached.tenant  # key sets, metadata and pages need no store
         finally:

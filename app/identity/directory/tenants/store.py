@@ -7,35 +7,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.engine import Row
 
 from app.contract.branding import Brand
 from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.identity.directory.tenants.changes import secret_digest
-from app.identity.directory.tenants.tables import applications, tenants
+from app.identity.directory.tenants.tables import applications, custom_hosts, tenants
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 
+H = custom_hosts.c
 LOOKUP_TENANT = "lookup"  # the reserved tenant id of units of work that look tenants up (migrations/ddl.py)
 
 
 def by_name(work: UnitOfWork, name: str) -> Tenant | None:
     """Return the active tenant with this name."""
-    return _tenant(work.one(select(tenants).where(tenants.c.name == name, tenants.c.is_active)))
+    return _only(work, tenants.c.name == name)
+
+
+def by_custom_host(work: UnitOfWork, host: str) -> Tenant | None:
+    """Return the active tenant that verified this custom domain."""
+    return _only(work, tenants.c.tenant_id == select(H.tenant_id).where(H.host == host).scalar_subquery())
 
 
 def by_key(work: UnitOfWork, api_key: str) -> Tenant | None:
     """Return the active tenant with this API key."""
-    return _tenant(work.one(select(tenants).where(tenants.c.api_key == api_key, tenants.c.is_active)))
+    return _only(work, tenants.c.api_key == api_key)
 
 
 def by_secret(work: UnitOfWork, api_secret: str) -> Tenant | None:
     """Return the only active tenant with this API secret; None if several share it, which must send their API key."""
-    found = work.all(
-        select(tenants).where(tenants.c.api_secret_hash == secret_digest(api_secret), tenants.c.is_active).limit(2)
-    )
-    return _tenant(found[0]) if len(found) == 1 else None
+    return _only(work, tenants.c.api_secret_hash == secret_digest(api_secret))
 
 
 def version(work: UnitOfWork, tenant_id: str) -> int | None:
@@ -64,9 +67,20 @@ def origins(work: UnitOfWork) -> frozenset[str]:
     )
 
 
-def _tenant(row: Row[Any] | None) -> Tenant | None:
-    if row is None:
+def _only(work: UnitOfWork, condition: ColumnElement[bool]) -> Tenant | None:
+    """Return the active tenant of the condition with its custom domains; None if there is none, or several."""
+    rows = work.all(
+        select(tenants, H.host)
+        .outerjoin(custom_hosts, H.tenant_id == tenants.c.tenant_id)
+        .where(condition, tenants.c.is_active)
+        .order_by(H.verified_at, H.host)
+    )
+    if len({row.tenant_id for row in rows}) != 1:
         return None
+    return _tenant(rows[0], tuple(row.host for row in rows if row.host))
+
+
+def _tenant(row: Row[Any], hosts: tuple[str, ...]) -> Tenant:
     return Tenant(
         tenant_id=row.tenant_id,
         name=row.name,
@@ -77,6 +91,7 @@ def _tenant(row: Row[Any] | None) -> Tenant | None:
         brand=Brand.model_validate(row.brand),
         sealed_captcha_secret=row.captcha_secret,
         sealed_service_secrets=row.service_secrets,
+        custom_hosts=hosts,
     )
 
 

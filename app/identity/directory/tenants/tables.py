@@ -23,6 +23,15 @@ tenants = Table(
     Index("ix_tenants_api_secret_hash", "api_secret_hash"),
 )
 
+custom_hosts = Table(  # verified custom domains: like `tenants`, looked up before the tenant is known
+    "custom_hosts",
+    metadata,
+    Column("host", String(253), primary_key=True),
+    Column("tenant_id", Id, nullable=False),
+    Column("verified_at", Instant, nullable=False),
+    Index("ix_custom_hosts_tenant_id", "tenant_id"),
+)
+
 applications = tenant_table(
     "applications",
     Column("client_id", String(128), primary_key=True),

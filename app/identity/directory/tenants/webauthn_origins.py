@@ -5,19 +5,37 @@ from __future__ import annotations
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from app.contract.configuration import TenantSettings
 from app.identity.platform.context import Context
 
 _LOCAL = "localhost"
 
 
-def rp_id(context: Context) -> str:
-    """Return the RP ID, the tenant's host name. Changing it invalidates all passkeys."""
-    return urlsplit(context.issuer).hostname or ""
+def rp_id(context: Context, settings: TenantSettings | None = None) -> str:
+    """Return the RP ID of the settings, by default the current ones; it is the same at all of the tenant's hosts.
+
+    That is the tenant's own host name, or the configured domain once a custom domain in it is verified. Changing it invalidates all
+    passkeys.
+    """
+    chosen = (settings or context.tenant.settings).passkey_settings.rp_id
+    if chosen is not None and any(is_within(one, chosen) for one in context.tenant.custom_hosts):
+        return chosen
+    return own_host(context)
+
+
+def own_host(context: Context) -> str:
+    """Return the name of the tenant's own host."""
+    return urlsplit(context.own_addresses[0]).hostname or ""
+
+
+def is_within(host: str, domain: str) -> bool:
+    """Return whether the host is the domain or below it."""
+    return host == domain or host.endswith(f".{domain}")
 
 
 def origins(context: Context) -> list[str]:
-    """Return the tenant's origin and its related origins."""
-    return [context.issuer, *context.tenant.settings.passkey_settings.related_origins]
+    """Return the tenant's own origin, those of its custom domains, and the configured related origins, each once."""
+    return list(dict.fromkeys([*context.own_addresses, *context.tenant.settings.passkey_settings.related_origins]))
 
 
 def rp_name(context: Context) -> str:
@@ -29,7 +47,7 @@ def supports_passkeys(context: Context) -> bool:
     """Return whether browsers support passkeys on the tenant's host: a domain over https, or localhost."""
     host = rp_id(context)
     is_local = host == _LOCAL or host.endswith("." + _LOCAL)
-    return not _is_address(host) and (is_local or context.issuer.startswith("https://"))
+    return not _is_address(host) and (is_local or context.own_addresses[0].startswith("https://"))
 
 
 def _is_address(host: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeVar
 
 from app.contract.configuration import TenantSettings
@@ -24,6 +25,7 @@ OnShown = Callable[[Context, Any, dict[str, Any]], None]
 OnProblems = Callable[[Any, TenantSettings | None], Iterable[tuple[str, str]]]
 OnItem = Callable[[Context, Item], None]
 OnChange = Callable[[Context, Item | None, Item], None]
+OnApply = Callable[[datetime, Item | None, Item], None]
 Act = Callable[[Context, Item, Any], "Item | Wire | None"]
 Hook = TypeVar("Hook", bound=Callable[..., Any])
 
@@ -38,10 +40,12 @@ class Rules:
     before_create: completes the new item, or refuses it; the tenant is locked.
     before_update, before_delete: refuse a write; the tenant is locked.
     after_create, after_update, after_delete: run after a write, in its transaction.
+    before_apply: completes an item of a configuration file, in place of before_create and before_update.
     """
 
     hooks: dict[str, list[Callable[..., Any]]] = field(default_factory=dict)
     actions: dict[str, Act] = field(default_factory=dict)
+    preparations: dict[str, OnItem] = field(default_factory=dict)
     store: Store | None = None
     """The resource's own store, if it does not use the shared table."""
 
@@ -72,11 +76,23 @@ class Rules:
     def after_delete(self, hook: OnItem) -> OnItem:
         return self._register("after_delete", hook)
 
+    def before_apply(self, hook: OnApply) -> OnApply:
+        return self._register("before_apply", hook)
+
     def action(self, name: str) -> Callable[[Act], Act]:
         """Return the decorator for the function of an action, which returns the changed item, a response, or nothing."""
 
         def register(hook: Act) -> Act:
             self.actions[name] = hook
+            return hook
+
+        return register
+
+    def preparation(self, name: str) -> Callable[[OnItem], OnItem]:
+        """Return the decorator for what an action does before the tenant is locked: requests to other systems, which may take time."""
+
+        def register(hook: OnItem) -> OnItem:
+            self.preparations[name] = hook
             return hook
 
         return register

@@ -11,7 +11,7 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens
 from app.identity.credentials import notifications
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import identifiers, privacy_policy, store
+from app.identity.directory.accounts import identifiers, privacy_policy, provider_tokens, store
 from app.identity.directory.accounts.account import Account, limit_column
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.input_checks import refuse_policy_version
@@ -44,6 +44,8 @@ def change(context: Context, account: Account, req: AccountChanges, names: Accou
 
     changed = account_changes.write(context, account.uid, wanted, more)
     _end_sessions(context, changed)
+    if changed.after.is_deleted:
+        provider_tokens.delete_all(context, changed.after)
     notifications.notify_profile_changes(context, changed.before, changed.after)
     if changed.has_new_password:
         new_password.after_change(context, changed.after, "UpdateProfile")

@@ -12,7 +12,7 @@ from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import provider_tokens, store
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
@@ -141,11 +141,17 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
         return account
     leaves_at = context.now + timedelta(days=days)
     after = store.change(context, uid, {"is_deleted": True, "leaves_at": leaves_at}) or account
+    provider_tokens.delete_all(context, after)
     sessions.end_all(context, uid)
     tokens.revoke_all(context, uid)
     one_time_tokens.close(context, uid, except_purpose=Purpose.ALARM)
     notifications.notify(
-        context, MailKind.ACCOUNT_LEAVES, after.email, after, url=f"{context.issuer}/login", until=leaves_at.isoformat()
+        context,
+        MailKind.ACCOUNT_LEAVES,
+        after.email,
+        after,
+        url=f"{context.pages_url}/login",
+        until=leaves_at.isoformat(),
     )
     context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
     events.emit(context, "DeleteAccount", after, suppress_webhook)

@@ -57,7 +57,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
     facts = _new_link_and_code(context, account, new, form, shown)
     language = notifications.page_language(context)
     if owner is not None:
-        facts = {"url": f"{context.issuer}/login"}
+        facts = {"url": f"{context.pages_url}/login"}
         as_if_free = CountedAs(MailKind.ADD_EMAIL, account.uid)
         messaging.mail(
             context, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted_as=as_if_free

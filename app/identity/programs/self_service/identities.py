@@ -1,4 +1,4 @@
-"""Identities of external providers: programs sign in with them, link and unlink them."""
+"""Identities of external providers: programs sign in with them, link and unlink them, and read their profiles again."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from app.contract import errors as e
 from app.contract import linking as contract
 from app.contract.errors import federation as refusals
 from app.contract.groups import Deleted, Posted
+from app.contract.profile import Profile
 from app.contract.sign_in import Login
+from app.identity.authentication.federation import profile_refresh, token_handoff
 from app.identity.authentication.federation import service as connections
-from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.passkeys import store as passkeys
@@ -79,6 +80,11 @@ def unlink(context: Context, req: contract.Unlink) -> Deleted:
     _refuse_not_there(context, account, provider, req.provider_id)
     remove(context, account, provider, req.provider_id, suppress_webhook=req.suppress_webhook)
     return Deleted()
+
+
+@contract.refresh_profile.implements
+def refresh_profile(context: Context, req: contract.RefreshProfile) -> Profile:  # noqa: ARG001 - the access token says whose
+    return Profile.of(accounts.profile_of(profile_refresh.refresh(context, accounts.current(context))))
 
 
 def remove(

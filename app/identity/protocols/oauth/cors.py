@@ -29,10 +29,7 @@ def headers(services: Services, raw: RawRequest) -> Iterable[tuple[str, str]]:
 
 
 def _is_registered(services: Services, host: str, origin: str) -> bool:
-    name, _, domain = host.lower().partition(".")
-    if domain != services.settings.hub_domain:
-        return False
-    tenant = services.directory.by_name(name)
+    tenant = services.directory.by_host(host)
     if tenant is None:
         return False
     work = UnitOfWork(services.database, tenant.tenant_id)

@@ -66,8 +66,10 @@ def at(context: Context, client: Application) -> Issuer:
 
 
 def is_issuer_of(context: Context, url: object, client: Application) -> bool:
-    """Return whether tokens for this client may have this `iss`."""
-    return url in (tenant_wide(context).url, of_application(context, client).url)
+    """Return whether tokens for this client may have this `iss`, which depends on the address where they were issued."""
+    names = (None, client.name)
+    protocol, key = _PROTOCOLS[client.settings.protocol], context.tenant.api_key
+    return url in {Issuer(one, protocol, name, key).url for one in context.own_addresses for name in names}
 
 
 def hub_client(context: Context, name: str) -> HubClient:

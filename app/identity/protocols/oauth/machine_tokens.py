@@ -24,7 +24,7 @@ from app.kit import randomness
 KIND = "at+jwt"  # RFC 9068 section 2.1
 LIFETIME_SECONDS = 3600
 GRANT = "client_credentials"
-_NAME = re.compile(r"[a-z0-9-]{1,63}")
+_HOST = re.compile(r"[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
 _MANAGEMENT_PATHS = ("/identity/v2/manage", "/v2/manage")  # a token for one is good for both
 
 
@@ -47,7 +47,7 @@ def verify(context: Context, token: str | None) -> dict[str, Any]:
     audience = claims.get("aud")
     token_audiences = frozenset(audience if isinstance(audience, list) else [audience])
     is_valid = (
-        claims.get("iss") == issuer(context)
+        claims.get("iss") in {f"{one}/" for one in context.own_addresses}
         and claims.get("gty") == GRANT
         and bool(token_audiences & audiences(context.services))
     )
@@ -128,23 +128,21 @@ def _allowed_scopes(context: Context, client: Application, audience: str) -> tup
 
 def tenant_of(services: Services, token: str | None, cost: Cost) -> Tenant:
     """Return the tenant whose issuer the unverified token names; raises MachineRefused."""
-    name = claimed_name(services, token)
-    tenant = services.directory.by_name(name, cost) if name else None
+    host = claimed_host(token)
+    tenant = services.directory.by_host(host, cost) if host else None
     if tenant is None:
         raise MachineRefused
     return tenant
 
 
-def claimed_name(services: Services, token: str | None) -> str:
-    """Return the name of the tenant whose issuer the unverified token names; empty if it names none."""
+def claimed_host(token: str | None) -> str:
+    """Return the host of the issuer that the unverified token names, with its port; empty if it names none."""
     try:
         part = (token or "").split(".")[1]
-        claims = json.loads(_decode(part))
-        host = urlsplit(str(claims["iss"])).netloc.lower()
+        host = urlsplit(str(json.loads(_decode(part))["iss"])).netloc.lower()
     except (IndexError, KeyError, TypeError, ValueError):
         return ""
-    name, _, domain = host.partition(".")
-    return name if _NAME.fullmatch(name) is not None and domain == services.settings.hub_domain else ""
+    return host if _HOST.fullmatch(host) is not None else ""
 
 
 def _decode(part: str) -> bytes:

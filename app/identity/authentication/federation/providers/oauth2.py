@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Final
 from urllib.parse import quote_plus
 
 from authlib.common.errors import AuthlibBaseError
@@ -16,6 +16,7 @@ from app.identity.directory.identity_provider import (
     AuthenticationRequest,
     ProviderDenied,
     ProviderIdentity,
+    ProviderTokens,
     identity_from_claims,
 )
 from app.identity.platform import outbound
@@ -25,6 +26,8 @@ from app.kit.oauth_client import OAuth2Client, OAuthError
 from app.kit.public_addresses import Resolver
 
 _MAX_CODE_LENGTH: Final = 8_000
+_MAX_TOKEN_LENGTH: Final = 8_000
+_MAX_LIFETIME_SECONDS: Final = 366 * 86_400
 _INVALID_CODE_ERRORS: Final = frozenset({"invalid_grant", "bad_verification_code"})  # the second is GitHub's
 
 
@@ -32,6 +35,7 @@ _INVALID_CODE_ERRORS: Final = frozenset({"invalid_grant", "bad_verification_code
 class OAuth2Provider:
     """A tenant's client at an OAuth 2.0 provider."""
 
+    has_id_token: ClassVar[bool] = False
     name: str
     settings: ConnectionSettings
     secret: str = field(repr=False)
@@ -48,12 +52,13 @@ class OAuth2Provider:
 
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
-    ) -> ProviderIdentity:
-        del now
-        token = exchange_code(
+    ) -> tuple[ProviderIdentity, ProviderTokens | None]:
+        response = exchange_code(
             self.resolver, self.settings, self.secret, self._endpoints(), request, read_code(parameters)
         )
-        access_token = read_access_token(token)
+        return self.read_identity(read_access_token(response)), read_tokens(response, now)
+
+    def read_identity(self, access_token: str) -> ProviderIdentity:
         claims = outbound.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
         names = self.settings.names
         if self.settings.emails_endpoint:
@@ -61,6 +66,9 @@ class OAuth2Provider:
                 outbound.get_json(self.resolver, self.settings.emails_endpoint, access_token), names
             )
         return identity_from_claims(self.name, names, claims)
+
+    def renew_tokens(self, tokens: ProviderTokens, now: datetime) -> ProviderTokens:
+        return renew_tokens(self.resolver, self.settings, self.secret, self._endpoints(), tokens, now)
 
     def _endpoints(self) -> Endpoints:
         settings = self.settings
@@ -72,7 +80,7 @@ def authorization_url(
     settings: ConnectionSettings, endpoints: Endpoints, request: AuthenticationRequest, *, scope: str, **extra: str
 ) -> str:
     """Return the authorization URL, with state and PKCE."""
-    with _client(Resolver(), settings, "", endpoints, request) as client:  # no request is sent
+    with _client(Resolver(), settings, "", endpoints, request.redirect_uri) as client:  # no request is sent
         address, _ = client.create_authorization_url(
             endpoints.authorization,
             state=request.state,
@@ -103,37 +111,85 @@ def exchange_code(
 ) -> Mapping[str, Any]:
     """Exchange a code (RFC 6749 section 4.1.3). Raises ProviderDenied, ProviderUnavailable."""
     pkce = {"code_verifier": request.code_verifier} if settings.pkce else {}
-    with _client(resolver, settings, secret, endpoints, request) as client:
+    with _client(resolver, settings, secret, endpoints, request.redirect_uri) as client:
+        return _fetch_token(client, endpoints.token, grant_type="authorization_code", code=code, **pkce)
+
+
+def renew_tokens(
+    resolver: Resolver,
+    settings: ConnectionSettings,
+    secret: str,
+    endpoints: Endpoints,
+    tokens: ProviderTokens,
+    now: datetime,
+) -> ProviderTokens:
+    """Exchange a refresh token (RFC 6749 section 6); it stays valid unless the response has another one.
+
+    Raises ProviderUnavailable.
+    """
+    with _client(resolver, settings, secret, endpoints) as client:
         try:
-            response: Mapping[str, Any] = client.fetch_token(
-                endpoints.token, grant_type="authorization_code", code=code, **pkce
+            response = _fetch_token(
+                client, endpoints.token, grant_type="refresh_token", refresh_token=tokens.refresh_token
             )
-        except OAuthError as refusal:
-            if str(refusal.error) in _INVALID_CODE_ERRORS:
-                raise ProviderDenied("the code is not good") from None
-            raise ProviderUnavailable(f"the token endpoint answered {str(refusal.error)[:40]!r}") from None
-        except (HTTPError, InvalidURL, AuthlibBaseError, *PARSE_ERRORS) as problem:  # its text may contain the secret
-            raise ProviderUnavailable(f"the token endpoint did not answer: {type(problem).__name__}") from None
+        except ProviderDenied:
+            raise ProviderUnavailable("the refresh token is not good", error="invalid_grant") from None
+    renewed = read_tokens(response, now)
+    if renewed is None:
+        raise ProviderUnavailable("the token endpoint gave no access token")
+    return renewed if renewed.refresh_token else replace(renewed, refresh_token=tokens.refresh_token)
+
+
+def _fetch_token(client: OAuth2Client, url: str, **parameters: str) -> Mapping[str, Any]:
+    """Request tokens. Raises ProviderDenied for an invalid grant, ProviderUnavailable."""
+    try:
+        response: Mapping[str, Any] = client.fetch_token(url, **parameters)
+    except OAuthError as refusal:
+        error = str(refusal.error)[:40]
+        if error in _INVALID_CODE_ERRORS:
+            raise ProviderDenied("the code is not good") from None
+        raise ProviderUnavailable(f"the token endpoint answered {error!r}", error=error) from None
+    except (HTTPError, InvalidURL, AuthlibBaseError, *PARSE_ERRORS) as problem:  # its text may contain the secret
+        raise ProviderUnavailable(f"the token endpoint did not answer: {type(problem).__name__}") from None
     return response
 
 
 def read_access_token(response: Mapping[str, Any]) -> str:
     """Return the access token of a response. Raises ProviderUnavailable if it has none that fits a header."""
-    token = response.get("access_token")
-    if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable():
+    token = _token_text(response, "access_token")
+    if not token:
         raise ProviderUnavailable("the token endpoint gave no access token")
     return token
 
 
+def read_tokens(response: Mapping[str, Any], now: datetime) -> ProviderTokens | None:
+    """Return the tokens of a response; None without an access token of a length that is kept."""
+    access_token, refresh_token = (_token_text(response, name) for name in ("access_token", "refresh_token"))
+    if not 0 < len(access_token) <= _MAX_TOKEN_LENGTH:
+        return None
+    seconds = response.get("expires_in")
+    if isinstance(seconds, str) and seconds.isascii() and seconds.isdecimal() and len(seconds) <= 9:
+        seconds = int(seconds)
+    is_time = isinstance(seconds, int) and not isinstance(seconds, bool) and seconds > 0
+    expires_at = now + timedelta(seconds=min(int(seconds or 0), _MAX_LIFETIME_SECONDS)) if is_time else None
+    return ProviderTokens(access_token, refresh_token if len(refresh_token) <= _MAX_TOKEN_LENGTH else "", expires_at)
+
+
+def _token_text(response: Mapping[str, Any], name: str) -> str:
+    """Return a token that fits a header, otherwise an empty string."""
+    token = response.get(name)
+    return token if isinstance(token, str) and token.isascii() and token.isprintable() else ""
+
+
 def _client(
-    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, request: AuthenticationRequest
+    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, redirect_uri: str | None = None
 ) -> OAuth2Client:
     method = endpoints.auth_method if secret else "none"
     is_basic = method == "client_secret_basic"  # both are form-encoded (RFC 6749 section 2.3.1)
     return OAuth2Client(
         quote_plus(settings.key) if is_basic else settings.key,
         quote_plus(secret) if is_basic else secret or None,
-        redirect_uri=request.redirect_uri,
+        redirect_uri=redirect_uri,
         code_challenge_method="S256",
         token_endpoint_auth_method=method,
         transport=outbound.BoundedTransport(resolver),

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
@@ -19,8 +19,16 @@ from app.identity.authentication.federation.providers.oauth2 import (
     exchange_code,
     read_access_token,
     read_code,
+    read_tokens,
+    renew_tokens,
 )
-from app.identity.directory.identity_provider import AuthenticationRequest, ProviderIdentity, identity_from_claims
+from app.identity.directory.identity_provider import (
+    AuthenticationRequest,
+    ProfileUnsupported,
+    ProviderIdentity,
+    ProviderTokens,
+    identity_from_claims,
+)
 from app.identity.platform import outbound
 from app.identity.platform.openid_metadata import PARSE_ERRORS, Endpoints, ProviderMetadata, ProviderMetadataCache
 from app.identity.platform.outbound import ProviderUnavailable
@@ -49,6 +57,7 @@ _ALGORITHMS: Final = (
 class OpenIdProvider:
     """A tenant's client at an OpenID Connect provider."""
 
+    has_id_token: ClassVar[bool] = True
     name: str
     settings: ConnectionSettings
     secret: str = field(repr=False)
@@ -66,7 +75,9 @@ class OpenIdProvider:
             if is_reauthentication and supports_reauthentication(self.issuer)
             else {}
         )
-        optional = {"login_hint": hint, "ui_locales": language, **reauthentication}
+        # only Google issues refresh tokens by this parameter
+        offline = {"access_type": "offline"} if self.settings.keep_provider_tokens and self.issuer == GOOGLE else {}
+        optional = {"login_hint": hint, "ui_locales": language, **reauthentication, **offline}
         present = {name: value for name, value in optional.items() if value}
         scope = self.settings.scope or SCOPE
         endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
@@ -74,7 +85,7 @@ class OpenIdProvider:
 
     def fetch_identity(
         self, request: AuthenticationRequest, parameters: Mapping[str, str], now: datetime
-    ) -> ProviderIdentity:
+    ) -> tuple[ProviderIdentity, ProviderTokens | None]:
         metadata = self.metadata_cache.metadata(self.issuer)
         self._check_issuer(parameters, metadata)
         token = exchange_code(
@@ -93,7 +104,21 @@ class OpenIdProvider:
             claims = self._with_userinfo(claims, metadata.userinfo, read_access_token(token))
         identity = identity_from_claims(self.name, names, claims)
         gives_email = _owns_mailbox_domain(self.issuer, identity.email or "", claims)
-        return replace(identity, gives_email=gives_email, is_anew=_is_reauthenticated(claims, request.requested_at))
+        is_anew = _is_reauthenticated(claims, request.requested_at)
+        return replace(identity, gives_email=gives_email, is_anew=is_anew), read_tokens(token, now)
+
+    def read_identity(self, access_token: str) -> ProviderIdentity:
+        """Return the identity at the userinfo endpoint (Core section 5.3)."""
+        metadata = self.metadata_cache.metadata(self.issuer)
+        if not metadata.userinfo:
+            raise ProfileUnsupported
+        claims = outbound.get_json_object(self.metadata_cache.resolver, metadata.userinfo, access_token)
+        identity = identity_from_claims(self.name, self.settings.names, claims)
+        return replace(identity, gives_email=_owns_mailbox_domain(self.issuer, identity.email or "", claims))
+
+    def renew_tokens(self, tokens: ProviderTokens, now: datetime) -> ProviderTokens:
+        endpoints = self._endpoints(self.metadata_cache.metadata(self.issuer))
+        return renew_tokens(self.metadata_cache.resolver, self.settings, self.secret, endpoints, tokens, now)
 
     def _endpoints(self, metadata: ProviderMetadata) -> Endpoints:
         method = self.settings.token_endpoint_auth_method

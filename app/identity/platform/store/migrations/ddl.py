@@ -4,7 +4,7 @@ Row-level security on PostgreSQL is the second isolation of tenants; SQLite has 
 its tenant in `gatehouse.tenant` (store/unit.py); without it no row is visible or writable. FORCE applies this to the table
 owner too. Two reserved names, which no tenant has, may see the rows of all tenants in one table:
 
-    lookup   reads `tenants`, to find one by host name, API key or secret, and to list them for clean-up
+    lookup   reads `tenants` and `custom_hosts`, to find one by host name, API key or secret, and to list them for clean-up
     outbox   reads and updates `outbox`, to claim due messages of every tenant
 """
 
@@ -29,10 +29,10 @@ def protect(*tables: str) -> None:
         op.execute(f"CREATE POLICY own_tenant ON {table} USING (tenant_id = {NAMED}) WITH CHECK (tenant_id = {NAMED})")
 
 
-def exempt_lookup() -> None:
-    """Allow the lookup by host or key to read `tenants`."""
+def exempt_lookup(table: str = "tenants") -> None:
+    """Allow the lookup by host or key to read a table."""
     if is_postgres():
-        op.execute(f"CREATE POLICY lookup ON tenants FOR SELECT USING ({NAMED} = '{LOOKUP}')")
+        op.execute(f"CREATE POLICY lookup ON {table} FOR SELECT USING ({NAMED} = '{LOOKUP}')")
 
 
 def exempt_outbox_claim() -> None:

@@ -1,0 +1,125 @@
+"""Reads the profile of a linked identity from its provider again, with the tokens of its last sign-in (decisions/0132)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from app.contract.errors import TooManyRequests
+from app.contract.errors import federation as e
+from app.identity.authentication.federation import service as connections
+from app.identity.directory.accounts import linked_identities, provider_tokens
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.linked_identities import Identity
+from app.identity.directory.accounts.provider_tokens import KeptTokens
+from app.identity.directory.identity_provider import ProfileUnsupported, Provider, ProviderIdentity, ProviderTokens
+from app.identity.platform.context import Context
+from app.identity.platform.outbound import ProviderUnavailable
+from app.kit.limits import Rate
+
+log = logging.getLogger("gatehouse.identity")
+
+_READS: Final = Rate(10, 60)  # per account
+_SKEW: Final = timedelta(seconds=10)
+_UNAUTHORIZED: Final = 401
+
+
+def refresh(context: Context, account: Account) -> Account:
+    """Read the profile of the current identity again and return the changed account.
+
+    The current identity is the one that the access token's session signed in with, otherwise the one of the profile's
+    `Provider`. The provider is asked outside of the transaction, for at most five seconds per request.
+
+    Raises:
+        NoProviderProfile: there is no such identity, its tokens are not kept, or its provider has no profile endpoint.
+        ProviderFailed: the provider refused or did not respond.
+        TooManyRequests: ten reads of the account in a minute, or another request is renewing its tokens.
+    """
+    context.spend("provider_profile", _READS, account.uid)
+    linked = _current_identity(account, str(context.account.facts.get("provider") or ""))
+    kept = _usable_tokens(context, account, linked) if linked is not None else None
+    if linked is None or kept is None:
+        raise e.NoProviderProfile
+    reader = _Reader(context, connections.provider_of(context, linked.provider), account.uid, linked, kept)
+    context.work.release_connection()
+    try:
+        identity = reader.read()
+    except ProfileUnsupported:
+        raise e.NoProviderProfile from None
+    except ProviderUnavailable as problem:
+        log.warning("profile of connection %s: %s", linked.provider, problem)
+        raise e.ProviderFailed(provider_response=_response(problem)) from None
+    is_partial = reader.provider.has_id_token
+    try:
+        return linked_identities.update_profile(context, account, identity, is_partial=is_partial)
+    except linked_identities.NotLinked:
+        raise e.NoProviderProfile from None
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads one identity, and renews its tokens once if they have expired."""
+
+    context: Context
+    provider: Provider
+    uid: str
+    linked: Identity
+    kept: KeptTokens
+
+    def read(self) -> ProviderIdentity:
+        """Return the identity as the provider has it now. Raises ProfileUnsupported, ProviderUnavailable, TooManyRequests."""
+        tokens = self.kept.tokens
+        has_expired = tokens.expires_at is not None and tokens.expires_at <= self.context.now + _SKEW
+        if has_expired and tokens.refresh_token:
+            return self._read_with(self._renew())
+        try:
+            return self._read_with(tokens)
+        except ProviderUnavailable as problem:
+            if problem.status != _UNAUTHORIZED or not tokens.refresh_token:
+                raise
+        return self._read_with(self._renew())
+
+    def _read_with(self, tokens: ProviderTokens) -> ProviderIdentity:
+        identity = self.provider.read_identity(tokens.access_token)
+        if identity.subject != self.linked.subject:  # OpenID Connect Core section 5.3.2
+            raise ProviderUnavailable("the profile is about another subject")
+        return identity
+
+    def _renew(self) -> ProviderTokens:
+        """Return new tokens; they are committed at once, because the provider may have revoked the former ones."""
+        context, key = self.context, self.linked.key
+        with context.work.separate_transaction() as work:
+            latest = provider_tokens.begin_renewal(replace(context, work=work), self.uid, key, self.kept)
+        if latest is None:
+            raise TooManyRequests(retry_after_seconds=int(provider_tokens.RENEWAL.total_seconds()))
+        if latest.encrypted != self.kept.encrypted:
+            return latest.tokens
+        tokens = self.provider.renew_tokens(self.kept.tokens, context.now)
+        with context.work.separate_transaction() as work:
+            provider_tokens.replace_tokens(replace(context, work=work), self.uid, key, self.kept, tokens)
+        return tokens
+
+
+def _current_identity(account: Account, provider: str) -> Identity | None:
+    """Return the identity of a provider that signed in last; without one, that of the profile's `Provider`."""
+    linked = linked_identities.of(account)
+    names = (provider, linked_identities.provider_name(account))
+    of_provider = next((found for name in names if (found := [one for one in linked if one.provider == name])), [])
+    return max(of_provider, key=lambda one: one.used_at or one.linked_at, default=None)
+
+
+def _usable_tokens(context: Context, account: Account, linked: Identity) -> KeptTokens | None:
+    """Return the tokens of an identity whose connection is active and still the client that they were issued to."""
+    settings = context.tenant.settings
+    configured, client = settings.connections.get(linked.provider), provider_tokens.client_of(settings, linked.provider)
+    if configured is None or not configured.is_active or client is None:
+        return None
+    kept = provider_tokens.of(context, account, linked.key)
+    return kept if kept is not None and kept.client == client else None
+
+
+def _response(problem: ProviderUnavailable) -> str | None:
+    """Return what the provider answered, in short; None if it did not answer. Its text may contain secrets."""
+    return problem.error or (f"HTTP {problem.status}" if problem.status is not None else None)

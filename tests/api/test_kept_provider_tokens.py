@@ -1,0 +1,261 @@
+"""Kept tokens of providers end with their identity, their account and the setting (decisions/0132)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.reading import read
+from app.identity.administration.reencryption import reencrypt
+from app.identity.authentication.federation.providers import openid
+from app.identity.directory.accounts import linked_identities, pending_accounts, provider_tokens, store
+from app.identity.entry.cleaning import clean
+from app.identity.platform.encryption import DecryptionError, Encryption
+from app.identity.programs.self_service import deletion
+from tests.support import identities as by
+from tests.support.connecting import asked, finished, led
+from tests.support.identities import account_of, doing
+from tests.support.identity_service import SECRET, on_one_database
+from tests.support.kept_tokens import (
+    KEEPS,
+    NAME,
+    SocialAccount,
+    encrypted_texts,
+    entries,
+    social_account,
+    whole_database,
+)
+from tests.support.machines import ask, machine
+from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
+from tests.support.upstream import FakeProvider
+
+NEXT = b"another secret of the tests, as long as the first"
+
+
+def gone(one: SocialAccount, former: list[str]) -> bool:
+    """Return whether none of the encrypted texts is in the database."""
+    everything = whole_database(one.tenant)
+    return entries(one.tenant) == {} and not any(text in everything for text in former)
+
+
+def unlink(one: SocialAccount) -> None:
+    answered(one.who.own("U31", {"provider": NAME, "providerid": "ada-1815"}))
+
+
+def delete(one: SocialAccount) -> None:
+    answered(one.tenant.send("DELETE", f"{MANAGE}/{one.who.uid}"))
+
+
+def mark_deleted(one: SocialAccount) -> None:
+    one.who.update_account(IsDeleted=True)
+
+
+def delete_by_owner(one: SocialAccount) -> None:
+    with doing(one.tenant) as call:
+        deletion.delete(call, one.who.uid)
+
+
+def claim(one: SocialAccount) -> None:
+    """Unlink every identity, as for the owner of an address that another person registered."""
+    with doing(one.tenant) as call:
+        account = store.change(call, one.who.uid, {})
+        assert account is not None
+        private = dict(account.private)
+        linked_identities.unlink_all(call, account, private)
+        store.change(call, one.who.uid, {"private": private})
+
+
+@pytest.mark.parametrize("end", [unlink, delete, mark_deleted, delete_by_owner, claim])
+def test_tokens_are_gone_after_identity_or_account(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider, end: Any
+) -> None:
+    one = social_account(new_tenant_server, fake_provider, deletion_days=30)
+    former = encrypted_texts(entries(one.tenant))
+    assert len(former) == 1
+    end(one)
+    assert gone(one, former)
+
+
+@on_one_database
+def test_tokens_of_other_identities_stay(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+    one = social_account(new_tenant_server, fake_provider)
+    one.signs_in(sub="second-identity")
+    assert len(encrypted_texts(entries(one.tenant))) == 2
+    unlink(one)
+    assert len(encrypted_texts(entries(one.tenant))) == 1
+    assert answered(one.refresh())["Identities"][0]["ID"] == "second-identity"
+
+
+# The setting.
+
+
+def applied(tenant: TenantServer, connections: dict[str, Any]) -> None:
+    """Apply a configuration file with these connections."""
+    text = f"tenants: [{{name: {tenant.name}, connections: {connections!r}}}]"
+    text = text.replace("True", "true").replace("False", "false")
+    configuration.apply(tenant.services, read(text.encode(), "f.yaml", Path()))
+    tenant.services.directory.clear_cache()
+
+
+@pytest.mark.parametrize("other", [{"keep_provider_tokens": False}, {"key": "another-client"}, None])
+def test_file_that_ends_keeping_deletes_tokens(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider, other: dict[str, Any] | None
+) -> None:
+    one, unaffected = (social_account(new_tenant_server, fake_provider) for _ in range(2))
+    former, connection = encrypted_texts(entries(one.tenant)), fake_provider.openid(**KEEPS)
+    applied(one.tenant, {NAME: {**connection, "title": "Globex"}})
+    assert encrypted_texts(entries(one.tenant)) == former
+    before = one.tenant.read(one.who.uid)
+    applied(one.tenant, {NAME: {**connection, **other}} if other is not None else {})
+    assert gone(one, former)
+    assert refused(one.refresh()) == (403, 910)
+    after = one.tenant.read(one.who.uid)
+    assert {name for name in after if after[name] != before[name]} == set()
+    answered(unaffected.refresh())
+
+
+def test_tokens_of_other_connections_stay(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+    connection = fake_provider.openid(**KEEPS)
+    one = social_account(new_tenant_server, fake_provider, connection=connection)
+    one.tenant.change_settings(connections={NAME: connection, "a-second_one": connection})
+    SocialAccount(one.who, fake_provider, "a-second_one").signs_in()
+    applied(
+        one.tenant, {NAME: {**connection, **KEEPS}, "a-second_one": fake_provider.openid(keep_provider_tokens=False)}
+    )
+    (kept,) = entries(one.tenant).values()
+    assert list(kept) == [NAME]
+
+
+@on_one_database
+def test_management_program_that_changes_client_deletes_tokens(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
+) -> None:
+    one = social_account(new_tenant_server, fake_provider, name="google")
+    former = encrypted_texts(entries(one.tenant))
+    token = machine(one.tenant, "provider:update", "provider:read")
+    path = "/v2/manage/providers/GOOGLE"
+    answered(ask(one.tenant, token, "PUT", path, {"Secret": "another secret"}))
+    assert encrypted_texts(entries(one.tenant)) == former
+    answered(ask(one.tenant, token, "PUT", path, {"Key": "another-client"}))
+    assert gone(one, former)
+
+
+@on_one_database
+def test_sign_in_with_setting_off_deletes_tokens(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
+) -> None:
+    one = social_account(new_tenant_server, fake_provider)
+    former = encrypted_texts(entries(one.tenant))
+    one.tenant.change_settings(connections={NAME: fake_provider.openid()})
+    one.signs_in()
+    assert gone(one, former)
+
+
+# Until an identity is linked.
+
+
+@on_one_database
+def test_candidate_of_a_program_brings_its_tokens(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
+) -> None:
+    one = social_account(new_tenant_server, fake_provider)
+    unlink(one)
+    claimed, _ = finished(one.tenant, fake_provider.signs_in(led(one.tenant, NAME)))
+    assert entries(one.tenant) == {}
+    answered(one.who.own("U29", {"candidatetoken": by.candidate(one.tenant, claimed)}))
+    assert one.kept()["access_token"] in fake_provider.tokens
+    former = encrypted_texts(entries(one.tenant))
+    unlink(one)
+    assert gone(one, former)
+
+
+@on_one_database
+@pytest.mark.database_alone
+def test_tokens_of_unlinked_identity_expire(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+    one = social_account(new_tenant_server, fake_provider)
+    unlink(one)
+    claimed, _ = finished(one.tenant, fake_provider.signs_in(led(one.tenant, NAME)))
+    assert claimed.kept_tokens is not None
+    assert claimed.kept_tokens not in repr(claimed)
+    one.who.advance_clock(hours=2)
+    by.linked_to(one.tenant, one.who.uid, claimed)
+    assert entries(one.tenant) == {}
+    assert '"provider_tokens"' in whole_database(one.tenant)
+    clean(one.tenant.services.database, one.tenant.services.clock.now() + timedelta(days=2))
+    assert '"provider_tokens"' not in whole_database(one.tenant)
+
+
+@on_one_database
+def test_pending_account_has_no_tokens(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+    one = social_account(new_tenant_server, fake_provider)
+    with doing(one.tenant) as call:
+        account = account_of(call, one.who.uid)
+        kept = pending_accounts.pending_columns(vars(account))["private"]
+    assert provider_tokens.KEY in account.private
+    assert provider_tokens.KEY not in kept
+    assert linked_identities.of(replace(account, private=kept)) == linked_identities.of(account)
+
+
+@on_one_database
+@pytest.mark.parametrize("keeps", [True, False])
+def test_google_is_asked_for_refresh_token(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, keeps: bool
+) -> None:
+    monkeypatch.setattr(openid, "GOOGLE", fake_provider.url)
+    tenant = new_tenant_server()
+    fake_provider.known_to(tenant, NAME, keep_provider_tokens=keeps)
+    assert asked(led(tenant, NAME)).get("access_type") == ("offline" if keeps else None)
+
+
+# Rotation of the secret, and ids.
+
+
+@pytest.mark.database_alone
+def test_tokens_survive_rotation_of_the_secret(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+    one = social_account(new_tenant_server, fake_provider)
+    services = one.tenant.services
+    one.signs_in(sub="second-identity")
+    first, kept = encrypted_texts(entries(one.tenant)), one.tenant.read(one.who.uid)
+    services.encryption = Encryption((NEXT, SECRET))
+    count = reencrypt(services)
+    assert reencrypt(services) == 0
+    second = encrypted_texts(entries(one.tenant))
+    assert (len(second), set(first) & set(second)) == (2, set())
+    assert count >= 2
+    services.encryption = Encryption((NEXT,))
+    services.directory.clear_cache()
+    assert one.tenant.read(one.who.uid) == kept
+    answered(one.refresh())
+
+
+@on_one_database
+def test_tokens_are_bound_to_tenant_and_identity(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
+) -> None:
+    one, other = (social_account(new_tenant_server, fake_provider) for _ in range(2))
+    (encrypted,) = encrypted_texts(entries(one.tenant))
+    with doing(other.tenant) as call:
+        account = account_of(call, other.who.uid)
+        ((_, subjects),) = account.private[provider_tokens.KEY].items()
+        foreign = {NAME: {subject: {**entry, "sealed": encrypted} for subject, entry in subjects.items()}}
+        changed = store.change(call, account.uid, {"private": {**account.private, provider_tokens.KEY: foreign}})
+        assert changed is not None
+        (linked,) = linked_identities.of(changed)
+        with pytest.raises(DecryptionError):
+            provider_tokens.of(call, changed, linked.key)
+    other.signs_in()
+    answered(other.refresh())
+
+
+@on_one_database
+def test_tokens_stay_with_account_under_new_uid(
+    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
+) -> None:
+    one = social_account(new_tenant_server, fake_provider, custom_uid=True)
+    answered(one.tenant.send("PUT", f"{MANAGE}/uid", {"NewUid": "ada-1"}, uid=one.who.uid))
+    assert answered(one.refresh())["Uid"] == "ada-1"

@@ -1,0 +1,133 @@
+"""The comparison of the interface's tables with the operations, over small tables and tests of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.contract.resources import RESOURCES
+from tools import interface_rows, resource_lines
+from tools.interface_rows import Reason, Result, Row, Target, compare, rows_of, with_tests
+from tools.tested_addresses import asked_by, nearest
+
+TABLES = """# Books
+
+| Id | Operation | Auth | Src |
+|---|---|---|---|
+| B01 | GET `/v2/books/{isbn}` read; alias PUT `/v2/books/{isbn}/read` | K | public |
+| B02 | GET `/v2/books/{id}?full=1` read all of it | K | public |
+| B03 | DELETE `{cloud_url}/v2/books/Loans/{Reader}` | K | public |
+
+| URL | Shows |
+|---|---|
+| GET/POST {hub_url}`/shelf.aspx?action=a` | POST `/v2/books…` and followers |
+| GET `/shelf.aspx?action=b` | no other row |
+
+POST `/v2/outside/of/tables`
+"""
+READ = Target("books.read", (("GET", "/v2/books/{number}"),), "B01")
+WHOLE = Target("books.whole", (("GET", "/v2/books/{number}"),), "B02")
+LOANS = Target("books.end_loan", (("DELETE", "/v2/older-loans"), ("DELETE", "/v2/books/loans/{name}")))
+SHELF = Target("pages.shelf", (("GET", "/shelf.aspx"),))
+TARGETS = [READ, WHOLE, LOANS, SHELF]
+
+
+def results(*reasons: Reason) -> dict[tuple[str, str], Result]:
+    found = compare(rows_of("books", TABLES), TARGETS, reasons)
+    return {(one.row.id or one.row.method, one.row.path): one for one in found}
+
+
+def names(result: Result) -> list[str]:
+    return [one.name for one in result.targets]
+
+
+def test_every_pair_of_a_table_is_a_row() -> None:
+    assert rows_of("books", TABLES) == [
+        Row("books", "B01", "GET", "/v2/books/{isbn}"),
+        Row("books", "B01", "PUT", "/v2/books/{isbn}/read"),
+        Row("books", "B02", "GET", "/v2/books/{id}"),
+        Row("books", "B03", "DELETE", "/v2/books/Loans/{Reader}"),
+        Row("books", "", "GET", "/shelf.aspx"),
+        Row("books", "", "POST", "/shelf.aspx"),
+        Row("books", "", "POST", "/v2/books"),
+    ]
+
+
+def test_row_is_answered_by_address_and_id() -> None:
+    found = results()
+    assert names(found["B01", "/v2/books/{isbn}"]) == ["books.read"]
+    assert names(found["B02", "/v2/books/{id}"]) == ["books.whole"]
+    assert names(found["B03", "/v2/books/Loans/{Reader}"]) == ["books.end_loan"], "an older address, in other letters"
+    assert names(found["GET", "/shelf.aspx"]) == ["pages.shelf"]
+    assert found["POST", "/shelf.aspx"].status == "**missing**"
+
+
+def test_row_without_operation_has_its_reason() -> None:
+    found = results(Reason("^books POST /v2/", "writing comes later"))
+    assert found["POST", "/v2/books"].status == "writing comes later"
+    text = interface_rows.report("books", list(found.values()))
+    assert "books: 4 of 7 rows have an operation or a page." in text
+    assert "- 1 rows: writing comes later" in text
+    assert "| B02 | GET `/v2/books/{id}` | `books.whole` |  | no test |" in text
+
+
+MODULE = """
+from books.support import BOOKS
+SHELF, NAME = "/shelf.aspx", "SHELF"
+
+def test_loan(send, reader):
+    path = f"{BOOKS}/loans"
+    send("DELETE", f"{path}/{reader}", {"x": NAME})
+
+def test_page(visitor):
+    visitor.get(f"{SHELF}?action=a")
+
+ROWS = ["B02"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tests = tmp_path / "books"
+    tests.mkdir()
+    (tests / "support.py").write_text('BOOKS = "/v2/books"\n')
+    (tests / "test_books.py").write_text(MODULE)
+    return tests
+
+
+def test_calls_of_tests_name_operations(folder: Path) -> None:
+    tested = {one.name: one.tests for one in with_tests(TARGETS, asked_by(folder), frozenset({"books.read"}))}
+    assert tested == {
+        "books.read": (interface_rows.EVERY_RESOURCE,),
+        "books.whole": ("test_books.py",),
+        "books.end_loan": ("test_books.py",),
+        "pages.shelf": ("test_books.py",),
+    }
+
+
+def test_fixed_segment_is_nearer_than_a_parameter() -> None:
+    known = [("GET", "/a/{id}"), ("GET", "/a/keys"), ("PUT", "/a/keys")]
+    assert nearest(("GET", "/a/keys"), known) == [("GET", "/a/keys")]
+    assert nearest(("GET", "/a/*"), known) == [("GET", "/a/{id}")]
+    assert nearest(("", "/A/keys"), known) == [("GET", "/a/keys"), ("PUT", "/a/keys")]
+    assert nearest(("GET", "/b/keys"), known) == []
+
+
+def test_pages_and_operations_are_known_by_address() -> None:
+    rows = [Row("x", "", "POST", "/service/OIDC/{app}/logout"), Row("x", "", "GET", "/ciam/appinfo")]
+    found = compare(rows, [*interface_rows.operation_targets(), *interface_rows.page_targets()], [])
+    assert [names(one) for one in found] == [["protocol.logout"], ["tenants.appinfo"]]
+
+
+def test_address_of_a_later_operation_is_reserved() -> None:
+    (found,) = compare([Row("x", "", "GET", "/identity/v2/manage/account/rolecontext/{context}")], [], [])
+    assert found.status == "its address is reserved"
+
+
+def test_every_resource_has_lines(folder: Path) -> None:
+    lines = {one.name: one for one in resource_lines.lines_per_resource(asked_by(folder))}
+    assert set(lines) == {one.kind for one in RESOURCES}
+    assert all(one.operations and one.contract for one in lines.values())
+    assert lines["themes"].operations == 6
+    assert lines["themes"].tests == 0
