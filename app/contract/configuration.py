@@ -6,6 +6,7 @@ Sources: the interface: limits.md, tenant-config.md section 8, user.md sections 
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
@@ -22,7 +23,7 @@ from app.contract.configuration_model import (
     Words,
 )
 from app.contract.connections import ConnectionName, ConnectionSettings, complete
-from app.contract.consent_forms import ConsentForm, agree
+from app.contract.consent_forms import ConsentForm, Paragraph, agree
 from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors, Totp
 from app.contract.messages import Sending
 from app.contract.registration_form import FormField
@@ -129,6 +130,7 @@ class PolicyVersion(ConfigurationModel):
 
     version: Annotated[str, Field(min_length=1, max_length=50)]
     starts_at: AwareDatetime
+    changes: dict[Tag, Paragraph] = Field(default_factory=dict)  # by language
 
 
 class PrivacyPolicy(ConfigurationModel):
@@ -136,6 +138,10 @@ class PrivacyPolicy(ConfigurationModel):
 
     mode: Literal["strict", "moderated"] = "moderated"  # strict: an account must accept the current version to continue
     versions: tuple[PolicyVersion, ...] = Field(default=(), max_length=50)
+
+    def current(self, now: datetime) -> PolicyVersion | None:
+        """Return the version that started last; None if the tenant has none."""
+        return max((one for one in self.versions if one.starts_at <= now), key=lambda one: one.starts_at, default=None)
 
 
 class CustomObject(ConfigurationModel):

@@ -12,7 +12,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.branding import ButtonShape, Scene
 from app.contract.captcha import CaptchaAnswer, Challenge, Widget
-from app.contract.configuration import PasswordPolicy
+from app.contract.configuration import PasswordPolicy, PrivacyPolicy
 from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
@@ -187,7 +187,7 @@ class TenantView(Wire):
     every_question: dict[str, str] = Field(default_factory=dict)  # by id: questions that accounts may answer
     registration_form: list[FormField] = Field(default_factory=list)
     consent_forms: list[ConsentForm] = Field(default_factory=list)
-    has_privacy_policy: bool = False
+    privacy_policy: PrivacyPolicy = PrivacyPolicy()
     registration_captcha: bool = False
     captcha: Widget | None = None  # None: the built-in challenge
     deletion_days: int = 0  # how long a deletion can be undone

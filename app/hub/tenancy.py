@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from app.contract import hub as contract
-from app.contract.configuration import PasswordPolicy
+from app.contract.configuration import PasswordPolicy, PrivacyPolicy
 from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
 from app.contract.errors import UnknownTenant
@@ -86,8 +86,8 @@ class Tenant:
     registration: Registration | None = None
     """The registration page; None if self-registration is off."""
     consent_forms: tuple[ConsentForm, ...] = ()
-    has_privacy_policy: bool = False
-    """Whether accounts accept a versioned privacy policy."""
+    privacy_policy: PrivacyPolicy = field(default_factory=PrivacyPolicy)
+    """The versions of the privacy policy that accounts accept."""
     deletion_days: int = 0
     """How long the deletion of an account can be undone."""
     may_skip_backup_codes: bool = False
@@ -190,7 +190,7 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
         passwordless_methods=tuple(view.ways),
         has_one_touch=view.one_touch,
         consent_forms=tuple(view.consent_forms),
-        has_privacy_policy=view.has_privacy_policy,
+        privacy_policy=view.privacy_policy,
         form=tuple(view.registration_form),
         every_question=tuple(view.every_question.items()),
         deletion_days=view.deletion_days,

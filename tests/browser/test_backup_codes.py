@@ -101,7 +101,7 @@ def test_code_field_is_focused_and_large(app: AppFactor, opened: Opened) -> None
     app.ada.advance_clock(seconds=31)
     page = opened(**NARROW)
     app.ada.sign_in(page)
-    field = page.get_by_label("Verification code")
+    field = page.get_by_label("6-digit code")
     expect(field).to_be_focused()
     expect(field).to_have_css("font-size", "24px")
     expect(field).to_have_attribute("autocomplete", "one-time-code")

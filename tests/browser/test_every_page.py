@@ -202,11 +202,11 @@ def test_revealed_password_is_hidden_before_submit(chromium: Browser, gallery_ad
 
 def test_error_summary_has_focus_and_links_to_the_field(chromium: Browser, gallery_address: str) -> None:
     with open_page(chromium) as (page, _):
-        page.goto(gallery_address + samples.address("LoginPage", "empty", "en"))
+        page.goto(gallery_address + samples.address("RegisterPage", "every kind of field refused", "en"))
         expect(page.locator("#summary")).to_be_focused()
-        page.get_by_role("link", name="Password", exact=True).click()
-        expect(page.locator("#password")).to_be_focused()
-        assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "password-problem"
+        page.get_by_role("link", name="Email", exact=True).click()
+        expect(page.locator("#email")).to_be_focused()
+        expect(page.locator("#email")).to_have_attribute("aria-describedby", re.compile("email-problem"))
 
 
 def test_single_wrong_field_has_the_focus(chromium: Browser, gallery_address: str) -> None:
@@ -214,6 +214,14 @@ def test_single_wrong_field_has_the_focus(chromium: Browser, gallery_address: st
         page.goto(gallery_address + samples.address("SecondFactorPage", "totp, enrolled, wrong", "en"))
         expect(page.locator("#code")).to_be_focused()
         expect(page.locator("#code")).to_have_accessible_description(re.compile("code"))
+        expect(page.locator("#summary")).to_have_count(0)
+
+
+def test_first_of_two_wrong_fields_has_the_focus(chromium: Browser, gallery_address: str) -> None:
+    with open_page(chromium) as (page, _):
+        page.goto(gallery_address + samples.address("LoginPage", "empty", "en"))
+        expect(page.locator("#identifier")).to_be_focused()
+        expect(page.locator("#identifier")).to_have_accessible_description(re.compile("Enter"))
         expect(page.locator("#summary")).to_have_count(0)
 
 

@@ -16,11 +16,11 @@ ADA, NEW = "ada@example.com", "Quartz-lantern-58"
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
     "en": (
-        "Forgot password?", "Email", "Send reset link", "Verification code", "Verify", "New password", "Save password", "Password",
+        "Forgot password?", "Email", "Send reset link", "6-digit code", "Verify", "New password", "Save password", "Password",
         "Sign in",
     ),
     "ar": (
-        "نسيت كلمة المرور؟", "البريد الإلكتروني", "إرسال الرابط", "رمز التحقق", "تأكيد", "كلمة المرور الجديدة", "حفظ كلمة المرور",
+        "نسيت كلمة المرور؟", "البريد الإلكتروني", "إرسال الرابط", "رمز من 6 أرقام", "تأكيد", "كلمة المرور الجديدة", "حفظ كلمة المرور",
         "كلمة المرور", "تسجيل الدخول",
     ),
 }  # fmt: skip

@@ -17,8 +17,8 @@ from tests.support.oauth_world import Person, World
 
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
-    "en": ("Email", "Password", "Sign in", "Check your email", "Verify", "Verification code"),
-    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تفقّد بريدك الإلكتروني", "تأكيد", "رمز التحقق"),
+    "en": ("Email", "Password", "Sign in", "Check your email", "Verify", "6-digit code"),
+    "ar": ("البريد الإلكتروني", "كلمة المرور", "تسجيل الدخول", "تفقّد بريدك الإلكتروني", "تأكيد", "رمز من 6 أرقام"),
 }
 
 

@@ -50,6 +50,28 @@ def test_consent_step_continues_to_the_application(new_world: NewWorld, new_visi
     assert callback.query["code"]
 
 
+def test_title_of_the_only_form_is_the_heading(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    world = new_world(**required_forms("FirstLogin", title={"en": "Before you begin"}))
+    page = from_shop(new_visitor_at(world), world)
+    assert page.heading == "Before you begin"
+    assert "<legend>" not in page.html
+    assert 'aria-labelledby="consent"' in page.html
+
+
+def test_several_forms_have_a_heading_each(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    world = new_world(
+        consent_forms=[
+            form("Register", option("terms", mandatory=True), title={"en": "Before you begin"}),
+            form("FirstLogin", option("news")),
+        ],
+        email_verification="disabled",
+    )
+    page = new_visitor_at(world).authorize(world.application("shop"), prompt="create")
+    page = page.press("Create account", email="eve@example.test", password="Zebra-kettle-91")
+    assert page.heading == STEP
+    assert page.html.count("<legend>") == 2
+
+
 def test_missing_mandatory_consent_is_named_and_form_kept(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**required_forms("FirstLogin"))
     page = from_shop(new_visitor_at(world), world).press("Continue", **{"agree-news": "y"})

@@ -68,13 +68,13 @@ def test_number_is_added_changed_and_removed(world: World, visitor: Visitor, ada
     saved = sent.press("Verify", code=f" {code[:3]} {code[3:]}")
     assert "Phone verified" in saved.text
     assert SHOWN in visitor.open("/profile").text
-    again = saved.follow("Change number").press("Send code", phone=OTHER)
+    again = saved.follow("Change").press("Send code", phone=OTHER)
     changed = again.press("Verify", code=code_in(texts(world, OTHER_E164)[-1]))
     assert OTHER_SHOWN in changed.text.replace("\u00a0", " ")
     assert SHOWN not in changed.text.replace("\u00a0", " ")
     assert "can no longer sign in" in texts(world, E164)[-1]["text"], "the former number is notified"
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 2
-    removed = changed.follow("Remove number").press("Remove")
+    removed = changed.follow("Remove").press("Remove")
     assert "Phone number removed" in removed.text
     assert "Add one to sign in" in removed.text
 

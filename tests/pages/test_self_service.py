@@ -282,6 +282,20 @@ def test_account_pages_wait_for_policy_acceptance(new_world: NewWorld, new_visit
     assert prompt.press("Accept").heading == "Change password"
 
 
+def test_policy_page_says_since_when_and_what_is_new(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    versions = [
+        {"version": "1", "starts_at": "2020-01-01T00:00:00Z", "changes": {"en": "The first one."}},
+        {"version": "2", "starts_at": "2021-03-04T00:00:00Z", "changes": {"en": "We keep <orders>.", "de": "Neu."}},
+        {"version": "3", "starts_at": "2199-01-01T00:00:00Z", "changes": {"en": "Not yet."}},
+    ]
+    world = new_world(privacy_policy={"mode": "strict", "versions": versions})
+    page = signed_in(new_visitor_at(world), world.person("ada@example.com"))
+    assert "What’s new We keep <orders>." in page.text
+    assert "In effect since March 4, 2021" in page.text
+    assert "first one" not in page.text
+    assert "Not yet" not in page.text
+
+
 def test_forms_opened_before_the_policy_change_nothing(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     starts_at = (new_world().services.clock.now() + timedelta(minutes=1)).isoformat()
     world = new_world(privacy_policy={"mode": "strict", "versions": [{"version": "1", "starts_at": starts_at}]})

@@ -47,7 +47,7 @@ class FactorForm(HubForm):
 class CodeForm(FactorForm):
     """A code; spaces, dashes and digits of any script are accepted."""
 
-    code = StringField(_l("Verification code"), [InputRequired(_l("Enter the code."))])
+    code = StringField(_l("6-digit code"), [InputRequired(_l("Enter the code."))])
     wrong = _l("Wrong code. Enter the one your app shows now.")
 
     def to_answer(self, attempt: str) -> FactorAnswer:

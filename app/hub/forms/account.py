@@ -141,9 +141,9 @@ _PIN_REFUSED: Final = _l("Choose a PIN that meets the requirements and is harder
 def pin_hint(rules: Pins) -> Any:
     """Return the rules of a PIN as text."""
     if rules.min_length == rules.max_length:
-        return _l("%(num)s digits, not all the same and not in sequence.", num=rules.min_length)
+        return _l("%(num)s digits, nothing like 1111 or 1234.", num=rules.min_length)
     return _l(
-        "%(least)s to %(most)s digits, not all the same and not in sequence.",
+        "%(least)s to %(most)s digits, nothing like 1111 or 1234.",
         least=rules.min_length,
         most=rules.max_length,
     )

@@ -21,6 +21,8 @@ from app.hub.visit import current_visit
 from app.kit.wire import Wire
 
 TOKEN_FIELD: Final = "token"
+_FEW: Final = 2
+"""As many wrong fields are seen at one glance."""
 _INVALID_TOKEN: Final = _l("This form has expired. Reload the page and try again.")
 
 
@@ -137,11 +139,11 @@ class HubForm(FlaskForm):
 
     @property
     def listed_problems(self) -> list[tuple[str, Any]]:
-        """Ids of the invalid fields with their labels, for the summary above the form; none if a single field shows the only problem.
+        """Ids of the invalid fields with their labels, for the summary above the form; none if one or two fields show all problems.
 
-        The error stands at its field. A field without a label of its own has it in the summary.
+        Each error is at its field. A field without a label of its own has it in the summary.
         """
-        if self._single_invalid_field():
+        if self._few_invalid_fields():
             return []
         return [(id_, self._label_of(id_) or problem) for id_, problem in self._problems()]
 
@@ -153,19 +155,25 @@ class HubForm(FlaskForm):
         return field.label.text if is_shown else ""
 
     def take_focus(self, names: tuple[str, ...]) -> None:
-        """Give the focus to the field that shows the only problem; without problems to the first empty one of these."""
+        """Give the focus to the first of the few fields that show all problems; without problems to the first empty one of these."""
         empty = [self[name] for name in names if not self[name].data]
-        field = self._single_invalid_field() if self.problems or self.form_errors else next(iter(empty), None)
+        field = next(iter(self._few_invalid_fields() if self.problems or self.form_errors else empty), None)
         if field is not None:
             field.render_kw = {**(field.render_kw or {}), "autofocus": True}
 
-    def _single_invalid_field(self) -> Field | None:
-        """Return the field of the only problem; None if it is a hidden field or a captcha, which a script may replace."""
+    def _few_invalid_fields(self) -> list[Field]:
+        """Return the fields of all problems if they are one or two; none if one is hidden or a captcha, which a script may replace.
+
+        A summary would repeat what is on the same screen.
+        """
         invalid = [field for field in self if field.errors and field.short_name != TOKEN_FIELD]
-        if len(invalid) != 1 or self.form_errors:
-            return None
-        is_shown = not isinstance(invalid[0], HiddenField) and not getattr(invalid[0], "is_replaced_by_script", False)
-        return invalid[0] if is_shown else None
+        if len(invalid) > _FEW or self.form_errors:
+            return []
+        are_shown = all(
+            not isinstance(field, HiddenField) and not getattr(field, "is_replaced_by_script", False)
+            for field in invalid
+        )
+        return invalid if are_shown else []
 
     def _problems(self) -> Iterator[tuple[str, Any]]:
         for field in self:

@@ -31,7 +31,7 @@ class CodeForm(HubForm):
     """The code; spaces, dashes and digits of any script are accepted."""
 
     first_fields: tuple[str, ...] = ("code",)
-    code = StringField(_l("Verification code"), [InputRequired(_l("Enter the code we sent."))])
+    code = StringField(_l("6-digit code"), [InputRequired(_l("Enter the code we sent."))])
 
 
 class ButtonForm(HubForm):

@@ -61,7 +61,7 @@ class LinkedIdentity:
     @classmethod
     def sample(cls) -> LinkedIdentity:
         """Return a sample."""
-        since, used = (formatting.format_day(f"2026-11-{day}T10:00:00+00:00") for day in (12, 20))
+        since, used = (formatting.short_day(f"2026-11-{day}T10:00:00+00:00") for day in (12, 20))
         return cls("a", "Google", "ada@example.com", since, used, "google")
 
 
@@ -298,12 +298,11 @@ def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None
 
 
 def _identity_row(identity: contract.LinkedIdentityView) -> LinkedIdentity:
-    day = formatting.format_day
     return LinkedIdentity(
         identity.id,
         identity.title,
         identity.email or identity.name,
-        day(identity.since),
-        day(identity.used_at),
+        formatting.short_day(identity.since),
+        formatting.short_day(identity.used_at),
         identity.mark,
     )

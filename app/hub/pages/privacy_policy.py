@@ -16,13 +16,20 @@ from app.contract.hub_models import InteractionOnly
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm
+from app.hub.forms.registration_fields import localized
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts.account import account_in_interaction
-from app.hub.services import api
+from app.hub.parts.formatting import format_day
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/privacy-policy"
+_SAMPLE_CHANGES: Final = {
+    "en": "We now keep invoices for ten years, because tax law requires it.",
+    "de": "Wir bewahren Rechnungen jetzt zehn Jahre auf, weil das Steuerrecht es verlangt.",
+    "ar": "نحتفظ الآن بالفواتير عشر سنوات لأن قانون الضرائب يتطلب ذلك.",
+}
 
 
 class AcceptForm(HubForm):
@@ -45,6 +52,10 @@ class PrivacyPolicyPage(Page):
 
     account: str = ""
     """The label of the account."""
+    since: str = ""
+    """The day on which the current version took effect."""
+    changes: str = ""
+    """What the tenant says that the current version changes."""
 
     @property
     def initials(self) -> str:
@@ -52,9 +63,12 @@ class PrivacyPolicyPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, PrivacyPolicyPage]:
+        link, day = "https://acme.example.com/privacy", format_day("2026-11-01T00:00:00+00:00")
         return {
-            "fresh": cls(AcceptForm(), link="https://acme.example.com/privacy", account="ada@example.com"),
-            "for an application": cls(AcceptForm(), "Acme Shop", "https://acme.example.com/privacy", "ada@example.com"),
+            "fresh": cls(AcceptForm(), link=link, account="ada@example.com", since=day),
+            "for an application": cls(
+                AcceptForm(), "Acme Shop", link, "ada@example.com", day, localized(_SAMPLE_CHANGES)
+            ),
             "without a text": cls(AcceptForm()),
         }
 
@@ -81,5 +95,7 @@ def submit_privacy_policy() -> Response:
 
 def _page(form: AcceptForm, account: str) -> PrivacyPolicyPage:
     visit = current_visit()
-    links = dict(visit.tenant.brand.links)
-    return PrivacyPolicyPage(form, visit.relying_party, links.get("privacy", ""), account)
+    link = dict(visit.tenant.brand.links).get("privacy", "")
+    version = visit.tenant.privacy_policy.current(services().clock.now())
+    since, changes = (format_day(version.starts_at.isoformat()), localized(version.changes)) if version else ("", "")
+    return PrivacyPolicyPage(form, visit.relying_party, link, account, since, changes)

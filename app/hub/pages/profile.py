@@ -147,7 +147,7 @@ def _about(view: contract.ProfileResponse) -> tuple[Fact, ...]:
     facts = (*(name if view.person.name else ()), *others)
     if not any(fact.address for fact in facts):
         facts = (*facts, Fact(_l("Edit your profile"), _l("Name, date of birth and more"), "pen", EDIT))
-    return facts if not (tenant.consent_forms or tenant.has_privacy_policy) else (*facts, _CONSENTS)
+    return facts if not (tenant.consent_forms or tenant.privacy_policy.versions) else (*facts, _CONSENTS)
 
 
 def _contact(view: contract.ProfileResponse) -> tuple[Fact, ...]:

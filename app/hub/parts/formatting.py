@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from flask_babel import format_date, format_time, format_timedelta
+from babel.dates import format_skeleton
+from flask_babel import format_date, format_time, format_timedelta, get_locale
 from flask_babel import lazy_gettext as _l
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
@@ -64,6 +65,19 @@ def format_day(instant: str | None) -> str:
         day: str = format_date(datetime.fromisoformat(instant), "long")
     except ValueError:
         return ""
+    return day
+
+
+def short_day(instant: str | None) -> str:
+    """Return the date as rows show it: "Nov 20", with the year if it is another one. Empty if it is missing or malformed."""
+    if not instant:
+        return ""
+    try:
+        moment = datetime.fromisoformat(instant)
+    except ValueError:
+        return ""
+    is_this_year = moment.year == services().clock.now().year
+    day: str = format_skeleton("MMMd" if is_this_year else "yMMMd", moment, locale=get_locale())
     return day
 
 

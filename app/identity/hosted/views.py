@@ -39,7 +39,7 @@ def tenant(context: Context) -> hub.TenantView:
         every_question=settings.security_questions,
         registration_form=list(registration_form.fields_of(settings)),
         consent_forms=list(settings.consent_forms),
-        has_privacy_policy=bool(settings.privacy_policy.versions),
+        privacy_policy=settings.privacy_policy,
         registration_captcha=settings.registration_captcha,
         captcha=_widget(settings.captcha),
         deletion_days=settings.deletion_days,

@@ -13,9 +13,9 @@ _MAX_HISTORY = 50
 
 
 def current_version(policy: PrivacyPolicy, now: datetime) -> str | None:
-    """Return the version that started last; None if the tenant has none."""
-    started = [one for one in policy.versions if one.starts_at <= now]
-    return max(started, key=lambda one: one.starts_at).version if started else None
+    """Return the name of the version that started last; None if the tenant has none."""
+    current = policy.current(now)
+    return current.version if current else None
 
 
 def accepted_version(account: Account) -> str | None:
