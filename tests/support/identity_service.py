@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher, Type
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from sqlalchemy.pool import QueuePool
 
 from app.contract.configuration import Argon2
 from app.identity import create_services
@@ -80,6 +81,9 @@ def make_services(settings: Settings) -> Services:
     """The services of a process, whose clock may be moved."""
     made = create_services(settings, MovableClock())
     made.signing_keys = StoredSigningKeys(made.encryption, made.clock, KEYS.__next__)
+    pool = made.database.engine.pool
+    if isinstance(pool, QueuePool):
+        pool._timeout = 30.0  # of fifty racers ten wait for a connection; on a slow machine longer than a request may
     return made
 
 
@@ -116,7 +120,8 @@ def postgres_services(postgres: PostgresUrls, tmp_path_factory: pytest.TempPathF
 
 
 def over_psycopg(url: str) -> str:
-    return url.replace("postgresql://", "postgresql+psycopg://")
+    """Return the URL for SQLAlchemy. A slow machine may take long to connect fifty racers; that is no hanging server."""
+    return url.replace("postgresql://", "postgresql+psycopg://") + "?connect_timeout=30"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
