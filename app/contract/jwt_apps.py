@@ -10,6 +10,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import M
 from app.contract.error_groups import MANAGE
+from app.contract.oauth_providers import ProviderDomain
 from app.contract.operations import operation
 from app.contract.resources import collection
 from app.kit.resource import CREATE, CREATED_AT, DELETE, LIST, MODIFIED_AT, READ, SECRET, UPDATE, Key
@@ -88,7 +89,7 @@ class JwtProvider(Wire):
     not_before: Mandatory = Mandatory()
     expiration: Mandatory = Mandatory(is_mandatory=True)
     update_email_profile: bool = False
-    domain: Annotated[str | None, Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")] = None
+    domain: ProviderDomain = None
     enable_auto_look_up: bool = False
     list_in_interface: bool = True
     created_date: Annotated[str | None, CREATED_AT] = None

@@ -16,6 +16,7 @@ from app.kit.resource import (
     LIST,
     SECRET,
     UPDATE,
+    Distinct,
     InOwnStore,
     Key,
     StoredAs,
@@ -28,6 +29,10 @@ FIELDS = {"ID": "subject", "Email": "email", "EmailVerified": "email_verified"} 
 }
 """The fields of the profile that `DataMap` may fill, and the claims of a connection."""
 Claim = Annotated[str, Field(min_length=1, max_length=200)]
+ProviderDomain = Annotated[
+    str | None, Distinct(e.ProviderDomainExists), Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")
+]
+"""The email domain whose accounts sign in at a provider: a look-up by domain finds one."""
 
 
 class OAuthProvider(Wire):

@@ -11,7 +11,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import M
 from app.contract.error_groups import MANAGE
-from app.contract.oauth_providers import FIELDS
+from app.contract.oauth_providers import FIELDS, ProviderDomain
 from app.contract.operations import operation
 from app.contract.resources import collection
 from app.kit.resource import (
@@ -37,7 +37,6 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
 Text = Annotated[str | None, Field(max_length=1_000)]
 Url = Annotated[str | None, Field(max_length=2_000, pattern=r"^https://[^\s/]+")]
 Pem = Annotated[str | None, Field(max_length=20_000)]
-Domain = Annotated[str | None, Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
 RequestBinding = Literal[
     "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect", "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
 ]
@@ -164,7 +163,7 @@ class SamlProvider(Wire):
     idp_certificate: OtherKeyPair = OtherKeyPair()
     sp_certificate: OwnCertificate = OwnCertificate()
     enable_auto_look_up: bool = False
-    domain: Domain = None
+    domain: ProviderDomain = None
     list_in_interface: bool = True
     created_date: Annotated[str | None, CREATED_AT] = None
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None

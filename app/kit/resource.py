@@ -41,6 +41,14 @@ class Key:
     """It identifies the parent of the collection, and is part of the collection's path."""
 
 
+@dataclass(frozen=True)
+class Distinct:
+    """Marks a value that at most one item of the tenant has; items without it do not conflict."""
+
+    refusal: type[ApiError]
+    """Raised by a request that gives an item the value of another."""
+
+
 class Role(Enum):
     """The role of a field that is not simply read and written."""
 
@@ -208,6 +216,11 @@ class Member:
     @property
     def key(self) -> Key | None:
         found: Key | None = self.mark(Key)
+        return found
+
+    @property
+    def distinct(self) -> Distinct | None:
+        found: Distinct | None = self.mark(Distinct)
         return found
 
     @property

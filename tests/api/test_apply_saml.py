@@ -117,3 +117,25 @@ def test_key_pair_of_a_file_replaces_the_present_one(own_services: Services) -> 
 def test_invalid_client_of_a_file_is_refused(own_services: Services, clients: Any, expected: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"saml_clients\[0\]\.(.+\.)?{re.escape(expected)}"):
         applied(own_services, saml_clients=[clients])
+
+
+def provider(name: str, domain: str) -> dict[str, Any]:
+    return {"provider": name, "data_map": {"Email": "mail"}, "domain": domain}
+
+
+def test_domain_of_two_providers_of_a_file_is_refused(own_services: Services) -> None:
+    providers = [provider(name, "partner.example") for name in ("partner", "other")]
+    with pytest.raises(ConfigurationError, match=r"saml_providers\[1\]\.domain: is that of another one; see line \d+"):
+        applied(own_services, saml_providers=providers)
+
+
+def test_domain_of_a_stored_provider_is_refused(own_services: Services) -> None:
+    applied(own_services, saml_providers=[provider("partner", "partner.example")])
+    problem = r"saml_providers\[0\]\.domain: is that of partner, which is not in the file"
+    with pytest.raises(ConfigurationError, match=problem):
+        applied(own_services, saml_providers=[provider("other", "partner.example")])
+    applied(
+        own_services,
+        saml_providers=[provider("partner", "moved.example"), provider("other", "partner.example")],
+    )
+    assert {one["domain"] for one in exported(own_services)["saml_providers"]} == {"moved.example", "partner.example"}

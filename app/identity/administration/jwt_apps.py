@@ -14,11 +14,9 @@ from app.contract import jwt_apps as contract
 from app.contract.configuration import TenantSettings
 from app.contract.jwt_apps import AlgorithmList
 from app.contract.profile import FIELDS
-from app.identity.administration.resources.settings_store import access_of, store_of
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item
-from app.kit.resource import Resource
 from app.kit.wire import Wire
 
 clients, providers = rules_of(contract.CLIENTS), rules_of(contract.PROVIDERS)
@@ -51,29 +49,20 @@ def check_changed_secret(context: Context, before: Item | None, after: Item) -> 
 
 
 @providers.before_create
-def check_new_provider(context: Context, item: Item) -> None:
-    _refuse_wrong_provider(context, item)
+def check_new_provider(context: Context, item: Item) -> None:  # noqa: ARG001 - the hook's signature
+    _refuse_wrong_provider(item)
 
 
 @providers.before_update
 def check_changed_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    _refuse_wrong_provider(context, after)
+    _refuse_wrong_provider(after)
 
 
-def _refuse_wrong_provider(context: Context, item: Item) -> None:
-    """Raises BadField, ProviderDomainExists."""
+def _refuse_wrong_provider(item: Item) -> None:
+    """Raises BadField."""
     is_fetched = bool(item.content.get("jwks_url")) and not str(item.content["algo"]).startswith("HS")
     if not is_fetched:
         _refuse_wrong_key(item, "key", "Key", is_private=False)
-    refuse_taken_domain(context, contract.PROVIDERS, item)
-
-
-def refuse_taken_domain(context: Context, resource: Resource, item: Item) -> None:
-    """Refuse an email domain that another provider has: a look-up by domain must find one. Raises ProviderDomainExists."""
-    domain = item.content.get("domain")
-    others = store_of(resource).items(access_of(context), resource) if domain else ()
-    if any(one.id != item.id and one.content.get("domain") == domain for one in others):
-        raise e.ProviderDomainExists
 
 
 def _refuse_wrong_key(item: Item, name: str, shown: str, *, is_private: bool) -> None:

@@ -13,7 +13,6 @@ from app.contract.configuration import TenantSettings
 from app.contract.profile import FIELDS
 from app.contract.saml_apps import Integration, IntegrationList, KeyList
 from app.identity.administration import saml_certificates as certificates
-from app.identity.administration.jwt_apps import refuse_taken_domain
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item
@@ -115,8 +114,7 @@ def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable
 
 @providers.before_create
 def complete_provider(context: Context, item: Item) -> None:
-    """Give a new provider its id and the tenant's certificate. Raises ProviderDomainExists."""
-    refuse_taken_domain(context, contract.PROVIDERS, item)
+    """Give a new provider its id and the tenant's certificate."""
     complete_provider_of_file(context.now, None, item)
 
 
@@ -127,12 +125,6 @@ def complete_provider_of_file(now: datetime, before: Item | None, after: Item) -
         after.content["id"] = randomness.guid()
         certificate, after.secrets[_SP_KEY] = certificates.generate(after.id[0], now)
         put(after.content, _SP_CERTIFICATE, certificate)
-
-
-@providers.before_update
-def check_changed_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    """Raises ProviderDomainExists."""
-    refuse_taken_domain(context, contract.PROVIDERS, after)
 
 
 @providers.shown

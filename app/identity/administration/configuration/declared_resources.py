@@ -19,6 +19,7 @@ def problems(
     for resource in resources:
         for at, tenant in enumerate(tenants):
             seen: dict[tuple[str, ...], Path] = {}
+            values: dict[tuple[str, str], Path] = {}
             for path, item in listed(resource, tenant, ("tenants", at)):
                 yield from wrong(resource, item, path, getattr(tenant, "settings", None))
                 item_id = id_of(resource, item)
@@ -27,6 +28,9 @@ def problems(
                     of = f" for {item_id[0]}" if len(item_id) > 1 else ""
                     line = document.line_of(first)
                     yield (*path, _last_key(resource)), f"is listed twice{of}; see line {line}"
+                for given in distinct_values(resource, item):
+                    if (first := values.setdefault(given, path)) != path:
+                        yield (*path, given[0]), f"is that of another one; see line {document.line_of(first)}"
 
 
 def listed(resource: Resource, tenant: BaseModel, path: Path) -> Iterator[tuple[Path, BaseModel]]:
@@ -48,6 +52,14 @@ def id_of(resource: Resource, item: BaseModel) -> tuple[str, ...]:
     names = resource.ids or tuple(member.path[-1] for member in resource.keys)
     parts = tuple(getattr(item, name) for name in names)
     return () if None in parts else tuple(str(part) for part in parts)
+
+
+def distinct_values(resource: Resource, item: BaseModel) -> Iterator[tuple[str, str]]:
+    """Yield the keys and values of an item that at most one item of the tenant may have."""
+    for member in resource.members:
+        value = getattr(item, member.path[-1], None) if member.distinct else None
+        if value is not None:
+            yield member.path[-1], value
 
 
 def _last_key(resource: Resource) -> str:

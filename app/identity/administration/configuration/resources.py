@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from app.contract.configuration import TenantSettings
-from app.identity.administration.configuration.declared_resources import id_of, listed, wrong
+from app.identity.administration.configuration.declared_resources import distinct_values, id_of, listed, wrong
 from app.identity.administration.configuration.document import Path
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, unnamed
 from app.identity.administration.configuration.plan import Action, Run
@@ -76,14 +76,15 @@ class _Pass:
         return StoreAccess(self.run.work, self.run.services.encryption, self.run.now)
 
     def apply(self, wanted: Iterator[tuple[Path, BaseModel]]) -> None:
-        store, names = store_of(self.resource), dict[str, Any]()
+        store, names, values = store_of(self.resource), dict[str, Any](), dict[tuple[str, str], Path]()
         held = {item.id: item for item in store.items(self.access, self.resource)}
         before = {item.id: self._marks_of(item) for item in held.values()}
-        for _, declared in wanted:
+        for path, declared in wanted:
             content, secrets = _content(self.resource, declared), _secrets(self.resource, declared)
             item_id = id_of(self.resource, declared) or self._alike(held, content)
             current = held.pop(item_id, None) if item_id else None
             item_id = item_id or (randomness.guid(),)
+            values |= dict.fromkeys(distinct_values(self.resource, declared), path)
             noted = marks(_split(self.resource, content)[0])
             names[" ".join(item_id)] = noted
             origin = {"by": FILE, "named": noted}
@@ -97,6 +98,7 @@ class _Pass:
                     before[item_id],
                 )
         for item in held.values():
+            self._refuse_values_of(item, values)
             self._leave(item, before[item.id], names)
         if not store.keeps_origin:
             self.named[self.resource.file_key] = names
@@ -133,6 +135,14 @@ class _Pass:
         self._note(Action.REMOVE, item, origin)
         if self.run.writes:
             store_of(self.resource).remove(self.access, self.resource, item.id)
+
+    def _refuse_values_of(self, item: Item, values: Mapping[tuple[str, str], Path]) -> None:
+        """Refuse a distinct value of the file that an item has which stays beside those of the file."""
+        for member in self.resource.members:
+            key = member.path[-1]
+            path = values.get((key, str(look(item.content, member.path)))) if member.distinct else None
+            if path is not None and not self.run.prune:
+                self.run.refuse((*path, key), f"is that of {item.name}, which is not in the file")
 
     def _marks_of(self, item: Item) -> Marks | None:
         """Return the keys of an item that a file named; None if an operation created the item."""

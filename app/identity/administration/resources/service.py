@@ -301,6 +301,17 @@ def _renewed(resource: Resource, names: Sequence[str]) -> dict[str, str]:
     return {resource_values.secret_name(resource, member): randomness.token() for member in members}
 
 
+def _refuse_values_of_others(context: Context, resource: Resource, item: Item) -> None:
+    """Raises the refusal of a distinct value that another item has."""
+    for member in resource.members:
+        distinct, value = member.distinct, look(item.content, member.path)
+        if distinct is None or value is None:
+            continue
+        others = store_of(resource).items(access_of(context), resource, item.id[: resource.parents])
+        if any(one.id != item.id and look(one.content, member.path) == value for one in others):
+            raise distinct.refusal
+
+
 def _change(context: Context, bound: BoundOperation, before: Item, after: Item, event: str = "changed") -> None:
     rules = rules_of(bound.draft.resource)
     rules.run("before_update", context, before, after)
@@ -322,6 +333,7 @@ def _remove(context: Context, bound: BoundOperation, item: Item) -> None:
 
 def _write(context: Context, bound: BoundOperation, item: Item, *, is_new: bool) -> None:
     resource, store = bound.draft.resource, store_of(bound.draft.resource)
+    _refuse_values_of_others(context, resource, item)
     key = unique_key(resource, item.id, item.content)
     try:
         (store.add if is_new else store.change)(access_of(context), resource, item, key)
