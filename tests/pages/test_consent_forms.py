@@ -148,6 +148,7 @@ def test_later_sign_in_asks_only_for_the_newer_form(new_world: NewWorld, new_vis
     page = visitor.open("/profile").press("Sign in", identifier="ada@example.com", password=PASSWORD)
     assert page.heading == STEP
     assert page.html.count("checked") == 1, "given consents are ticked, except those to be given again"
+    assert page.text.count("You agreed to this before.") == 1
     assert agree(page, **{"agree-news": "y"}).heading == "Your profile"
 
 

@@ -317,7 +317,7 @@ def test_missing_required_field_is_asked_at_sign_in(new_world: NewWorld, new_vis
     world = new_world(registration_form=FORM, custom_fields=["size"], ask_required_fields=True)
     visitor, shop = new_visitor_at(world), world.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop).press("Sign in", identifier=world.person("ada@example.com").email, password=PASSWORD)
-    assert page.heading == "One more thing"
+    assert page.heading == "One more detail"
     assert "Acme Shop" in page.text
     assert "Fill in this field." in page.press("Continue", first_name="").text
     assert "code=" in page.press("Continue", first_name="Ada").address
