@@ -131,7 +131,7 @@ def test_domain_of_two_providers_of_a_file_is_refused(own_services: Services) ->
 
 def test_domain_of_a_stored_provider_is_refused(own_services: Services) -> None:
     applied(own_services, saml_providers=[provider("partner", "partner.example")])
-    problem = r"saml_providers\[0\]\.domain: is that of partner, which is not in the file"
+    problem = r"saml_providers\[0\]\.domain: is that of partner, which the file omits"
     with pytest.raises(ConfigurationError, match=problem):
         applied(own_services, saml_providers=[provider("other", "partner.example")])
     applied(

@@ -135,7 +135,7 @@ class PinForm(PasswordConfirmationForm):
         return super().add_refusal(refusal)
 
 
-_PIN_REFUSED: Final = _l("Choose a PIN that meets the requirements and is harder to guess.")
+_PIN_REFUSED: Final = _l("This PIN has the wrong length or is too easy to guess.")
 
 
 def pin_hint(rules: Pins) -> Any:

@@ -21,8 +21,8 @@ from app.hub.visit import current_visit
 from app.kit.wire import Wire
 
 TOKEN_FIELD: Final = "token"
-_FEW: Final = 2
-"""As many wrong fields are seen at one glance."""
+_FEW_FIELDS: Final = 4
+"""A form with no more fields is seen at one glance."""
 _INVALID_TOKEN: Final = _l("This form has expired. Reload the page and try again.")
 
 
@@ -139,46 +139,44 @@ class HubForm(FlaskForm):
 
     @property
     def listed_problems(self) -> list[tuple[str, Any]]:
-        """Ids of the invalid fields with their labels, for the summary above the form; none if one or two fields show all problems.
+        """Ids of the invalid fields with their labels, for the summary above the form; none if the fields show all at once.
 
         Each error is at its field. A field without a label of its own has it in the summary.
         """
-        if self._few_invalid_fields():
+        if self._visible_problems():
             return []
         return [(id_, self._label_of(id_) or problem) for id_, problem in self._problems()]
 
     def _label_of(self, id_: str) -> Any:
         field = next(field for field in self if field.id == id_)
-        is_shown = not isinstance(field, HiddenField | BooleanField) and not getattr(
-            field, "is_replaced_by_script", False
-        )
-        return field.label.text if is_shown else ""
+        return field.label.text if _is_visible(field) and not isinstance(field, BooleanField) else ""
 
     def take_focus(self, names: tuple[str, ...]) -> None:
-        """Give the focus to the first of the few fields that show all problems; without problems to the first empty one of these."""
+        """Give the focus to the first field with an error if there is no summary; without errors to the first empty one of these."""
         empty = [self[name] for name in names if not self[name].data]
-        field = next(iter(self._few_invalid_fields() if self.problems or self.form_errors else empty), None)
+        field = next(iter(self._visible_problems() if self.problems or self.form_errors else empty), None)
         if field is not None:
             field.render_kw = {**(field.render_kw or {}), "autofocus": True}
 
-    def _few_invalid_fields(self) -> list[Field]:
-        """Return the fields of all problems if they are one or two; none if one is hidden or a captcha, which a script may replace.
+    def _visible_problems(self) -> list[Field]:
+        """Return the invalid fields if the reader sees their errors at once: a single one, or those of a short form.
 
-        A summary would repeat what is on the same screen.
+        None if one is hidden or a captcha, which a script may replace. A summary would repeat what is on the same screen.
         """
         invalid = [field for field in self if field.errors and field.short_name != TOKEN_FIELD]
-        if len(invalid) > _FEW or self.form_errors:
+        if self.form_errors or not all(_is_visible(field) for field in invalid):
             return []
-        are_shown = all(
-            not isinstance(field, HiddenField) and not getattr(field, "is_replaced_by_script", False)
-            for field in invalid
-        )
-        return invalid if are_shown else []
+        is_short = sum(_is_visible(field) for field in self) <= _FEW_FIELDS
+        return invalid if is_short or len(invalid) == 1 else []
 
     def _problems(self) -> Iterator[tuple[str, Any]]:
         for field in self:
             if field.errors and field.short_name != TOKEN_FIELD:
                 yield field.id, field.errors[0]
+
+
+def _is_visible(field: Field) -> bool:
+    return not isinstance(field, HiddenField) and not getattr(field, "is_replaced_by_script", False)
 
 
 def _field_name(loc: tuple[int | str, ...]) -> str:

@@ -19,6 +19,7 @@ from app.hub.parts.formatting import Countdown
 from app.hub.parts.webmail import Webmail, webmail_of
 from app.kit.errors import ApiError
 
+WRONG_CODE: Final = _l("Wrong or expired code. Enter the latest one.")
 GONE: Final = "over"
 """What the script of a waiting page reads once the interaction no longer waits."""
 AGAIN: Final = "again"
@@ -68,6 +69,10 @@ class CodePage(Page):
     scripts: ClassVar[tuple[str, ...]] = (*Page.scripts, "wait")
     query: ClassVar[dict[str, int]] = {**Page.query, "sent": 8}
 
+    def __post_init__(self) -> None:
+        if self.outcome is Outcome.WRONG and not self.form.errors:
+            self.form.add_error("code", WRONG_CODE)
+
     @property
     def notice(self) -> Notice | None:
         if self.outcome is Outcome.TOO_SOON:
@@ -76,7 +81,7 @@ class CodePage(Page):
             return ENOUGH_TEXTS
         if self.outcome is Outcome.SENT and not self.is_text:
             return EMAIL_RESENT
-        return _NOTICES[self.outcome] if self.outcome else super().notice
+        return _NOTICES.get(self.outcome) or super().notice if self.outcome else super().notice
 
     @property
     def wait(self) -> Any:
@@ -150,10 +155,6 @@ ENOUGH_MAILS: Final = Notice(
 EMAIL_RESENT: Final = Notice(_l("Email resent"), _l("The previous one no longer works."), "ok")
 _NOTICES: Final = {
     Outcome.SENT: Notice(_l("Code resent"), _l("The previous one no longer works."), "ok"),
-    Outcome.WRONG: Notice(
-        _l("Wrong or expired code"),
-        _l("Enter the latest code, or resend it."),
-    ),
     Outcome.UNOPENED: Notice(
         _l("Link not opened yet"), _l("Open the link in the email first, or enter the code."), "note"
     ),
