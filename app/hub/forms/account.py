@@ -17,6 +17,7 @@ from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import ENOUGH_TEXTS
 from app.hub.page import Notice
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 NEEDED: Final = "1"
@@ -130,12 +131,14 @@ class PinForm(PasswordConfirmationForm):
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the refusal to its field; return whether it belongs to one."""
         if isinstance(refusal, e.BadParameter):
-            self.add_error("pin", _PIN_REFUSED)
+            rules, digits = current_visit().tenant.pin, sum(one.isdigit() for one in self.pin.data or "")
+            is_long_enough = rules.min_length <= digits <= rules.max_length
+            self.add_error("pin", _EASY_PIN if is_long_enough else pin_hint(rules))
             return True
         return super().add_refusal(refusal)
 
 
-_PIN_REFUSED: Final = _l("This PIN has the wrong length or is too easy to guess.")
+_EASY_PIN: Final = _l("This PIN is too easy to guess. Avoid repeats and sequences like 1234.")
 
 
 def pin_hint(rules: Pins) -> Any:

@@ -27,8 +27,6 @@ class Rule:
     number: int = 0
     is_broken: bool = False
     """Whether the refused password broke it."""
-    is_met: bool = False
-    """Whether the refused password met it, as far as known: the rules of characters are all checked together."""
 
     @property
     def is_watched(self) -> bool:
@@ -63,11 +61,7 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
     ]
     applicable, broken = set(_applicable(policy, is_first=is_first)), set(_broken(rules, refusal))
     return tuple(
-        replace(
-            rule, is_broken=rule.kind in broken, is_met=bool(broken) and rule.is_watched and rule.kind not in broken
-        )
-        for rule in rules
-        if rule.kind in applicable or rule.kind in broken
+        replace(rule, is_broken=rule.kind in broken) for rule in rules if rule.kind in applicable or rule.kind in broken
     )
 
 
@@ -140,7 +134,7 @@ _TEXTS: Final = {
     PasswordRule.STOLEN: _l("Not in a known data breach"),
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.FieldsRefused: _l("This password doesn’t meet the requirements."),
+    e.FieldsRefused: _l("Choose a password that meets all requirements."),
     e.WeakPassword: _l("This password is too common. Choose another one."),
     e.PasswordNotAcceptable: _l("You’ve used this password before. Choose another one."),
     e.NewPasswordBreached: _l("This password was found in a data breach. Choose another one."),

@@ -60,7 +60,7 @@ class ConsentFormsPage(Page):
         refused = _boxes(both)
         refused.refuse_unticked()
         return {
-            "one form": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), account="ada@example.com"),
+            "one form": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), "Acme Shop", account="ada@example.com"),
             "two forms, for an application": cls(_boxes(both, ("news",)), both, "Acme Shop", account="ada@example.com"),
             "without what is needed": cls(refused, both),
             "failed": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), problem=refusal_notice(ApiError())),
