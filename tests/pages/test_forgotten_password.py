@@ -175,7 +175,7 @@ def test_refused_password_keeps_the_link_valid(world: World, visitor: Visitor, a
     request_reset(visitor.open("/login"), ada.email)
     page = visitor.open(reset_path(world, ada)).press("Save password", password="short")
     assert page.status == 422
-    assert "meet the requirements" in page.text
+    assert "meets all requirements" in page.text
     assert page.press("Save password", password=PASSWORD).status == 422
     assert page.press("Save password", password=NEW).address.endswith("/profile")
 

@@ -86,10 +86,10 @@ def test_identifier_field_has_type_and_autocomplete(
     assert kind == "email" or 'autocapitalize="none"' in field
 
 
-def test_empty_fields_are_named_and_linked(visitor: Visitor) -> None:
+def test_empty_fields_are_named(visitor: Visitor) -> None:
     page = visitor.open("/login").press("Sign in")
     assert page.status == 422
-    assert 'href="#identifier"' in page.html
+    assert 'id="identifier-problem"' in page.html
     assert 'id="password-problem"' in page.html
 
 
