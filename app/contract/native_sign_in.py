@@ -102,7 +102,7 @@ _PRESENTED = (
     refusals.UnknownInvitation,
 )  # fmt: skip
 _ACCOUNT = (
-    e.RegistrationOff, e.TooYoung, e.MalformedEmail, e.UsernameMissing, e.PhoneMissing, e.PolicyNotAccepted, refusals.AccountLinkingOff,
+    e.RegistrationOff, e.MalformedEmail, e.UsernameMissing, e.PhoneMissing, e.PolicyNotAccepted, refusals.AccountLinkingOff,
     refusals.NotLinkable, refusals.IdentityTaken, e.EmailUnverified, e.PhoneUnverified, e.TwoFactorOn, *EMAIL_DOMAINS,
     *CONTACT_TAKEN, *SESSION_ERRORS, *SMS_SENDING, e.MailLimitReached,
 )  # fmt: skip

@@ -125,12 +125,12 @@ def register(
         {linked_identities.REGISTERED_BY: identity.provider} if identity is not None else {}
     )
     account = drafts.add(context, draft, drafts.to_columns(context, draft, **verified, private=private))
-    if identity is not None and links_identity:
-        account = linked_identities.link(context, account, identity, suppress_webhook=suppress_webhook)
     for form in filter(None, (identifiers.normalize_email(email), phone)):
         pending_accounts.remove_pending(context, form)
     context.audit.record("account.registered", uid=account.uid, source=source)
     events.emit(context, "Register", account, suppress_webhook)
+    if identity is not None and links_identity:
+        account = linked_identities.link(context, account, identity, suppress_webhook=suppress_webhook)
     return verification.send_welcome(context, account, template) if email else account
 
 

@@ -46,10 +46,12 @@ def sign_in(context: Context, proven: Proven, authentication: Authentication) ->
 
     Raises the errors of the operation.
     """
+    position = context.audit.position()
     try:
         return _sign_in(context, proven, authentication)
     except _CONFLICTS:
         context.work.rollback()
+        context.audit.drop_since(position)
     try:
         return _sign_in(context, proven, authentication)
     except (IdentifierTaken, linked_identities.NotLinked):

@@ -50,9 +50,8 @@ def _facebook(resolver: Resolver, address: str, client_id: str, secret: str, acc
     separator = "&" if urlsplit(address).query else "?"
     facts = _object(outbound.get_json(resolver, f"{address}{separator}{query}")).get("data")
     facts = facts if isinstance(facts, dict) else {}
-    subject = facts.get("user_id")
     is_ours = str(facts.get("app_id")) == client_id and facts.get("is_valid") is True
-    return is_ours and bool(subject), str(subject)
+    return is_ours, str(facts.get("user_id"))
 
 
 def _linkedin(resolver: Resolver, address: str, client_id: str, secret: str, access_token: str) -> Verdict:
