@@ -11,10 +11,11 @@ from sqlalchemy import select
 from app.contract.errors.federation import ConnectionNotConfigured
 from app.identity.authentication.federation import service
 from app.identity.directory.accounts import first_verification, store
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants.tables import applications
 from tests.support.connecting import led
 from tests.support.factors import second_factor_holder
-from tests.support.identities import account_of, doing
+from tests.support.identities import account_of, doing, linked_to
 from tests.support.identity_service import on_one_database
 from tests.support.machines import machine
 from tests.support.native_apps import AppServer, an_app, native_connections, prepare
@@ -143,6 +144,7 @@ def test_first_sign_in_emits_events_once(app: AppServer) -> None:
     [
         ({"registration": False}, False, (403, 1190)),
         ({"registration": False}, True, (403, 1190)),
+        ({"registration": False, "registration_form": ()}, False, (403, 1190)),
         ({"registration_form": ()}, False, (400, 1038)),
         ({"registration_form": ({"name": "phone", "required": True},)}, False, (400, 1076)),
         ({"registration_form": ({"name": "terms", "type": "multi", "required": True},)}, False, (403, 1196)),
@@ -246,12 +248,13 @@ def test_pages_do_not_offer_connections_of_apps(app: AppServer) -> None:
 
 @on_one_database
 def test_last_identity_of_an_app_cannot_be_unlinked(app: AppServer) -> None:
-    token = answered(app.ask("applejwt", id_token=app.upstream.id_token()))["access_token"]
-    path, body = "/identity/v2/auth/socialidentity", {"Provider": "apple", "ProviderId": "ada-1815"}
-    assert refused(app.tenant.send("DELETE", path, body, bearer=token)) == (403, 1008)
-    uid = answered(app.tenant.send("GET", "/identity/v2/auth/account", bearer=token))["Uid"]
-    linked = app.ask("google", google_access_token=app.upstream.access_token(sub="g-1"))
-    assert app.profile(linked)["Uid"] != uid
+    answer = app.ask("applejwt", id_token=app.upstream.id_token())
+    token, uid = answered(answer)["access_token"], app.profile(answer)["Uid"]
+    linked_to(app.tenant, uid, ProviderIdentity("google", "g-1"))
+    path = "/identity/v2/auth/socialidentity"
+    answered(app.tenant.send("DELETE", path, {"Provider": "google", "ProviderId": "g-1"}, bearer=token))
+    last = app.tenant.send("DELETE", path, {"Provider": "apple", "ProviderId": "ada-1815"}, bearer=token)
+    assert refused(last) == (403, 1008)
 
 
 @on_one_database
