@@ -169,7 +169,7 @@ def test_forged_id_token_is_refused(app: AppServer, name: str, forge: Forge) -> 
 
 
 @on_one_database
-def test_google_token_may_come_from_another_client_of_its_project(app: AppServer) -> None:
+def test_google_token_may_name_another_client_of_its_project(app: AppServer) -> None:
     token = app.upstream.id_token(azp="the-android-app")
     assert refused(app.ask("applejwt", id_token=token)) == (403, 1232)
     answered(app.ask("googlejwt", id_token=token))
@@ -211,7 +211,7 @@ def test_used_id_token_is_refused_until_it_expires(app: AppServer) -> None:
     clock.advance(seconds=359)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
     again = app.ask("googlejwt", id_token=token)
     assert "used before" in again.get_json()["Description"]
-    clock.advance(seconds=2)  # type: ignore[attr-defined]
+    clock.advance(seconds=2)  # type: ignore[attr-defined]  # the same
     late = app.ask("googlejwt", id_token=token)
     assert (refused(late), late.get_json()["Description"]) == ((403, 1232), "JWT not valid.")
 
