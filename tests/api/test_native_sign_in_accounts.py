@@ -134,7 +134,7 @@ def test_new_account_has_the_proven_address_and_names(app: AppServer) -> None:
 @on_one_database
 def test_first_sign_in_emits_events_once(app: AppServer) -> None:
     signs_in(app)
-    assert [name for name, _ in events(app.tenant)] == ["Register", "LinkAccount", "Login"]
+    assert Counter(name for name, _ in events(app.tenant)) == {"Register": 1, "LinkAccount": 1, "Login": 1}
     signs_in(app)
     assert Counter(name for name, _ in events(app.tenant))["Login"] == 2
 
