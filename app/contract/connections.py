@@ -70,7 +70,7 @@ ProviderAddress = Annotated[str, AfterValidator(_provider_address), Field(max_le
 class ConnectionSettings(ConfigurationModel):
     """An identity provider for sign-ins. Either it has an `issuer`, for OpenID Connect with discovery; or the three endpoints are
     set, for OAuth 2.0. Its redirect URI is `/socialauth/validate.sauth` of your
-    host."""
+    host. With `native_only` only apps sign in with it, and `userinfo_endpoint` is enough."""
 
     key: str = Field(min_length=1, max_length=500, description="The client id that the provider issued.")
     is_active: bool = True
@@ -84,6 +84,22 @@ class ConnectionSettings(ConfigurationModel):
     emails_endpoint: ProviderAddress | None = Field(
         default=None,
         description="Returns a list of addresses with the members `primary` and `verified`, as GitHub does.",
+    )
+    introspection_endpoint: ProviderAddress | None = Field(
+        default=None,
+        description="Tells which client an access token was issued to: Google's `tokeninfo`, Facebook's `debug_token`, LinkedIn's "
+        "`introspectToken`. Without it, no access token that an app received from the provider signs in.",
+    )
+    id_token_issuer: Issuer | None = Field(
+        default=None,
+        description="The `iss` of id_tokens that apps receive from a provider without an `issuer` here, such as Facebook's Limited Login.",
+    )
+    jwks_endpoint: ProviderAddress | None = Field(
+        default=None, description="The keys of such id_tokens; set together with `id_token_issuer`."
+    )
+    native_only: bool = Field(
+        default=False,
+        description="Whether only apps sign in with it, with what its SDK returned; pages do not offer it.",
     )
     token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] | None = Field(
         default=None,
@@ -129,7 +145,11 @@ _FACEBOOK: Final = "graph.facebook.com/v21.0"
 PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
     {
         "google": ConnectionSettings(
-            key="-", title="Google", issuer=f"{_HTTPS}accounts.google.com", trusts_email=True
+            key="-",
+            title="Google",
+            issuer=f"{_HTTPS}accounts.google.com",
+            introspection_endpoint=f"{_HTTPS}oauth2.googleapis.com/tokeninfo",
+            trusts_email=True,
         ),
         "github": ConnectionSettings(
             key="-",
@@ -151,6 +171,9 @@ PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
             authorization_endpoint=f"{_HTTPS}www.facebook.com/v21.0/dialog/oauth",
             token_endpoint=f"{_HTTPS}{_FACEBOOK}/oauth/access_token",
             userinfo_endpoint=f"{_HTTPS}{_FACEBOOK}/me?fields=id,name,email,first_name,middle_name,last_name,picture",
+            introspection_endpoint=f"{_HTTPS}{_FACEBOOK}/debug_token",
+            id_token_issuer=f"{_HTTPS}www.facebook.com",
+            jwks_endpoint=f"{_HTTPS}limited.facebook.com/.well-known/oauth/openid/jwks/",
             scope="public_profile email",
             claims={
                 "subject": "id", "first_name": "first_name", "middle_name": "middle_name", "last_name": "last_name",
@@ -163,6 +186,7 @@ PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
             authorization_endpoint=f"{_HTTPS}www.linkedin.com/oauth/v2/authorization",
             token_endpoint=f"{_HTTPS}www.linkedin.com/oauth/v2/accessToken",
             userinfo_endpoint=f"{_HTTPS}api.linkedin.com/v2/userinfo",
+            introspection_endpoint=f"{_HTTPS}www.linkedin.com/oauth/v2/introspectToken",
             scope="openid profile email",
             pkce=False,
         ),
@@ -171,10 +195,40 @@ PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
             title="Microsoft",
             issuer=f"{_HTTPS}login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",  # personal accounts
         ),
+        "apple": ConnectionSettings(key="-", title="Apple", issuer=f"{_HTTPS}appleid.apple.com", native_only=True),
+        "twitter": ConnectionSettings(  # OAuth 1.0a, so the key is the consumer key
+            key="-",
+            title="X",
+            userinfo_endpoint=f"{_HTTPS}api.x.com/1.1/account/verify_credentials.json?include_email=true&skip_status=true",
+            claims={
+                "subject": "id_str", "nick_name": "screen_name", "picture": "profile_image_url_https", "website": "url",
+            },
+            native_only=True,
+        ),
+        "wechat": ConnectionSettings(
+            key="-",
+            title="WeChat",
+            token_endpoint=f"{_HTTPS}api.weixin.qq.com/sns/oauth2/access_token",
+            userinfo_endpoint=f"{_HTTPS}api.weixin.qq.com/sns/userinfo",
+            claims={"subject": "openid", "nick_name": "nickname", "picture": "headimgurl"},
+            native_only=True,
+        ),
+        "qq": ConnectionSettings(
+            key="-",
+            title="QQ",
+            token_endpoint=f"{_HTTPS}graph.qq.com/oauth2.0/token",
+            introspection_endpoint=f"{_HTTPS}graph.qq.com/oauth2.0/me",
+            userinfo_endpoint=f"{_HTTPS}graph.qq.com/user/get_user_info",
+            claims={"subject": "openid", "nick_name": "nickname", "picture": "figureurl_qq"},
+            native_only=True,
+        ),
     }
 )  # fmt: skip
 """Presets of common providers; `key` is a placeholder."""
-_PLACES: Final = ("issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint")
+_PLACES: Final = (
+    "issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint", "introspection_endpoint",
+    "id_token_issuer", "jwks_endpoint",
+)  # fmt: skip
 
 
 def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
@@ -212,7 +266,10 @@ def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, Conn
             raise ValueError(f"{name}: an issuer or endpoints, not both")
         if whole.issuer and not whole.pkce:
             raise ValueError(f"{name}.pkce: true, because {name} has an issuer")
-        if not whole.issuer and not all(endpoints):
+        if bool(whole.id_token_issuer) != bool(whole.jwks_endpoint) or (whole.issuer and whole.jwks_endpoint):
+            raise ValueError(f"{name}: id_token_issuer and jwks_endpoint together, and neither beside an issuer")
+        needed = (whole.userinfo_endpoint,) if whole.native_only else endpoints
+        if not whole.issuer and not all(needed):
             raise ValueError(
                 f"{name}: an issuer, or authorization_endpoint, token_endpoint and userinfo_endpoint; or one of "
                 f"these names, which need neither: {', '.join(PRESETS)}"

@@ -1,7 +1,7 @@
 """Management programs read and write JWT clients and JWT custom providers (interface tenant-config.md sections 10 and 11).
 
-A JWT client receives signed tokens from the tenant; a JWT custom provider sends them. They are stored and checked here; signing in
-with them is not implemented yet. The docstrings are published."""
+A JWT client receives signed tokens from the tenant; signing in with it is not implemented yet. A JWT custom provider sends them, and
+apps sign in with them (operation U88). The docstrings are published."""
 
 from typing import Annotated, Literal
 

@@ -5,7 +5,6 @@ its default, unless an operation set it (decisions/0162).
 """
 
 import re
-from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
@@ -35,10 +34,6 @@ LATER = frozenset({"roles", "organizations", "webhooks"})
 BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo", "connections")
 """Settings with a key of their own beside `settings`: long lists, and services with their secrets."""
 LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
-LATER_OF_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
-    "legacy_native_login": (True,),
-}
-"""Settings with values that are reserved for later versions."""
 
 _LOCAL_HOST = re.compile(r"(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)\Z")
 _SCRIPT_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "view-source"})

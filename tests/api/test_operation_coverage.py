@@ -9,6 +9,7 @@ from collections import Counter
 
 from tests.api import (
     test_consent_at_sign_in,
+    test_native_sign_in,
     test_operations_account,
     test_operations_consents,
     test_operations_custom_objects,
@@ -52,6 +53,7 @@ FILES = (
     test_consent_at_sign_in,
     test_operations_passkeys,
     test_profile_refresh,
+    test_native_sign_in,
 )
 REFUSALS: list[Refusal] = [one for file in FILES for one in file.REFUSALS]
 ANSWERS: list[Answer] = [one for file in FILES for one in file.ANSWERS]

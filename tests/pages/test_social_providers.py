@@ -37,7 +37,7 @@ def send(server: TenantServer) -> Ask:
 
 def test_provider_is_offered_as_soon_as_it_is_active(send: Ask, tenant: World, new_visitor_at: NewVisitorAt) -> None:
     names = [one["Provider"] for one in answered(send("GET"))["Data"]]
-    assert names == ["FACEBOOK", "GITHUB", "GOOGLE", "LINKEDIN", "LIVE"]
+    assert names == ["APPLE", "FACEBOOK", "GITHUB", "GOOGLE", "LINKEDIN", "LIVE", "QQ", "TWITTER", "WECHAT"]
     assert "Continue with Google" not in new_visitor_at(tenant).open("/login").text
     shown = answered(send("PUT", "google", GOOGLE))
     assert shown == {"Provider": "GOOGLE", "IsActive": True, "Key": "client-1", "Secret": "********"}
@@ -59,7 +59,7 @@ def test_provider_is_offered_as_soon_as_it_is_active(send: Ask, tenant: World, n
         ("google", {**GOOGLE, "IsActive": "perhaps"}, "IsActive"),
         ("google", {**GOOGLE, "Secret": "x" * 2_001}, "Secret"),
         ("myspace", GOOGLE, ""),
-        ("twitter", GOOGLE, ""),
+        ("paypal", GOOGLE, ""),
     ],
 )
 def test_malformed_or_unknown_provider_changes_nothing(send: Ask, name: str, body: dict[str, Any], named: str) -> None:

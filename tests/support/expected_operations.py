@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 BAD_REQUEST = frozenset(
     {
-        908, 920, 965, 968, 1032, 1035, 1036, 1038, 1048, 1075, 1076, 1079, 1083, 1084, 1089, 1090, 1096, 1107, 1118, 1124, 1125, 1141,
-        1201, 1202, 1203, 1213, 1214, 2017,
+        908, 920, 929, 930,
+        965, 968, 1032, 1035, 1036, 1038, 1048, 1075, 1076, 1079, 1083, 1084, 1089, 1090, 1096, 1107, 1118, 1124, 1125, 1141,
+        1201, 1202, 1203, 1213, 1214, 1337, 2017,
     }
 )  # fmt: skip
 UNAUTHORIZED = frozenset({902, 966, 967, 1205, 1236, 1241, 1409})
@@ -146,6 +147,7 @@ ROWS: dict[str, Row] = {
     "U85": Row("PUT", f"{A}/consent", "K+U", "1079 1227", marks="PW", older="1224 1225", takes_form=False),
     "U86": Row("GET", f"{A}/consent/verify", "K+U", "2017 1227", older="1224"),
     "U87": Row("GET", f"{A}/consent/logs", "K+U", "2017 1228", older="1227"),
+    "U88": Row("GET", "/api/v2/access_token/{nativeprovider}", "K+S", "908 902 901 7909 929 930 1337 1223 1231 1232 1000"),
     "U89": Row("GET", "/api/v2/userprofile/refresh", "K+U", "910 1000"),
     "M15": Row("GET", f"{A}/login/2fa/register/passkey/begin", "K", "1103 1104 1264 1322 1327"),
     "M16": Row("POST", f"{A}/login/2fa/register/passkey/finish", "K", "1103 1104 1264 1321 1322 1327"),

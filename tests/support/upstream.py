@@ -50,6 +50,8 @@ class ReceivedRequest:
     path: str
     headers: Mapping[str, str]
     form: Mapping[str, str]
+    query: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""
 
 
 @dataclass
@@ -89,6 +91,8 @@ class FakeProvider:
     """Whether each use of a refresh token replaces it."""
     refresh_tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
     received: list[ReceivedRequest] = field(default_factory=list)
+    for_apps: Callable[[ReceivedRequest], tuple[int, Any] | None] | None = None
+    """Answers requests about what SDKs returned to apps; None leaves a request to the rest."""
 
     @property
     def now(self) -> int:
@@ -225,7 +229,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _respond(self, form: dict[str, str]) -> None:
         held, path = self.server.held, urlsplit(self.path).path
-        held.received.append(ReceivedRequest(path, dict(self.headers), form))
+        query = dict(parse_qsl(urlsplit(self.path).query))
+        request = ReceivedRequest(path, dict(self.headers), form, query, f"{held.url}{self.path}")
+        held.received.append(request)
         time.sleep(held.delay_seconds)
         if held.answers_after is not None:
             held.answers_after.wait(4)
@@ -234,7 +240,10 @@ class _Handler(BaseHTTPRequestHandler):
         elif path == "/authorize" and held.lets_in is not None:
             status, headers, body = 302, {"Location": held.lets_in(held.url + self.path)}, b""
         else:
-            status, said = held.answer(path, self.headers.get("Authorization", "").removeprefix("Bearer "), form)
+            answered = held.for_apps(request) if held.for_apps is not None else None
+            status, said = answered or held.answer(
+                path, self.headers.get("Authorization", "").removeprefix("Bearer "), form
+            )
             headers, body = {"Content-Type": "application/json"}, json.dumps(said).encode()
         try:
             self.send_response(status)

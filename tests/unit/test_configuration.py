@@ -66,18 +66,8 @@ def test_key_of_a_later_version_is_refused_with_this_text(key: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("legacy_native_login", "true")],
-)
-def test_unsupported_setting_is_refused_with_this_text(key: str, value: str) -> None:
-    assert problems(f"{ACME}    settings: {{{key}: {value}}}") == [
-        f"f.yaml:3: tenants[0].settings.{key}: isn't supported by this version yet; remove it"
-    ]
-
-
-@pytest.mark.parametrize("entry", ["passkeys: false", "legacy_native_login: false"])
-def test_unsupported_setting_may_be_off(entry: str) -> None:
+@pytest.mark.parametrize("entry", ["passkeys: false", "legacy_native_login: true"])
+def test_setting_of_a_later_release_is_read(entry: str) -> None:
     assert read(f"{ACME}    settings: {{{entry}}}".encode(), "f.yaml", Path()).tenants[0].settings
 
 

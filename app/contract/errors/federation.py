@@ -123,3 +123,34 @@ class UnknownSamlApp(ApiError):
 class SamlAppExists(ApiError):
     code, status, message = 7939, 409, "SAML configuration already exist"
     description = "Name taken."
+
+
+class ProviderTokenMissing(ApiError):
+    code, status, message = 929, 400, "Access token is missing from social ID provider"
+    description = "Provider access token absent."
+
+
+class ProviderTokenSecretMissing(ApiError):
+    code, status, message = 930, 400, "Token secret is missing from social ID provider"
+    description = "Provider token secret absent."
+
+
+class ProviderRefreshTokenMissing(ApiError):
+    code, status, message = 1337, 400, "Refresh token is missing from social ID provider"
+    description = "Provider refresh token absent."
+
+
+class JwtWithoutSubject(ApiError):
+    code, status = 1231, 403
+    message = "The JWT token is missing the unique identifier, please specified unique identifier in order to process this request"
+    description = "JWT lacks the unique id claim."
+
+
+class JwtRefused(ApiError):
+    code, status, message = 1232, 403, "JWT token is invalid"
+    description = "JWT not valid."
+
+
+class UnknownInvitation(ApiError):
+    code, status, message = 8175, 400, "Invitation id is invalid"
+    description = "Malformed, or no longer open."

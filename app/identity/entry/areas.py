@@ -68,6 +68,7 @@ import app.identity.programs.management.account_identifiers
 import app.identity.programs.management.generated_tokens
 import app.identity.programs.management.handlers
 import app.identity.programs.management.second_factors
+import app.identity.programs.native_sign_in.handlers
 import app.identity.programs.self_service.handlers
 import app.identity.programs.self_service.identities
 import app.identity.programs.self_service.passkeys

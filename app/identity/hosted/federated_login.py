@@ -9,21 +9,18 @@ from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_models import InteractionDecision
-from app.contract.registration_form import TERMS
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.federation import token_handoff as programs
 from app.identity.authentication.federation.service import Connection
-from app.identity.authentication.passwordless import redemption
+from app.identity.authentication.passwordless import federated_account
+from app.identity.authentication.passwordless.federated_account import AddressUse
 from app.identity.authentication.sign_in import eligibility, interactions, required_actions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
-from app.identity.directory.accounts import first_verification, identifiers, linked_identities
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
@@ -187,28 +184,15 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
 def _sign_in_or_register(
     context: Context, interaction: Interaction, connection: Connection, identity: ProviderIdentity, *, registers: bool
 ) -> Next:
-    """Return the next step for an identity: sign-in to its account, linking by address, or registration.
-
-    The address is looked up only if the tenant trusts the provider's claim, so that other claims reveal no account.
-    """
+    """Return the next step for an identity: sign-in to its account, linking by address, or registration."""
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
     if holder is not None:
         return _sign_in_linked(context, interaction, holder, identity)
-    if identity.email and identity.email_verified and connection.trusts_email and accounts.is_email(identity.email):
-        account = accounts.by_email(context, identity.email)
-        if account is not None and first_verification.is_shared(account):  # another person may know its password
-            return _offer_registration(context, interaction, identity, registers=False)
-        if (
-            context.tenant.settings.account_linking
-            if account is not None
-            else registers and not _asks_for_terms(context)
-        ):
-            return _sign_in_by_email(context, interaction, identity, identity.email)
+    use = federated_account.address_use(context, identity, trusts_email=connection.trusts_email, may_register=registers)
+    if use is AddressUse.SIGN_IN:
+        return _sign_in_by_email(context, interaction, identity)
+    registers = registers and use is not AddressUse.SHARED
     return _offer_registration(context, interaction, identity, registers=registers)
-
-
-def _asks_for_terms(context: Context) -> bool:
-    return any(field.name == TERMS and field.required for field in registration_form.fields_of(context.tenant.settings))
 
 
 def _offer_registration(
@@ -234,12 +218,10 @@ def _sign_in_linked(context: Context, interaction: Interaction, holder: Account,
     )
 
 
-def _sign_in_by_email(context: Context, interaction: Interaction, identity: ProviderIdentity, email: str) -> Next:
+def _sign_in_by_email(context: Context, interaction: Interaction, identity: ProviderIdentity) -> Next:
     """Sign in to the account with the address that the provider verified; create it if there is none."""
-    facts = {"email": email, "registers": True}
-    proof = OneTimeToken(Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), facts, context.now)
     try:
-        account = redemption.redeem(context, proof, e.UnknownAccount, identity=identity)
+        account = federated_account.by_address(context, identity)
     except (e.EmailRefused, e.EmailDomainRefused):
         return _return_with_problem(interaction.request, UNWANTED, interaction.interaction_id)
     except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # another account took it concurrently

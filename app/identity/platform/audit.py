@@ -61,6 +61,14 @@ class AuditLog:
             {"entry_id": entry_id, "at": now, "event": event, "uid": uid, "client_id": client_id, "facts": facts}
         )
 
+    def position(self) -> int:
+        """Return how many entries there are, for `drop_since`."""
+        return len(self._entries)
+
+    def drop_since(self, position: int) -> None:
+        """Drop the entries after a position: what they tell was rolled back, and the request continues."""
+        del self._entries[position:]
+
     def write(self, work: UnitOfWork) -> None:
         """Write the collected entries into the unit of work."""
         entries, self._entries = self._entries, []

@@ -16,7 +16,6 @@ from app.contract.resources import file_resources
 from app.contract.tenant_file import (
     LATER,
     LATER_OF_ACCOUNTS,
-    LATER_OF_SETTINGS,
     ConfigurationFile,
     TenantFile,
     configuration_file,
@@ -89,9 +88,6 @@ def _without_later(document: Document) -> Any:
     """Refuse keys of the format that this version does not support yet, with their own message."""
     for path, tenant in _parts(document.value, "tenants", ()):
         _drop_later(document, tenant, LATER, path)
-        if isinstance(settings := tenant.get("settings"), dict):
-            later = {key for key, values in LATER_OF_SETTINGS.items() if settings.get(key) in values}
-            _drop_later(document, settings, later, (*path, "settings"))
         for inner, account in _parts(tenant, "accounts", path):
             _drop_later(document, account, LATER_OF_ACCOUNTS, inner)
     return {} if document.value is None else document.value

@@ -50,7 +50,7 @@ def refresh(context: Context, account: Account) -> Account:
         raise e.NoProviderProfile from None
     except ProviderUnavailable as problem:
         log.warning("profile of connection %s: %s", linked.provider, problem)
-        raise e.ProviderFailed(provider_response=_response(problem)) from None
+        raise e.ProviderFailed(provider_response=connections.provider_response(problem)) from None
     is_partial = reader.provider.has_id_token
     try:
         return linked_identities.update_profile(context, account, identity, is_partial=is_partial)
@@ -118,8 +118,3 @@ def _usable_tokens(context: Context, account: Account, linked: Identity) -> Kept
         return None
     kept = provider_tokens.of(context, account, linked.key)
     return kept if kept is not None and kept.client == client else None
-
-
-def _response(problem: ProviderUnavailable) -> str | None:
-    """Return what the provider answered, in short; None if it did not answer. Its text may contain secrets."""
-    return problem.error or (f"HTTP {problem.status}" if problem.status is not None else None)

@@ -15,13 +15,14 @@ from app.contract.connections import PRESETS, ConnectionSettings, resolved, well
 from app.contract.errors import federation as e
 from app.contract.linking import PROVIDERS
 from app.contract.messages import MailKind
+from app.identity.authentication.federation import jwt_providers
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider, supports_reauthentication
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
-from app.identity.directory.identity_provider import AuthenticationRequest, Provider, ProviderDenied, ProviderIdentity
+from app.identity.directory.identity_provider import AuthenticationRequest, ProviderDenied, ProviderIdentity
 from app.identity.directory.tenants import tenant_secrets
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -61,21 +62,34 @@ class Connection:
 
 
 def active_connections(context: Context) -> tuple[Connection, ...]:
-    """Return the tenant's active connections: presets first, then by name, because stored keys have no order."""
+    """Return the active connections that pages offer: presets first, then by name, because stored keys have no order."""
     settings, presets = context.tenant.settings.connections, list(PRESETS)
     names = sorted(settings, key=lambda name: (presets.index(name) if name in presets else len(presets), name))
-    return tuple(_connection(name, settings[name]) for name in names if settings[name].is_active)
+    return tuple(_connection(name, settings[name]) for name in names if _is_offered(name, settings[name]))
+
+
+def active_names(context: Context) -> tuple[str, ...]:
+    """Return the providers of identities that can sign in now, on pages or in apps."""
+    settings = context.tenant.settings.connections
+    return *(name for name in settings if settings[name].is_active), *jwt_providers.active_names(context)
 
 
 def find(context: Context, name: str) -> Connection:
-    """Return an active connection by its name. Raises UnknownConnection (1190), ConnectionNotConfigured (1223)."""
+    """Return an active connection that pages offer, by its name.
+
+    Raises UnknownConnection (1190), ConnectionNotConfigured (1223).
+    """
     key = name.strip().lower()
     settings = context.tenant.settings.connections.get(key)
     if settings is None and key not in PROVIDERS:
         raise e.UnknownConnection
-    if settings is None or not settings.is_active:
+    if settings is None or not _is_offered(key, settings):
         raise e.ConnectionNotConfigured
     return _connection(key, settings)
+
+
+def _is_offered(name: str, settings: ConnectionSettings) -> bool:
+    return settings.is_active and not resolved(name, settings).native_only
 
 
 def title_and_mark(context: Context, name: str) -> tuple[str, str]:
@@ -221,12 +235,21 @@ def _connection(name: str, settings: ConnectionSettings) -> Connection:
     return Connection(name, effective.title or name, bool(effective.trusts_email), can_reauthenticate, mark)
 
 
-def provider_of(context: Context, name: str) -> Provider:
+def provider_response(problem: ProviderUnavailable) -> str | None:
+    """Return what the provider answered, in short; None if it did not answer. Its text may contain secrets."""
+    return problem.error or (f"HTTP {problem.status}" if problem.status is not None else None)
+
+
+def secret_of(context: Context, name: str) -> str:
+    """Return the client secret of a connection; empty without one."""
+    secrets = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS)
+    return secrets.get(name, "")
+
+
+def provider_of(context: Context, name: str) -> OpenIdProvider | OAuth2Provider:
     """Return the tenant's client at the provider of a configured connection."""
     effective = resolved(name, context.tenant.settings.connections[name])
-    secret = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS).get(
-        name, ""
-    )
+    secret = secret_of(context, name)
     if effective.issuer:
         return OpenIdProvider(name, effective, secret, context.services.provider_metadata)
     return OAuth2Provider(name, effective, secret, context.services.provider_metadata.resolver)

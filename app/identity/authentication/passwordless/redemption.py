@@ -50,6 +50,7 @@ def redeem(
     suppress_webhook: bool = False,
     template: str | None = None,
     identity: ProviderIdentity | None = None,
+    links_identity: bool = False,
 ) -> Account:
     """Return the account that a redeemed one-time token signs in to.
 
@@ -57,6 +58,7 @@ def redeem(
         gone: the error where no account has the address or the number any more.
         template: of the welcome mail after the first verification of an address.
         identity: the provider's identity whose claim verifies the address; a new account gets its name.
+        links_identity: whether a new account gets the identity too.
 
     Raises:
         RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff: the tenant does not register this new
@@ -83,6 +85,7 @@ def redeem(
                 suppress_webhook=suppress_webhook,
                 template=template,
                 identity=identity,
+                links_identity=links_identity,
             )
     if email:
         return _verify_email(context, account, email, suppress_webhook, template or token.facts.get("welcome"))
@@ -98,17 +101,23 @@ def register(
     suppress_webhook: bool = False,
     template: str | None = None,
     identity: ProviderIdentity | None = None,
+    links_identity: bool = False,
 ) -> Account:
-    """Create an account for a verified address or number.
+    """Create an account for a verified address or number, or with neither for an identity that is linked at once.
 
-    Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff, EmailRegistered, PhoneTaken.
+    Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff, EmailRegistered, PhoneTaken, and IdentifierTaken
+    where another account got the identity concurrently.
     """
     registration.require_enabled(context)
     entries = [EmailEntry(type="Primary", value=email)] if email else None
     free = linked_identities.profile_names(identity) if identity is not None else {"FirstName": name} if name else {}
     source = identity.provider if identity is not None else SOURCE
     draft = drafts.read(
-        context, _RegistrationInput(email=entries, phone_id=phone or None, free=free), source, needs_password=False
+        context,
+        _RegistrationInput(email=entries, phone_id=phone or None, free=free),
+        source,
+        needs_password=False,
+        needs_identifier=not links_identity,
     )
     requirements.refuse_registrant(context, draft)
     verified = {"email_verified": bool(email), "phone_verified": bool(phone)}
@@ -120,6 +129,8 @@ def register(
         pending_accounts.remove_pending(context, form)
     context.audit.record("account.registered", uid=account.uid, source=source)
     events.emit(context, "Register", account, suppress_webhook)
+    if identity is not None and links_identity:
+        account = linked_identities.link(context, account, identity, suppress_webhook=suppress_webhook)
     return verification.send_welcome(context, account, template) if email else account
 
 

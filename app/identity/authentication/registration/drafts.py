@@ -67,8 +67,18 @@ class Draft:
         return [*self.addresses.forms, self.username, self.phone, *map(self.profile.get, PROFILE_FIELDS)]
 
 
-def read(context: Context, request: RegistrationInput, source: str, *, needs_password: bool = True) -> Draft:
+def read(
+    context: Context,
+    request: RegistrationInput,
+    source: str,
+    *,
+    needs_password: bool = True,
+    needs_identifier: bool = True,
+) -> Draft:
     """Return the draft of a request. Reads the store only if the tenant allows custom ids.
+
+    Args:
+        needs_identifier: whether it must have an email, a username or a phone; otherwise a provider's identity replaces them.
 
     Raises:
         PasswordMissing: the registration model requires a password.
@@ -80,7 +90,7 @@ def read(context: Context, request: RegistrationInput, source: str, *, needs_pas
     addresses = input_checks.emails(request.email or ())
     username = input_checks.username(settings, request.user_name) if request.user_name else None
     phone = input_checks.phone(request.phone_id) if request.phone_id else None
-    if not (addresses.forms or username or phone):
+    if needs_identifier and not (addresses.forms or username or phone):
         raise e.MalformedEmail
     today = context.now.date()
     edits = profile_edits.read(request.free, WRITERS, clears=False, custom_fields=settings.custom_fields, today=today)

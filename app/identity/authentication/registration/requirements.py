@@ -45,6 +45,16 @@ def refuse_incomplete(
         raise e.FieldsRefused(problems=problems)
 
 
+def refuse_without_identifiers(settings: TenantSettings) -> None:
+    """Refuse a new account without an address, a username and a number, and without accepted terms, if the form requires one.
+
+    Raises MalformedEmail, UsernameMissing, PhoneMissing, PolicyNotAccepted.
+    """
+    for field in registration_form.fields_of(settings):
+        if field.required and field.name in _MISSING and field.name != "password":
+            raise _MISSING[field.name]
+
+
 def refuse_edits(settings: TenantSettings, request: ProfileInput, *, clears: bool) -> None:
     """Refuse a change of an account that breaks a rule of the form, or clears a required field.
 

@@ -116,7 +116,7 @@ def is_last_sign_in_method(context: Context, account: Account, one: Identity) ->
     has_passkey = settings.passkeys and any(
         not held.facts.get(passkeys.SECOND_FACTOR_ONLY) for held in passkeys.by_account(context, account.uid)
     )
-    working = [offered.name for offered in connections.active_connections(context)]
+    working = connections.active_names(context)
     return not linked_identities.can_sign_in_without(
         account, one.provider, one.subject, has_passkey=has_passkey, working=working
     )

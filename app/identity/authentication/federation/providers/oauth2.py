@@ -67,6 +67,13 @@ class OAuth2Provider:
             )
         return identity_from_claims(self.name, names, claims)
 
+    def redeem_code(
+        self, code: str, redirect_uri: str, now: datetime
+    ) -> tuple[ProviderIdentity, ProviderTokens | None]:
+        """Return the identity of a code that an app requested. Raises ProviderDenied, ProviderUnavailable."""
+        response = redeem_native_code(self.resolver, self.settings, self.secret, self._endpoints(), code, redirect_uri)
+        return self.read_identity(read_access_token(response)), read_tokens(response, now)
+
     def renew_tokens(self, tokens: ProviderTokens, now: datetime) -> ProviderTokens:
         return renew_tokens(self.resolver, self.settings, self.secret, self._endpoints(), tokens, now)
 
@@ -115,6 +122,31 @@ def exchange_code(
         return _fetch_token(client, endpoints.token, grant_type="authorization_code", code=code, **pkce)
 
 
+def redeem_native_code(
+    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, code: str, redirect_uri: str
+) -> Mapping[str, Any]:
+    """Exchange a code that an app requested, without a code verifier of ours. Raises ProviderDenied, ProviderUnavailable.
+
+    An empty redirect URI is sent: Google requires the parameter and takes it so from apps.
+    """
+    if not secret:
+        raise ProviderUnavailable("without a client secret a code proves nothing")
+    with _client(resolver, settings, secret, endpoints, redirect_uri or None) as client:
+        body = "" if redirect_uri else "redirect_uri="
+        return _fetch_token(client, endpoints.token, body=body, grant_type="authorization_code", code=code)
+
+
+def fetch_by_refresh_token(
+    resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, refresh_token: str
+) -> Mapping[str, Any]:
+    """Return the response for a refresh token (RFC 6749 section 6). Raises ProviderUnavailable."""
+    with _client(resolver, settings, secret, endpoints) as client:
+        try:
+            return _fetch_token(client, endpoints.token, grant_type="refresh_token", refresh_token=refresh_token)
+        except ProviderDenied:
+            raise ProviderUnavailable("the refresh token is not good", error="invalid_grant") from None
+
+
 def renew_tokens(
     resolver: Resolver,
     settings: ConnectionSettings,
@@ -127,13 +159,7 @@ def renew_tokens(
 
     Raises ProviderUnavailable.
     """
-    with _client(resolver, settings, secret, endpoints) as client:
-        try:
-            response = _fetch_token(
-                client, endpoints.token, grant_type="refresh_token", refresh_token=tokens.refresh_token
-            )
-        except ProviderDenied:
-            raise ProviderUnavailable("the refresh token is not good", error="invalid_grant") from None
+    response = fetch_by_refresh_token(resolver, settings, secret, endpoints, tokens.refresh_token)
     renewed = read_tokens(response, now)
     if renewed is None:
         raise ProviderUnavailable("the token endpoint gave no access token")

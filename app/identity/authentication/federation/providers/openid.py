@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final
 
-from joserfc import jws, jwt
-from joserfc.errors import JoseError
-
 from app.contract.connections import ConnectionSettings
+from app.identity.authentication.federation.providers import id_tokens
+from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, Expected
 from app.identity.authentication.federation.providers.oauth2 import (
     authorization_url,
     exchange_code,
+    fetch_by_refresh_token,
     read_access_token,
     read_code,
     read_tokens,
+    redeem_native_code,
     renew_tokens,
 )
 from app.identity.directory.identity_provider import (
@@ -30,27 +28,12 @@ from app.identity.directory.identity_provider import (
     identity_from_claims,
 )
 from app.identity.platform import outbound
-from app.identity.platform.openid_metadata import PARSE_ERRORS, Endpoints, ProviderMetadata, ProviderMetadataCache
+from app.identity.platform.openid_metadata import Endpoints, ProviderMetadata, ProviderMetadataCache
 from app.identity.platform.outbound import ProviderUnavailable
 
 GOOGLE = "https://accounts.google.com"
 _GOOGLE_DOMAINS: Final = ("gmail.com", "googlemail.com")
 SCOPE: Final = "openid profile email"
-_SKEW_SECONDS: Final = 60
-_DIGESTS: Final[Mapping[str, Any]] = {"256": hashlib.sha256, "384": hashlib.sha384, "512": hashlib.sha512}
-_ALGORITHMS: Final = (
-    "RS256",
-    "RS384",
-    "RS512",
-    "PS256",
-    "PS384",
-    "PS512",
-    "ES256",
-    "ES384",
-    "ES512",
-    "EdDSA",
-    "Ed25519",
-)
 
 
 @dataclass(frozen=True)
@@ -96,23 +79,40 @@ class OpenIdProvider:
             request,
             read_code(parameters),
         )
-        claims = self._verify_id_token(
-            str(token.get("id_token") or ""), token.get("access_token"), metadata, request, now
-        )
-        names = self.settings.names
-        if metadata.userinfo and not claims.get(names["email"]):
-            claims = self._with_userinfo(claims, metadata.userinfo, read_access_token(token))
-        identity = identity_from_claims(self.name, names, claims)
-        gives_email = _owns_mailbox_domain(self.issuer, identity.email or "", claims)
-        is_anew = _is_reauthenticated(claims, request.requested_at)
-        return replace(identity, gives_email=gives_email, is_anew=is_anew), read_tokens(token, now)
+        claims = self._claims(token, metadata, request.nonce, now)
+        identity = self.identity_of(claims)
+        return replace(identity, is_anew=_is_reauthenticated(claims, request.requested_at)), read_tokens(token, now)
+
+    def redeem_code(
+        self, code: str, redirect_uri: str, now: datetime
+    ) -> tuple[ProviderIdentity, ProviderTokens | None]:
+        """Return the identity of a code that an app requested. Raises ProviderDenied, ProviderUnavailable."""
+        metadata = self.metadata_cache.metadata(self.issuer)
+        resolver, endpoints = self.metadata_cache.resolver, self._endpoints(metadata)
+        token = redeem_native_code(resolver, self.settings, self.secret, endpoints, code, redirect_uri)
+        return self.identity_of(self._claims(token, metadata, None, now)), read_tokens(token, now)
+
+    def redeem_refresh_token(self, refresh_token: str, now: datetime) -> ProviderIdentity:
+        """Return the identity of a refresh token, if the provider answers with an id_token. Raises ProviderUnavailable."""
+        metadata = self.metadata_cache.metadata(self.issuer)
+        resolver, endpoints = self.metadata_cache.resolver, self._endpoints(metadata)
+        token = fetch_by_refresh_token(resolver, self.settings, self.secret, endpoints, refresh_token)
+        return self.identity_of(self._claims(token, metadata, None, now))
+
+    def id_token_keys(self) -> id_tokens.Keys:
+        """Return the look-up of the provider's keys. Raises ProviderUnavailable."""
+        address = self.metadata_cache.metadata(self.issuer).jwks
+        return lambda kid: self.metadata_cache.keys(address, kid)
 
     def read_identity(self, access_token: str) -> ProviderIdentity:
         """Return the identity at the userinfo endpoint (Core section 5.3)."""
         metadata = self.metadata_cache.metadata(self.issuer)
         if not metadata.userinfo:
             raise ProfileUnsupported
-        claims = outbound.get_json_object(self.metadata_cache.resolver, metadata.userinfo, access_token)
+        return self.identity_of(outbound.get_json_object(self.metadata_cache.resolver, metadata.userinfo, access_token))
+
+    def identity_of(self, claims: Mapping[str, Any]) -> ProviderIdentity:
+        """Return the identity that the provider claims. Raises ProviderUnavailable."""
         identity = identity_from_claims(self.name, self.settings.names, claims)
         return replace(identity, gives_email=_owns_mailbox_domain(self.issuer, identity.email or "", claims))
 
@@ -133,44 +133,16 @@ class OpenIdProvider:
         if metadata.sends_issuer and parameters.keys().isdisjoint({"iss", "error"}):
             raise ProviderUnavailable("the answer does not say whose it is")
 
-    def _verify_id_token(
-        self, text: str, access_token: Any, metadata: ProviderMetadata, request: AuthenticationRequest, now: datetime
+    def _claims(
+        self, token: Mapping[str, Any], metadata: ProviderMetadata, nonce: str | None, now: datetime
     ) -> dict[str, Any]:
-        """Verify an id_token (section 3.1.3.7) and return its claims."""
-        algorithm, claims = self._verify_signature(text, metadata.jwks)
-        audience = claims.get("aud")
-        audiences = audience if isinstance(audience, list) else [audience]
-        authorized_party = claims.get("azp")
-        checks = {
-            "iss": claims.get("iss") == self.issuer,
-            "aud": self.settings.key in audiences,
-            "azp": authorized_party == self.settings.key or ("azp" not in claims and len(audiences) == 1),
-            "nonce": claims.get("nonce") == request.nonce,
-            "sub": isinstance(claims.get("sub"), str),
-            "exp": _is_fresh(claims, now),
-            "at_hash": "at_hash" not in claims or claims["at_hash"] == _at_hash(algorithm, access_token),
-        }
-        if wrong := [name for name, is_good in checks.items() if not is_good]:
-            raise ProviderUnavailable(f"the id_token is not good: {', '.join(wrong)}")
+        """Verify the id_token of a token response and return its claims, with those of userinfo if they lack an address."""
+        expected = Expected(self.issuer, self.settings.key, now, nonce, access_token=token.get("access_token"))
+        text = str(token.get("id_token") or "")
+        claims = id_tokens.verify(text, lambda kid: self.metadata_cache.keys(metadata.jwks, kid), expected)
+        if metadata.userinfo and not claims.get(self.settings.names["email"]):
+            return self._with_userinfo(claims, metadata.userinfo, read_access_token(token))
         return claims
-
-    def _verify_signature(self, text: str, address: str) -> tuple[str, dict[str, Any]]:
-        """Verify the signature with the provider's keys and return the algorithm and the claims."""
-        registry = jws.JWSRegistry(algorithms=_ALGORITHMS, strict_check_header=False)
-        registry.max_header_length = 8_000
-        try:
-            header = jws.extract_compact(text.encode(), registry=registry).headers()
-        except (JoseError, *PARSE_ERRORS):
-            raise ProviderUnavailable("there is no id_token that can be read") from None
-        kid, algorithm = header.get("kid"), header.get("alg")
-        if algorithm not in _ALGORITHMS:
-            raise ProviderUnavailable("the id_token is not signed with a key of the provider's own")
-        for key in self.metadata_cache.keys(address, kid if isinstance(kid, str) else None):
-            try:
-                return str(algorithm), dict(jwt.decode(text, key, registry=registry).claims)
-            except (JoseError, *PARSE_ERRORS):
-                continue
-        raise ProviderUnavailable("the id_token is not signed by the provider")
 
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:
         userinfo = outbound.get_json_object(self.metadata_cache.resolver, address, access_token)
@@ -193,14 +165,6 @@ def _owns_mailbox_domain(issuer: str, email: str, claims: Mapping[str, Any]) -> 
     return issuer != GOOGLE or domain in _GOOGLE_DOMAINS or claims.get("hd") == domain
 
 
-def _is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
-    starts = [claims.get("iat"), claims.get("nbf", claims.get("iat"))]
-    expires_at, at = claims.get("exp"), now.timestamp()
-    if not all(map(_is_time, [*starts, expires_at])):
-        return False
-    return all(start - _SKEW_SECONDS <= at for start in starts) and at < expires_at + _SKEW_SECONDS  # type: ignore[operator]  # numbers
-
-
 def _is_reauthenticated(claims: Mapping[str, Any], requested_at: datetime | None) -> bool:
     """Return whether a new authentication was requested and happened.
 
@@ -209,19 +173,6 @@ def _is_reauthenticated(claims: Mapping[str, Any], requested_at: datetime | None
     authenticated_at: Any = claims.get("auth_time")
     return (
         requested_at is not None
-        and _is_time(authenticated_at)
-        and bool(authenticated_at >= requested_at.timestamp() - _SKEW_SECONDS)
+        and id_tokens.is_time(authenticated_at)
+        and bool(authenticated_at >= requested_at.timestamp() - SKEW_SECONDS)
     )
-
-
-def _is_time(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _at_hash(algorithm: str, access_token: Any) -> str | None:
-    """Return the `at_hash` of an access token (section 3.1.3.6)."""
-    digest = _DIGESTS.get(algorithm[-3:], hashlib.sha512)  # Ed25519 hashes so (RFC 8032)
-    if not isinstance(access_token, str):
-        return None
-    digest_bytes = digest(access_token.encode()).digest()
-    return base64.urlsafe_b64encode(digest_bytes[: len(digest_bytes) // 2]).rstrip(b"=").decode()

@@ -1,0 +1,149 @@
+"""The tenant's JWT custom providers: senders of signed JWTs whose subject signs in (interface tenant-config.md section 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, Key, OctKey, RSAKey
+
+from app.contract import jwt_apps
+from app.contract.connections import MEMBERS, STANDARD_CLAIMS
+from app.contract.errors import federation as e
+from app.contract.jwt_apps import JwtProvider
+from app.identity.authentication.federation.providers import id_tokens
+from app.identity.authentication.federation.providers.id_tokens import IdTokenRefused, is_time
+from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
+from app.identity.platform.context import Context
+from app.identity.platform.openid_metadata import PARSE_ERRORS
+from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.resources.store import items_of
+
+PREFIX: Final = "jwt:"
+"""Begins the provider of such an identity; no connection's name has a colon."""
+WITHOUT_END: Final = timedelta(days=1)
+"""How long after its `iat` a token without `exp` is valid, where the provider may leave it out."""
+_CLAIMS: Final = {**{member: key for key, member in MEMBERS.items()}, "ID": "subject", "Email": "email"}
+"""The claim of `names` that each profile field of a mapping fills."""
+
+
+class SubjectMissing(Exception):
+    """The token is valid and names nobody."""
+
+
+@dataclass(frozen=True)
+class JwtSender:
+    """A JWT custom provider with its key."""
+
+    provider: JwtProvider
+    key: str = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The provider of its identities."""
+        return f"{PREFIX}{self.provider.app_name.lower()}"
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The name of each claim: OpenID Connect's, unless the mapping has another."""
+        mapped = {_CLAIMS[member]: claim for claim, member in self.provider.mapping.items() if member in _CLAIMS}
+        return {**STANDARD_CLAIMS, **mapped}
+
+
+def find(context: Context, name: str) -> JwtSender:
+    """Return an active provider by its name, in any letter case. Raises ConnectionNotConfigured.
+
+    Identities do not tell letter cases apart, so of two providers that differ only in case neither is found.
+    """
+    found = [
+        item for (key,), item in items_of(context, jwt_apps.PROVIDERS).items() if key.lower() == name.strip().lower()
+    ]
+    if len(found) != 1:
+        raise e.ConnectionNotConfigured
+    provider = JwtProvider.model_validate({**found[0].content, "app_name": found[0].name})
+    if not provider.is_active:
+        raise e.ConnectionNotConfigured
+    return JwtSender(provider, found[0].secrets.get("key", ""))
+
+
+def active_names(context: Context) -> tuple[str, ...]:
+    """Return the providers of identities that can sign in now."""
+    items = items_of(context, jwt_apps.PROVIDERS).values()
+    return tuple(f"{PREFIX}{item.name.lower()}" for item in items if item.content.get("is_active", True))
+
+
+def verify(context: Context, sender: JwtSender, text: str) -> tuple[ProviderIdentity, float]:
+    """Return the identity of a token, and the time in seconds since 1970 until which the token is valid.
+
+    The algorithm is the provider's, so that a public key never verifies as a secret.
+
+    Raises:
+        IdTokenRefused: the signature or a claim is wrong.
+        SubjectMissing.
+        ProviderUnavailable: the provider's key set cannot be fetched.
+    """
+    provider, at = sender.provider, context.now.timestamp()
+    _, claims = id_tokens.signed_claims(text, _keys(context, sender), (provider.algo,))
+    latest_start, ends_at = at + provider.clock_skew, _end(provider, claims)
+    nbf: Any = claims.get("nbf")
+    iat: Any = claims.get("iat")
+    checks = {
+        "iss": _matches(provider.issuer, [provider.issuer.expected_value], claims.get("iss")),
+        "aud": _matches(provider.audience, provider.audience.expected_values, claims.get("aud")),
+        "nbf": (is_time(nbf) and nbf <= latest_start) or (nbf is None and not provider.not_before.is_mandatory),
+        "iat": iat is None or (is_time(iat) and iat <= latest_start),
+        "exp": at < ends_at,
+    }
+    if wrong := [name for name, is_good in checks.items() if not is_good]:
+        raise IdTokenRefused(f"the JWT is not good: {', '.join(wrong)}")
+    if provider.subject.is_mandatory and not isinstance(claims.get("sub"), str):
+        raise SubjectMissing
+    try:
+        return identity_from_claims(sender.name, sender.names, claims), ends_at
+    except ProviderUnavailable:
+        raise SubjectMissing from None
+
+
+def trusts_email(sender: JwtSender, identity: ProviderIdentity) -> bool:
+    """Return whether the provider's claim verifies an address: only in the email domain that the tenant set for it."""
+    domain = (identity.email or "").rpartition("@")[2].lower()
+    return bool(domain) and domain == sender.provider.domain
+
+
+def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:
+    """Return until when a token is valid, in seconds since 1970; 0 for one that does not tell and must."""
+    exp: Any = claims.get("exp")
+    iat: Any = claims.get("iat")
+    if exp is None and is_time(iat) and not provider.expiration.is_mandatory:
+        return float(iat) + WITHOUT_END.total_seconds()
+    return float(exp) + provider.clock_skew + provider.expiration_time_difference if is_time(exp) else 0
+
+
+def _matches(
+    expected: jwt_apps.Expected | jwt_apps.ExpectedOneOf, values: list[str | None] | list[str], given: Any
+) -> bool:
+    """Return whether a claim fulfils what the provider's configuration expects of it."""
+    if given is None:
+        return not expected.is_mandatory
+    named = given if isinstance(given, list) else [given]
+    return not expected.match_value or any(one in values for one in named if isinstance(one, str))
+
+
+def _keys(context: Context, sender: JwtSender) -> id_tokens.Keys:
+    """Return the look-up of the provider's keys. Raises IdTokenRefused for a key that cannot be read."""
+    algorithm, address = sender.provider.algo, sender.provider.jwks_url
+    if address and not algorithm.startswith("HS"):
+        return lambda kid: context.services.provider_metadata.keys(address, kid)
+    key_type: type[OctKey] | type[RSAKey] | type[ECKey] = (
+        OctKey if algorithm.startswith("HS") else RSAKey if algorithm.startswith("RS") else ECKey
+    )
+    if not sender.key:
+        raise IdTokenRefused("the JWT custom provider has no key")
+    try:
+        key: Key = key_type.import_key(sender.key)
+    except (JoseError, *PARSE_ERRORS):
+        raise IdTokenRefused("the key of the JWT custom provider cannot be read") from None
+    return lambda _kid: (key,)

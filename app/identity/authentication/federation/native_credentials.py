@@ -1,0 +1,280 @@
+"""Proves whose identity an app presents with what a provider's SDK returned to it (decisions/0182).
+
+The SDK signed the person in at the provider. What it returned counts only if the provider issued it to the tenant's own client:
+a token of another app, whose operator can present it here, proves nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from joserfc.jwk import Key
+
+from app.contract import errors as e
+from app.contract.connections import STANDARD_CLAIMS, ConnectionSettings, resolved
+from app.contract.native_sign_in import PROVIDERS, Kind, NativeSignIn, kind_of
+from app.identity.authentication.federation import jwt_providers
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation.providers import id_tokens, introspection, twitter
+from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, Expected, IdTokenRefused
+from app.identity.authentication.federation.providers.openid import OpenIdProvider
+from app.identity.authentication.federation.providers.tencent import Tencent
+from app.identity.directory.identity_provider import (
+    ProfileUnsupported,
+    ProviderDenied,
+    ProviderIdentity,
+    ProviderTokens,
+    identity_from_claims,
+)
+from app.identity.directory.tenants import allowed_addresses
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose
+from app.identity.platform.outbound import ProviderUnavailable
+
+log = logging.getLogger("gatehouse.identity")
+
+_LONGEST: Final = timedelta(days=1, minutes=5)
+"""How long an id_token may still be valid: a used one is remembered until then."""
+
+
+@dataclass(frozen=True)
+class Proven:
+    """A proven identity.
+
+    `trusts_email`: whether the tenant trusts the provider's claim about the address. `tokens` are the provider's, if it issued
+    them to the tenant's client. `id_token` is the signed part of an id_token, which is valid until `valid_until`.
+    """
+
+    identity: ProviderIdentity
+    trusts_email: bool = False
+    tokens: ProviderTokens | None = None
+    id_token: str = field(default="", repr=False)
+    valid_until: float = 0
+
+
+def prove(context: Context, req: NativeSignIn) -> Proven:
+    """Return the identity that an app's request proves. The provider is asked outside of a transaction.
+
+    Raises:
+        UnknownConnection: no such `nativeProvider`.
+        ConnectionNotConfigured: the tenant has no active connection to it, or it cannot prove what the app presents.
+        BadParameter, ProviderTokenMissing, ProviderTokenSecretMissing: a parameter is missing or malformed.
+        JwtRefused, JwtWithoutSubject: the id_token is not good.
+        ProviderFailed: the provider refused, or did not respond.
+    """
+    name = req.native_provider.lower()
+    kind = PROVIDERS.get(name)
+    if kind is None:
+        raise e.UnknownConnection(f"nativeProvider: one of {', '.join(PROVIDERS)}.")
+    prover = _sender(context, req) if kind == "jwt" else _client(context, kind, req)
+    ask = prover.request(name, req)
+    context.work.release_connection()
+    try:
+        return ask()
+    except jwt_providers.SubjectMissing:
+        raise e.JwtWithoutSubject from None
+    except IdTokenRefused as problem:
+        log.info("native sign-in by %s: %s", name, problem)
+        if name.endswith("jwt"):
+            raise e.JwtRefused from None
+        raise e.ProviderFailed(provider_response=None) from None
+    except (ProviderDenied, ProfileUnsupported) as problem:
+        log.info("native sign-in by %s: %s", name, problem)
+        raise e.ProviderFailed(provider_response="invalid_grant") from None
+    except ProviderUnavailable as problem:
+        log.warning("native sign-in by %s: %s", name, problem)
+        raise e.ProviderFailed(provider_response=connections.provider_response(problem)) from None
+
+
+def use_id_token(context: Context, proven: Proven) -> None:
+    """Record that an id_token signs in, in the transaction of its sign-in. Of concurrent uses one succeeds.
+
+    Raises JwtRefused: it was used before.
+    """
+    if not proven.id_token:
+        return
+    text = f"{proven.identity.provider} {proven.id_token}"
+    lifetime = timedelta(seconds=proven.valid_until - context.now.timestamp() + 1)
+    try:
+        continuation_tokens.issue(context, ContinuationPurpose.USED_ID_TOKEN, NO_ACCOUNT, lifetime=lifetime, text=text)
+    except continuation_tokens.TokenExists:
+        raise e.JwtRefused("This id_token was used before; get another one from the provider.") from None
+
+
+@dataclass(frozen=True)
+class _Sender:
+    """A JWT custom provider of the tenant."""
+
+    context: Context
+    sender: jwt_providers.JwtSender
+
+    def request(self, _name: str, req: NativeSignIn) -> Callable[[], Proven]:
+        text = req.id_token or self.context.raw.bearer() or ""
+        if not text:
+            raise e.BadParameter.names("id_token")
+        return lambda: self._by_jwt(text)
+
+    def _by_jwt(self, text: str) -> Proven:
+        identity, valid_until = jwt_providers.verify(self.context, self.sender, text)
+        is_trusted = jwt_providers.trusts_email(self.sender, identity)
+        return _with_id_token(self.context, Proven(identity, is_trusted), text, valid_until)
+
+
+@dataclass(frozen=True)
+class _Client:
+    """The tenant's client at a provider. `name` is the connection's, `settings` are complete."""
+
+    context: Context
+    kind: Kind
+    name: str
+    settings: ConnectionSettings
+    secret: str = field(repr=False)
+
+    def request(self, name: str, req: NativeSignIn) -> Callable[[], Proven]:
+        """Return the request that proves the identity. Raises for a missing parameter."""
+        return _REQUESTS[name](self, req)
+
+    def by_id_token(self, req: NativeSignIn) -> Callable[[], Proven]:
+        if not req.id_token:
+            raise e.BadParameter.names("id_token")
+        if not (self.settings.issuer or self.settings.jwks_endpoint):
+            raise e.ConnectionNotConfigured
+        text = req.id_token
+        return lambda: self._verify_id_token(text)
+
+    def by_code(self, req: NativeSignIn) -> Callable[[], Proven]:
+        return self._code_request(req.code, req)
+
+    def by_refresh_token(self, req: NativeSignIn) -> Callable[[], Proven]:
+        provider = connections.provider_of(self.context, self.name)
+        if not isinstance(provider, OpenIdProvider):
+            raise e.ConnectionNotConfigured
+        text, now = req.refresh_token or "", self.context.now
+        return lambda: self._proven(provider.redeem_refresh_token(text, now))
+
+    def by_facebook(self, req: NativeSignIn) -> Callable[[], Proven]:
+        return self._access_token_request("fb_access_token", req.fb_access_token)
+
+    def by_linkedin(self, req: NativeSignIn) -> Callable[[], Proven]:
+        return self._access_token_request("ln_access_token", req.ln_access_token)
+
+    def by_google(self, req: NativeSignIn) -> Callable[[], Proven]:
+        if req.google_authcode and req.google_access_token:
+            raise e.BadParameter("google_authcode: without google_access_token.")
+        if req.google_authcode:
+            return self._code_request(req.google_authcode, req)
+        return self._access_token_request("google_access_token", req.google_access_token)
+
+    def by_foursquare(self, req: NativeSignIn) -> Callable[[], Proven]:
+        """Refuse: Foursquare does not tell which app an access token was issued to."""
+        if not req.fs_access_token:
+            raise e.ProviderTokenMissing("The fs_access_token is a required parameter.")
+        raise e.ConnectionNotConfigured("Foursquare does not tell which app an access token was issued to.")
+
+    def by_twitter(self, req: NativeSignIn) -> Callable[[], Proven]:
+        if not req.tw_access_token:
+            raise e.ProviderTokenMissing("The tw_access_token is a required parameter.")
+        if not req.tw_token_secret:
+            raise e.ProviderTokenSecretMissing("The tw_token_secret is a required parameter.")
+        token, now = (req.tw_access_token, req.tw_token_secret), self.context.now
+        resolver = self.context.services.provider_metadata.resolver
+        return lambda: self._proven(twitter.read_identity(resolver, self.name, self.settings, self.secret, token, now))
+
+    def _access_token_request(self, parameter: str, access_token: str | None) -> Callable[[], Proven]:
+        if not access_token:
+            raise e.ProviderTokenMissing(f"The {parameter} is a required parameter.")
+        if not self.settings.introspection_endpoint:
+            raise e.ConnectionNotConfigured("The connection has no introspection_endpoint.")
+        text = access_token
+        return lambda: self._read_profile(text)
+
+    def _code_request(self, code: str | None, req: NativeSignIn) -> Callable[[], Proven]:
+        if not code:
+            raise e.BadParameter.names("code")
+        redirect_uri = req.redirect_uri or ""
+        if redirect_uri and not allowed_addresses.is_allowed(self.context, redirect_uri):
+            raise e.BadParameter("redirect_uri: an address of the whitelist.")
+        return lambda: self._redeem_code(code, redirect_uri)
+
+    def _redeem_code(self, code: str, redirect_uri: str) -> Proven:
+        tencent = Tencent(self.name, self.settings, self.secret, self.context.services.provider_metadata.resolver)
+        if self.kind == "wechat":
+            return self._proven(tencent.redeem_wechat_code(code))
+        if self.kind == "qq":
+            return self._proven(tencent.redeem_qq_code(code, redirect_uri))
+        provider = connections.provider_of(self.context, self.name)
+        return self._proven(*provider.redeem_code(code, redirect_uri, self.context.now))
+
+    def _read_profile(self, access_token: str) -> Proven:
+        resolver = self.context.services.provider_metadata.resolver
+        subject = introspection.issued_subject(resolver, self.kind, self.settings, self.secret, access_token)
+        identity = connections.provider_of(self.context, self.name).read_identity(access_token)
+        if subject is not None and identity.subject != subject:
+            raise ProviderUnavailable("the profile is about another subject")
+        return self._proven(identity, ProviderTokens(access_token))
+
+    def _verify_id_token(self, text: str) -> Proven:
+        provider, now = connections.provider_of(self.context, self.name), self.context.now
+        if isinstance(provider, OpenIdProvider):
+            issuer, keys = provider.issuer, provider.id_token_keys()
+        else:
+            issuer, keys = self.settings.id_token_issuer or "", self._keys
+        is_google = self.kind == "google"
+        expected = Expected(issuer, self.settings.key, now, is_with_access_token=False, has_any_party=is_google)
+        claims = id_tokens.verify(text, keys, expected)
+        identity = (
+            provider.identity_of(claims)
+            if isinstance(provider, OpenIdProvider)
+            else identity_from_claims(self.name, STANDARD_CLAIMS, claims)
+        )
+        return _with_id_token(self.context, self._proven(identity), text, claims["exp"] + SKEW_SECONDS)
+
+    def _keys(self, kid: str | None) -> tuple[Key, ...]:
+        return self.context.services.provider_metadata.keys(self.settings.jwks_endpoint or "", kid)
+
+    def _proven(self, identity: ProviderIdentity, tokens: ProviderTokens | None = None) -> Proven:
+        return Proven(identity, bool(self.settings.trusts_email) and identity.gives_email, tokens)
+
+
+_REQUESTS: Final[Mapping[str, Callable[[_Client, NativeSignIn], Callable[[], Proven]]]] = {
+    "googlejwt": _Client.by_id_token, "facebookjwt": _Client.by_id_token, "applejwt": _Client.by_id_token,
+    "applert": _Client.by_refresh_token, "apple": _Client.by_code, "wechat": _Client.by_code, "qq": _Client.by_code,
+    "facebook": _Client.by_facebook, "linkedin": _Client.by_linkedin, "google": _Client.by_google,
+    "foursquare": _Client.by_foursquare, "twitter": _Client.by_twitter,
+}  # fmt: skip
+
+
+def _sender(context: Context, req: NativeSignIn) -> _Sender:
+    if not req.provider_name:
+        raise e.BadParameter.names("providername")
+    return _Sender(context, jwt_providers.find(context, req.provider_name))
+
+
+def _client(context: Context, kind: Kind, req: NativeSignIn) -> _Client:
+    """Return the tenant's client at a provider: at the connection `socialappname`, else at the only one or the one of its name."""
+    configured = {
+        name: resolved(name, one) for name, one in context.tenant.settings.connections.items() if one.is_active
+    }
+    found = [name for name, one in configured.items() if kind_of(name, one) == kind]
+    if req.social_app_name:
+        found = [name for name in found if name == req.social_app_name.strip().lower()]
+    elif kind in found:
+        found = [kind]
+    if not found:
+        raise e.ConnectionNotConfigured
+    if len(found) > 1:
+        raise e.BadParameter("socialappname: the name of one of the connections to this provider.")
+    return _Client(context, kind, found[0], configured[found[0]], connections.secret_of(context, found[0]))
+
+
+def _with_id_token(context: Context, proven: Proven, text: str, valid_until: float) -> Proven:
+    """Return a proof that is used once. Raises IdTokenRefused for a token that is valid for too long."""
+    if valid_until > (context.now + _LONGEST).timestamp():
+        raise IdTokenRefused("the id_token is valid for more than a day")
+    signed_part = text.rpartition(".")[0]  # the signature may be written in more than one form
+    return Proven(proven.identity, proven.trusts_email, proven.tokens, signed_part, valid_until)

@@ -1,0 +1,70 @@
+"""Which account a provider's address signs in to, on our pages and in apps (decisions/0130)."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from app.contract import errors as e
+from app.contract.registration_form import TERMS
+from app.identity.authentication.passwordless import redemption
+from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
+from app.identity.directory.accounts import first_verification, identifiers
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.directory.tenants import registration_form
+from app.identity.platform.context import Context
+
+
+class AddressUse(Enum):
+    """What the address of an identity that no account has leads to."""
+
+    SIGN_IN = "sign_in"
+    """To the account with this address, or to a new one."""
+    UNPROVEN = "unproven"
+    """To nothing: the provider did not verify it, or the tenant does not trust that."""
+    SHARED = "shared"
+    """To nothing: another person may know the password of the account with this address."""
+    LINKING_OFF = "linking_off"
+    REGISTRATION_OFF = "registration_off"
+    TERMS_NEEDED = "terms_needed"
+
+
+def address_use(context: Context, identity: ProviderIdentity, *, trusts_email: bool, may_register: bool) -> AddressUse:
+    """Return what the address leads to.
+
+    It is looked up only if the tenant trusts the provider's claim, so that other claims reveal no account.
+    """
+    if not (identity.email and identity.email_verified and trusts_email and accounts.is_email(identity.email)):
+        return AddressUse.UNPROVEN
+    account = accounts.by_email(context, identity.email)
+    if account is None:
+        if not may_register:
+            return AddressUse.REGISTRATION_OFF
+        return AddressUse.TERMS_NEEDED if asks_for_terms(context) else AddressUse.SIGN_IN
+    if first_verification.is_shared(account):
+        return AddressUse.SHARED
+    return AddressUse.SIGN_IN if context.tenant.settings.account_linking else AddressUse.LINKING_OFF
+
+
+def by_address(context: Context, identity: ProviderIdentity, *, links_identity: bool = False) -> Account:
+    """Return the account with the address that the provider verified; create it if there is none.
+
+    Args:
+        links_identity: link the identity to a new account at once.
+
+    Raises:
+        EmailRefused, EmailDomainRefused: the tenant registers no such address.
+        EmailRegistered, ClosedLink, UnknownAccount, IdentifierTaken: another request took it concurrently.
+    """
+    email = identity.email or ""
+    proof = OneTimeToken(
+        Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), {"email": email, "registers": True}, context.now
+    )
+    return redemption.redeem(context, proof, e.UnknownAccount, identity=identity, links_identity=links_identity)
+
+
+def asks_for_terms(context: Context) -> bool:
+    """Return whether the registration form has terms that a person must accept."""
+    return any(field.name == TERMS and field.required for field in registration_form.fields_of(context.tenant.settings))

@@ -1,0 +1,1 @@
+"""Sign-in of apps with what the SDK of another provider returned."""

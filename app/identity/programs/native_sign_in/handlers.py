@@ -1,0 +1,72 @@
+"""The operation that signs an app's user in by a provider's credential (interface user.md operation U88, decisions/0182)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import native_sign_in as contract
+from app.contract.native_sign_in import NativeToken
+from app.contract.second_factors.challenge import FactorLogin
+from app.identity.authentication.federation import native_credentials
+from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in.sessions import FEDERATED
+from app.identity.platform.context import Context
+from app.identity.programs.native_sign_in import account
+from app.kit.limits import Rate
+
+_RATE: Final = Rate(60, 60)
+"""Sign-ins of a network, where apps call without the API secret."""
+_REFRESH_TOKENS_OF_APPLE: Final = "applert"
+
+
+@contract.sign_in.implements
+def sign_in(context: Context, req: contract.NativeSignIn) -> NativeToken:
+    _refuse_incomplete(context, req)
+    if not context.has_api_secret:
+        context.spend("native_sign_in", _RATE, context.network)
+    _refuse_unknown_references(context, req)
+    proven = native_credentials.prove(context, req)
+    authentication = Authentication((FEDERATED,), proven.identity.provider)
+    return _token(context, account.sign_in(context, proven, authentication))
+
+
+def _refuse_incomplete(context: Context, req: contract.NativeSignIn) -> None:
+    """Require the API secret and `refresh_token`, unless the tenant admits apps of an older kind.
+
+    Raises BadParameter, ProviderRefreshTokenMissing.
+    """
+    is_legacy = context.tenant.settings.legacy_native_login
+    if not (context.has_api_secret or is_legacy):
+        raise e.BadParameter.names("secret")
+    if req.refresh_token:
+        return
+    if not is_legacy:
+        raise e.BadParameter.names("refresh_token")
+    if req.native_provider.lower() == _REFRESH_TOKENS_OF_APPLE:
+        raise e.ProviderRefreshTokenMissing
+
+
+def _refuse_unknown_references(context: Context, req: contract.NativeSignIn) -> None:
+    """Refuse an application that the tenant does not have, and every invitation: there are no organizations yet.
+
+    Raises BadParameter, UnknownInvitation.
+    """
+    if req.invitation_token:
+        raise e.UnknownInvitation
+    if req.client_id:
+        application = context.application(client_id=req.client_id)
+        if application is None or not application.settings.is_active:
+            raise e.BadParameter("client_id: the client id of an application.")
+
+
+def _token(context: Context, login: FactorLogin) -> NativeToken:
+    challenge = login.second_factor_authentication
+    seconds = 0 if challenge else round((datetime.fromisoformat(login.expires_in) - context.now).total_seconds())
+    return NativeToken(
+        access_token=login.access_token,
+        refresh_token=login.refresh_token,
+        expires_in=str(seconds),
+        second_factor_authentication=challenge,
+    )
