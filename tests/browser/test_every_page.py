@@ -204,9 +204,9 @@ def test_error_summary_has_focus_and_links_to_the_field(chromium: Browser, galle
     with open_page(chromium) as (page, _):
         page.goto(gallery_address + samples.address("RegisterPage", "every kind of field refused", "en"))
         expect(page.locator("#summary")).to_be_focused()
-        page.get_by_role("link", name="Email", exact=True).click()
-        expect(page.locator("#email")).to_be_focused()
-        expect(page.locator("#email")).to_have_attribute("aria-describedby", re.compile("email-problem"))
+        page.get_by_role("link", name="Date of birth", exact=True).click()
+        expect(page.locator("#birth_date")).to_be_focused()
+        expect(page.locator("#birth_date")).to_have_attribute("aria-describedby", re.compile("birth_date-problem"))
 
 
 def test_single_wrong_field_has_the_focus(chromium: Browser, gallery_address: str) -> None:

@@ -41,7 +41,7 @@ class PinPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, PinPage]:
-        rule, refused = pin_hint(Pins()), PinForm()
+        rule, refused = pin_hint(Pins()), PinForm(data={"pin": "1234"})
         refused.add_refusal(e.BadParameter())
         request_body = PinForm(data={"asks": NEEDED, "account": "ada@example.com"})
         return {
@@ -75,7 +75,7 @@ class SetPinPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, SetPinPage]:
-        rule, refused = pin_hint(Pins(min_length=4, max_length=4)), PinForm()
+        rule, refused = pin_hint(Pins(min_length=4, max_length=4)), PinForm(data={"pin": "1234"})
         refused.add_refusal(e.BadParameter())
         return {
             "required": cls(PinForm(), rule, relying_party="Acme Shop"),

@@ -43,7 +43,7 @@ class ResetPinPage(mailed_link.LinkPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPinPage]:
-        rule, refused = pin_hint(Pins()), PinForm()
+        rule, refused = pin_hint(Pins()), PinForm(data={"pin": "1234"})
         refused.add_refusal(e.BadParameter())
         return {
             "fresh": cls(PinForm(), OPEN, "ada@example.com", "a-token", rule),
