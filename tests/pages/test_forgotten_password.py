@@ -192,7 +192,7 @@ def test_resend_waits_for_the_cool_down(world: World, visitor: Visitor, ada: Per
     sent = request_reset(visitor.open("/login"), ada.email)
     early = sent.press("Resend email")
     assert early.status == 429
-    assert "we’ve sent an email" in early.text
+    assert "we’ve sent a link and a code" in early.text
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 1
     world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # a test clock
     assert "Email resent" in sent.press("Resend email").text
