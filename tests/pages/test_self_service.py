@@ -282,7 +282,7 @@ def test_account_pages_wait_for_policy_acceptance(new_world: NewWorld, new_visit
     assert prompt.press("Accept").heading == "Change password"
 
 
-def test_policy_page_says_since_when_and_what_is_new(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_policy_page_names_its_date_and_changes(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     versions = [
         {"version": "1", "starts_at": "2020-01-01T00:00:00Z", "changes": {"en": "The first one."}},
         {"version": "2", "starts_at": "2021-03-04T00:00:00Z", "changes": {"en": "We keep <orders>.", "de": "Neu."}},

@@ -125,7 +125,7 @@ def over_psycopg(url: str) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def services(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Services]:
+def services(request: pytest.FixtureRequest) -> Iterator[Services]:
     """The services of one process over one database; tests keep apart by tenants of their own.
 
     A test marked `database_alone` gets an empty database of its own: one that works through the whole of it, as cleaning and
@@ -134,8 +134,9 @@ def services(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Service
     if request.node.get_closest_marker("database_alone") is None:
         yield request.getfixturevalue(f"{request.param}_services")
         return
-    with empty_database(request, tmp_path) as database:
-        settings = replace(shared_settings(tmp_path), database_url=database.url)
+    folder: Path = request.getfixturevalue("tmp_path")  # thousands of tests need none
+    with empty_database(request, folder) as database:
+        settings = replace(shared_settings(folder), database_url=database.url)
         made = make_services(settings)
         yield made
         made.database.dispose()
