@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -19,6 +19,7 @@ from sqlalchemy.pool import QueuePool
 
 from app.contract.configuration import Argon2
 from app.identity import create_services
+from app.identity.administration import saml_certificates
 from app.identity.credentials.passwords import hashing
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys, new_private_key
 from app.identity.platform.services import Services
@@ -65,16 +66,17 @@ class MovableClock(SystemClock):
         self._ahead += timedelta(**by)
 
 
-def keys_in_turn(number: int = 24) -> Iterator[RSAPrivateKey]:
+def keys_in_turn(new_key: Callable[[], RSAPrivateKey], number: int) -> Iterator[RSAPrivateKey]:
     """Real keys, each used again after `number` others: making one takes longer than most tests, and a test has few tenants."""
     made: list[RSAPrivateKey] = []
     while len(made) < number:
-        made.append(new_private_key())
+        made.append(new_key())
         yield made[-1]
     yield from cycle(made)
 
 
-KEYS = keys_in_turn()
+KEYS = keys_in_turn(new_private_key, 12)
+saml_certificates.new_private_key = keys_in_turn(saml_certificates.new_private_key, 6).__next__
 
 
 def make_services(settings: Settings) -> Services:
