@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,17 +23,16 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.contract.configuration import ApplicationSettings
-from app.contract.operations import load_catalogue, openapi_document
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.identity_service import on_one_database
+from tests.support.published import published_interface
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
-load_catalogue()
 SECRET = "a secret of the application"
 Published: TypeAlias = dict[str, Any]
-PUBLISHED: Published = json.loads(json.dumps(openapi_document("http://api.example.com", "http://{tenant}.example.com")))
+PUBLISHED: Published = published_interface()
 SCHEMA = schemathesis.openapi.from_dict(PUBLISHED)
 OPERATIONS = [result.ok() for result in SCHEMA.get_all_operations() if isinstance(result, Ok)]
 WITH_INPUT = [operation for operation in OPERATIONS if list(operation.iter_parameters()) or operation.body]

@@ -76,7 +76,7 @@ def test_kit_names_no_concept_of_the_domain() -> None:
 def test_no_class_has_a_vague_name() -> None:
     vague = []
     for path in sources.under("app"):
-        classes = (node for node in ast.walk(sources.tree(path)) if isinstance(node, ast.ClassDef))
+        classes = (node for node in sources.nodes(path) if isinstance(node, ast.ClassDef))
         vague += [f"{path} {node.name}" for node in classes if re.search(r"(Manager|Helper|Utils?|Misc)$", node.name)]
     assert vague == []
 
@@ -200,7 +200,7 @@ def test_names_are_short_and_in_plain_words() -> None:
 def defined_names(path: Path) -> list[str]:
     """Return the classes, functions and parameters of a file."""
     names: list[str] = []
-    for node in ast.walk(sources.tree(path)):
+    for node in sources.nodes(path):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             names.append(node.name)
         if isinstance(node, ast.arg):

@@ -15,6 +15,7 @@ from flask import Flask
 
 from app.contract.auth import AuthScheme, Host
 from app.contract.operations import CATALOGUE
+from app.identity.platform.services import Services
 from app.kit.operation import Accept, AnyOperation
 from app.kit.reading import MOST_BODY_BYTES
 from app.kit.wire import From, shape_of
@@ -42,13 +43,24 @@ def caller(new_tenant_server: NewTenantServer, identity_app: Flask) -> Caller:
     return Caller(new_tenant_server(**UNLIMITED), identity_app)
 
 
+@pytest.fixture
+def refused(services: Services, new_tenant_server: NewTenantServer, identity_app: Flask) -> Caller:
+    """A caller for requests that are refused: these change nothing, so all share a tenant and a token."""
+    if id(services) not in _REFUSED:
+        _REFUSED[id(services)] = Caller(new_tenant_server(**UNLIMITED), identity_app)
+    return _REFUSED[id(services)]
+
+
+_REFUSED: dict[int, Caller] = {}
+
+
 # Authentication of the caller.
 
 
 @before_the_store
 @every(AuthScheme.API_KEY, without=(AuthScheme.HUB,))
-def test_missing_key_is_refused_by_name(caller: Caller, operation: AnyOperation) -> None:
-    answer = caller.ask(operation, query={"apikey": None})
+def test_missing_key_is_refused_by_name(refused: Caller, operation: AnyOperation) -> None:
+    answer = refused.ask(operation, query={"apikey": None})
     assert refusal(answer)[0] == 400
     assert refusal(answer)[1] in (908, "invalid_request")
     assert "apikey" in answer.text
@@ -56,41 +68,41 @@ def test_missing_key_is_refused_by_name(caller: Caller, operation: AnyOperation)
 
 
 @every(AuthScheme.API_KEY)
-def test_wrong_key_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_wrong_key_is_refused(refused: Caller, operation: AnyOperation) -> None:
     for key in (GUID, "not a key", "é\u2028"):
-        answer = caller.ask(operation, query={"apikey": key})
+        answer = refused.ask(operation, query={"apikey": key})
         assert refusal(answer) in ((403, 901), (400, 920)), key
         assert is_declared(operation, answer), key
 
 
 @before_the_store
 @every(AuthScheme.API_SECRET)
-def test_missing_secret_is_refused(caller: Caller, operation: AnyOperation) -> None:
-    answer = caller.ask(operation, query={"apisecret": None})
+def test_missing_secret_is_refused(refused: Caller, operation: AnyOperation) -> None:
+    answer = refused.ask(operation, query={"apisecret": None})
     assert refusal(answer) == (400, 923)
     assert is_declared(operation, answer)
 
 
 @every(AuthScheme.API_SECRET)
-def test_wrong_secret_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_wrong_secret_is_refused(refused: Caller, operation: AnyOperation) -> None:
     for secret in (GUID, "x", "é"):
-        answer = caller.ask(operation, query={"apisecret": secret})
+        answer = refused.ask(operation, query={"apisecret": secret})
         assert refusal(answer) == (401, 902), secret
         assert is_declared(operation, answer), secret
 
 
 @every(AuthScheme.API_KEY, AuthScheme.API_SECRET)
-def test_secret_of_another_tenant_is_refused(caller: Caller, globex: TenantServer, operation: AnyOperation) -> None:
-    assert refusal(caller.ask(operation, query={"apisecret": globex.api_secret})) == (401, 902)
+def test_secret_of_another_tenant_is_refused(refused: Caller, globex: TenantServer, operation: AnyOperation) -> None:
+    assert refusal(refused.ask(operation, query={"apisecret": globex.api_secret})) == (401, 902)
 
 
 @before_the_store
 @asked_of(
     [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.admission.auth.schemes() and not needs_key_alone(one)]
 )
-def test_missing_access_token_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_missing_access_token_is_refused(refused: Caller, operation: AnyOperation) -> None:
     for shown in (None, "Bearer ", "Basic eDp5"):
-        answer = caller.ask(operation, headers={"Authorization": shown})
+        answer = refused.ask(operation, headers={"Authorization": shown})
         assert is_declared(operation, answer), shown
         if operation.host is Host.TENANT:
             assert refusal(answer) == (401, "invalid_token"), shown
@@ -100,26 +112,26 @@ def test_missing_access_token_is_refused(caller: Caller, operation: AnyOperation
 
 
 @every(AuthScheme.ACCESS_TOKEN)
-def test_unknown_access_token_is_refused(caller: Caller, operation: AnyOperation) -> None:
-    answer = caller.ask(operation, headers={"Authorization": f"Bearer {GUID}"})
+def test_unknown_access_token_is_refused(refused: Caller, operation: AnyOperation) -> None:
+    answer = refused.ask(operation, headers={"Authorization": f"Bearer {GUID}"})
     assert answer.status_code in (400, 401, 403)
     assert is_declared(operation, answer)
 
 
 @every(AuthScheme.CLIENT)
-def test_unknown_client_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_unknown_client_is_refused(refused: Caller, operation: AnyOperation) -> None:
     shown = base64.b64encode(b"unknown:secret").decode()
-    answer = caller.ask(operation, headers={"Authorization": f"Basic {shown}"})
+    answer = refused.ask(operation, headers={"Authorization": f"Basic {shown}"})
     assert answer.status_code in (400, 401)
     assert is_declared(operation, answer)
 
 
 @before_the_store
 @every(AuthScheme.MACHINE_TOKEN)
-def test_invalid_machine_token_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_invalid_machine_token_is_refused(refused: Caller, operation: AnyOperation) -> None:
     for token in ("", "x", "a.b.c", "a.e30.c"):
         shown = {"Authorization": f"Bearer {token}"}
-        answer = caller.ask(operation, query={"apikey": None, "apisecret": None}, headers=shown)
+        answer = refused.ask(operation, query={"apikey": None, "apisecret": None}, headers=shown)
         wanted = (400, 908) if not token and AuthScheme.API_KEY in operation.admission.auth.schemes() else (403, 6002)
         assert refusal(answer) == wanted, token
         assert is_declared(operation, answer), token
@@ -127,29 +139,29 @@ def test_invalid_machine_token_is_refused(caller: Caller, operation: AnyOperatio
 
 @before_the_store
 @every(AuthScheme.HUB)
-def test_unsigned_hub_call_is_refused(caller: Caller, operation: AnyOperation) -> None:
-    answer = caller.ask(operation, is_signed=False)
+def test_unsigned_hub_call_is_refused(refused: Caller, operation: AnyOperation) -> None:
+    answer = refused.ask(operation, is_signed=False)
     assert refusal(answer) == (403, 909)
     assert is_declared(operation, answer)
 
 
 @before_the_store
 @every(AuthScheme.HUB)
-def test_signature_is_valid_for_one_body_and_one_path(caller: Caller, operation: AnyOperation) -> None:
-    signed = caller.signed(operation.method, caller.path_of(operation), b"{}")
-    assert refusal(caller.ask(operation, body=b'{"Attempt":"x"}', headers=signed)) == (403, 909)
-    elsewhere = caller.signed(operation.method, "/hub/elsewhere", caller.body_of(operation))
-    assert refusal(caller.ask(operation, headers=elsewhere)) == (403, 909)
+def test_signature_is_valid_for_one_body_and_one_path(refused: Caller, operation: AnyOperation) -> None:
+    signed = refused.signed(operation.method, refused.path_of(operation), b"{}")
+    assert refusal(refused.ask(operation, body=b'{"Attempt":"x"}', headers=signed)) == (403, 909)
+    elsewhere = refused.signed(operation.method, "/hub/elsewhere", refused.body_of(operation))
+    assert refusal(refused.ask(operation, headers=elsewhere)) == (403, 909)
 
 
 @asked_of([one for one in CATALOGUE if one.host is Host.TENANT])
-def test_host_without_a_tenant_is_refused(caller: Caller, operation: AnyOperation) -> None:
-    domain = caller.tenant.services.settings.hub_domain
+def test_host_without_a_tenant_is_refused(refused: Caller, operation: AnyOperation) -> None:
+    domain = refused.tenant.services.settings.hub_domain
     for host in (f"unknown.{domain}", domain, f"a.b.{domain}", "elsewhere.example"):
-        answer = caller.ask(operation, host=host)
+        answer = refused.ask(operation, host=host)
         assert refusal(answer) == (403, 942), host
         assert is_declared(operation, answer), host
-        assert caller.tenant.name not in answer.text
+        assert refused.tenant.name not in answer.text
 
 
 # Format of the request.
@@ -157,11 +169,11 @@ def test_host_without_a_tenant_is_refused(caller: Caller, operation: AnyOperatio
 
 @before_the_store
 @with_body()
-def test_body_other_than_one_json_object_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_body_other_than_one_json_object_is_refused(refused: Caller, operation: AnyOperation) -> None:
     for body in (b"{", b"[]", b'"x"', b"null", b"1", b'{"a":NaN}', b"\xff\xfe", b"{}{}"):
         is_json = body in (b"[]", b'"x"', b"null", b"1")
         wanted = (operation.body.no_object if is_json else None) or operation.error_profile.body_error(operation.method)
-        assert refusal(caller.ask(operation, body=body)) == (wanted.status, wanted.code), body
+        assert refusal(refused.ask(operation, body=body)) == (wanted.status, wanted.code), body
 
 
 WITHOUT_A_BODY = {"phones.send_code", "phones.verify", "self_service.unlock"}
@@ -185,10 +197,10 @@ def test_empty_body_is_refused_by_method(caller: Caller, operation: AnyOperation
 
 @before_the_store
 @with_body()
-def test_unsupported_content_type_is_refused(caller: Caller, operation: AnyOperation) -> None:
+def test_unsupported_content_type_is_refused(refused: Caller, operation: AnyOperation) -> None:
     wanted = operation.error_profile.bad_content_type
     for kind in ("text/plain", "application/xml", "", "multipart/form-data; boundary=x"):
-        answer = caller.ask(operation, body=b'{"a":1}', kind=kind)
+        answer = refused.ask(operation, body=b'{"a":1}', kind=kind)
         assert refusal(answer) == (wanted.status, wanted.code), kind
         if operation.error_profile.name == "Primary":
             assert refusal(answer) == (400, 1083), kind
@@ -202,8 +214,8 @@ def test_unsupported_content_type_is_refused(caller: Caller, operation: AnyOpera
         if one.method in WRITES and shape_of(one.request).has_body and one.body.accepts is Accept.JSON
     ]
 )
-def test_form_body_is_refused_where_only_json_is_accepted(caller: Caller, operation: AnyOperation) -> None:
-    answer = caller.ask(operation, body=b"a=1", kind="application/x-www-form-urlencoded")
+def test_form_body_is_refused_where_only_json_is_accepted(refused: Caller, operation: AnyOperation) -> None:
+    answer = refused.ask(operation, body=b"a=1", kind="application/x-www-form-urlencoded")
     assert refusal(answer) == (400, 1083)
 
 
@@ -235,12 +247,12 @@ def test_every_address_of_an_operation_reaches_it(caller: Caller, operation: Any
 
 @before_the_store
 @every()
-def test_other_method_is_refused_with_the_allowed_ones(caller: Caller, operation: AnyOperation) -> None:
+def test_other_method_is_refused_with_the_allowed_ones(refused: Caller, operation: AnyOperation) -> None:
     router = [one for one in CATALOGUE if one.host is operation.host]
     served = {one.method for one in router if Caller.path_of(one) == Caller.path_of(operation)}
     served |= {method for one in router for method, path in one.addresses() if path == operation.path}
     other = next(method for method in reversed(METHODS) if method not in served)
-    answer = caller.ask(operation, method=other)
+    answer = refused.ask(operation, method=other)
     assert answer.status_code == 405
     assert set(answer.headers["Allow"].split(", ")) == served
 
@@ -327,7 +339,7 @@ def test_hostile_query_gets_a_declared_answer(caller: Caller, operation: AnyOper
 
 @before_the_store
 @every(without=(AuthScheme.HUB,))
-def test_too_many_parameters_are_refused(caller: Caller, operation: AnyOperation) -> None:
-    answer = caller.ask(operation, query={f"x{number}": "1" for number in range(1_500)})
+def test_too_many_parameters_are_refused(refused: Caller, operation: AnyOperation) -> None:
+    answer = refused.ask(operation, query={f"x{number}": "1" for number in range(1_500)})
     assert answer.status_code == 400, answer.text
     assert is_declared(operation, answer)

@@ -62,6 +62,7 @@ def with_body() -> pytest.MarkDecorator:
     return asked_of([one for one in CATALOGUE if one.method in WRITES and shape_of(one.request).has_body])
 
 
+MAY_END_TOKEN = (200, 401, 403)  # 401 and 403, so that no caller goes on with a token that is no longer accepted
 _NUMBERS = count()
 _CREATES = [one.operation for one in BOUND if one.draft.does and one.draft.does.verb is CREATE]
 """They take the same body once."""
@@ -73,6 +74,7 @@ class Caller:
     def __init__(self, tenant: TenantServer, app: Flask) -> None:
         self.tenant = tenant
         self.client = Client(app)
+        self.may_have_lost_token = False
 
     @cached_property
     def bearer(self) -> str:
@@ -85,8 +87,10 @@ class Caller:
         return machine(self.tenant, "all")
 
     def renew(self) -> Caller:
-        """Switch to a new account, since the last operation may have ended the token."""
-        self.__dict__.pop("bearer", None)
+        """Switch to a new account, where an operation may have ended the token; a refused one ends none."""
+        if self.may_have_lost_token:
+            self.__dict__.pop("bearer", None)
+            self.may_have_lost_token = False
         return self
 
     def ask(
@@ -121,7 +125,7 @@ class Caller:
         held = {name: value for name, value in {**known, **(headers or {})}.items() if value is not None}
         base = f"http://{host or self.host_of(operation)}"
         sent_inside = {INSIDE: True} if operation.host is Host.INSIDE else {}
-        return self.client.open(
+        answer = self.client.open(
             path,
             method=method,
             query_string=asked,
@@ -130,6 +134,8 @@ class Caller:
             data=sent,
             environ_overrides=sent_inside,
         )
+        self.may_have_lost_token |= answer.status_code in MAY_END_TOKEN
+        return answer
 
     def signed(self, method: str, path: str, body: bytes) -> dict[str, str | None]:
         services = self.tenant.services

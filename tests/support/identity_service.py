@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -19,6 +19,7 @@ from sqlalchemy.pool import QueuePool
 
 from app.contract.configuration import Argon2
 from app.identity import create_services
+from app.identity.administration import saml_certificates
 from app.identity.credentials.passwords import hashing
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys, new_private_key
 from app.identity.platform.services import Services
@@ -65,16 +66,17 @@ class MovableClock(SystemClock):
         self._ahead += timedelta(**by)
 
 
-def keys_in_turn(number: int = 24) -> Iterator[RSAPrivateKey]:
+def keys_in_turn(new_key: Callable[[], RSAPrivateKey], number: int) -> Iterator[RSAPrivateKey]:
     """Real keys, each used again after `number` others: making one takes longer than most tests, and a test has few tenants."""
     made: list[RSAPrivateKey] = []
     while len(made) < number:
-        made.append(new_private_key())
+        made.append(new_key())
         yield made[-1]
     yield from cycle(made)
 
 
-KEYS = keys_in_turn()
+KEYS = keys_in_turn(new_private_key, 12)
+saml_certificates.new_private_key = keys_in_turn(saml_certificates.new_private_key, 6).__next__
 
 
 def make_services(settings: Settings) -> Services:
@@ -125,7 +127,7 @@ def over_psycopg(url: str) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def services(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Services]:
+def services(request: pytest.FixtureRequest) -> Iterator[Services]:
     """The services of one process over one database; tests keep apart by tenants of their own.
 
     A test marked `database_alone` gets an empty database of its own: one that works through the whole of it, as cleaning and
@@ -134,8 +136,9 @@ def services(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Service
     if request.node.get_closest_marker("database_alone") is None:
         yield request.getfixturevalue(f"{request.param}_services")
         return
-    with empty_database(request, tmp_path) as database:
-        settings = replace(shared_settings(tmp_path), database_url=database.url)
+    folder: Path = request.getfixturevalue("tmp_path")  # thousands of tests need none
+    with empty_database(request, folder) as database:
+        settings = replace(shared_settings(folder), database_url=database.url)
         made = make_services(settings)
         yield made
         made.database.dispose()

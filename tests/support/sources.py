@@ -31,18 +31,24 @@ def tree(path: Path) -> ast.Module:
 
 
 @cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of the file: to search the tree takes longer than to parse it, and many rules do."""
+    return tuple(ast.walk(tree(path)))
+
+
+@cache
 def functions(path: Path) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
-    return tuple(node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return tuple(node for node in nodes(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 @cache
 def imports(path: Path) -> tuple[str, ...]:
     """The dotted names a file imports: `from a.b import c` gives `a.b.c`, which may be a module or a name in one."""
-    return tuple(_imports(tree(path)))
+    return tuple(_imports(nodes(path)))
 
 
-def _imports(module: ast.Module) -> Iterator[str]:
-    for node in ast.walk(module):
+def _imports(found: tuple[ast.AST, ...]) -> Iterator[str]:
+    for node in found:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

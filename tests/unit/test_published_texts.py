@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
-from app.contract.operations import CATALOGUE, load_catalogue, openapi_document
+from app.contract.operations import CATALOGUE
+from tests.support.published import published_interface
 
-load_catalogue()
 ROOT = Path(__file__).parents[2]
-PUBLISHED: dict[str, Any] = json.loads(
-    json.dumps(openapi_document("http://api.example.com", "http://{tenant}.example.com"))
-)
+PUBLISHED: dict[str, Any] = published_interface()
 NOTES = {
     "a table's row": r"\brows? [A-Z]?\d|\b[AMU]\d\d\b",
     "a file of ours": r"\.md\b|\.py\b|\bdecisions?/\d",

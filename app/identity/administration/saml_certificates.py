@@ -23,9 +23,13 @@ _BITS: Final = 3_072
 _LIFETIME: Final = timedelta(days=3_650)
 
 
+def new_private_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(65_537, _BITS)
+
+
 def generate(name: str, now: datetime) -> tuple[str, str]:
     """Return a new self-signed certificate and its private key."""
-    key = rsa.generate_private_key(65_537, _BITS)
+    key = new_private_key()
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:64])])
     certificate = (
         x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
