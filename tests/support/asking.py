@@ -123,16 +123,14 @@ class Caller:
             known.update(self.signed(method, path, sent))
             asked = {}
         held = {name: value for name, value in {**known, **(headers or {})}.items() if value is not None}
-        base = f"http://{host or self.host_of(operation)}"
-        sent_inside = {INSIDE: True} if operation.host is Host.INSIDE else {}
         answer = self.client.open(
             path,
             method=method,
             query_string=asked,
-            base_url=base,
+            base_url=f"http://{host or self.host_of(operation)}",
             headers=held,
             data=sent,
-            environ_overrides=sent_inside,
+            environ_overrides={INSIDE: True} if operation.host is Host.INSIDE else {},
         )
         self.may_have_lost_token |= answer.status_code in MAY_END_TOKEN
         return answer
