@@ -35,7 +35,7 @@ def test_required_pin_is_set_once_before_the_callback(new_world: NewWorld, new_v
     assert "Not now" not in page.html
     page = page.press("Save PIN", pin="1234")
     assert (page.status, page.heading) == (400, "Set PIN")
-    assert "too easy to guess" in page.text
+    assert "Too easy to guess" in page.text
     assert "Use 4 to 6 digits." in page.press("Save PIN", pin="12").text
     assert page.press("Save PIN", pin=PIN).address.startswith("https://shop.example")
     assert visitor.authorize(tenant.application("other")).address.startswith("https://")

@@ -133,12 +133,19 @@ class PinForm(PasswordConfirmationForm):
         if isinstance(refusal, e.BadParameter):
             rules, digits = current_visit().tenant.pin, sum(one.isdigit() for one in self.pin.data or "")
             is_long_enough = rules.min_length <= digits <= rules.max_length
-            self.add_error("pin", _EASY_PIN if is_long_enough else _pin_length(rules))
+            self.add_error("pin", _easy_pin(rules) if is_long_enough else _pin_length(rules))
             return True
         return super().add_refusal(refusal)
 
 
-_EASY_PIN: Final = _l("This PIN is too easy to guess. Avoid repeats and sequences like 1234.")
+def _easy_pin(rules: Pins) -> Any:
+    if rules.min_length == rules.max_length:
+        return _l("Too easy to guess. Use %(num)s digits, nothing like 1111 or 1234.", num=rules.min_length)
+    return _l(
+        "Too easy to guess. Use %(least)s to %(most)s digits, nothing like 1111 or 1234.",
+        least=rules.min_length,
+        most=rules.max_length,
+    )
 
 
 def _pin_length(rules: Pins) -> Any:
