@@ -54,7 +54,7 @@ RESUBMIT_NOTICE: Final = Notice(
 def form_notice(form: HubForm) -> Notice | None:
     """Return the notice of a form with an invalid CSRF token, or of one that asks for the password first."""
     if form.is_first_prompt:
-        return Notice(_l("Confirm it’s you"), _l("Enter your password so nobody else can do this."), "note")
+        return Notice(_l("Confirm it’s you"), _l("Enter your password to continue."), "note")
     return RESUBMIT_NOTICE if form.is_token_invalid else None
 
 

@@ -133,7 +133,7 @@ def test_cancelled_ceremony_leaves_the_password(ada: PasskeyUser, new_device: Ne
     ada.configure(selection="button")
     ada.open_login(device.page)
     device.page.get_by_role("button", name="Sign in with a passkey").click()
-    expect(device.page.locator("#credential")).to_have_text("No passkey was used. Try again, or try another way.")
+    expect(device.page.locator("#credential")).to_have_text("We couldn’t use a passkey. Try again, or try another way.")
     ada.type_password(device.page)
     device.page.wait_for_url(AT_THE_SHOP)
 

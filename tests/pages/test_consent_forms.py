@@ -148,7 +148,7 @@ def test_later_sign_in_asks_only_for_the_newer_form(new_world: NewWorld, new_vis
     page = visitor.open("/profile").press("Sign in", identifier="ada@example.com", password=PASSWORD)
     assert page.heading == STEP
     assert page.html.count("checked") == 1, "given consents are ticked, except those to be given again"
-    assert page.text.count("You agreed to this before.") == 1
+    assert page.text.count("You’ve already agreed to this.") == 1
     assert agree(page, **{"agree-news": "y"}).heading == "Your profile"
 
 
@@ -188,7 +188,7 @@ def test_consents_page_lists_accepted_policy_versions(new_world: NewWorld, new_v
 
 def test_consents_page_is_empty_without_forms(world: World, visitor: Visitor) -> None:
     assert "Consent" not in signed_in(visitor, world).text
-    assert "There’s nothing to agree to yet." in visitor.open("/consents").text
+    assert "There are no consents to review yet." in visitor.open("/consents").text
 
 
 def test_consents_form_with_foreign_token_changes_nothing(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

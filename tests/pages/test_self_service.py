@@ -63,7 +63,7 @@ def test_profile_rows_lead_to_their_change(new_world: NewWorld, new_visitor_at: 
     for row, heading in (
         ("Name Ada Lovelace", "Edit your profile"),
         ("Email ada@example.com Verified", "Email addresses"),
-        ("Username Choose one to sign in with it Not set", "Username"),
+        ("Username Choose one to use it for sign-in Not set", "Username"),
         ("Delete account You’ll have 3 days to change your mind", "Delete account"),
     ):
         assert page.follow(row).heading == heading
@@ -291,7 +291,7 @@ def test_policy_page_names_its_date_and_changes(new_world: NewWorld, new_visitor
     world = new_world(privacy_policy={"mode": "strict", "versions": versions})
     page = signed_in(new_visitor_at(world), world.person("ada@example.com"))
     assert "What’s new We keep <orders>." in page.text
-    assert "In effect since March 4, 2021" in page.text
+    assert "Effective March 4, 2021" in page.text
     assert "first one" not in page.text
     assert "Not yet" not in page.text
 

@@ -156,10 +156,10 @@ def test_used_link_is_reported_and_offers_to_continue(pending: PendingVerificati
     link = pending.link
     new_visitor().open(link).press("Verify")
     again = new_visitor().open(link)
-    assert "It was already verified" in again.text
+    assert "It’s already verified" in again.text
     assert again.follow("Go to sign in").heading == "Welcome back"
     own_page = pending.visitor.open(link)
-    assert "It was already verified" in own_page.text
+    assert "It’s already verified" in own_page.text
     assert pending.is_at_application(own_page.press("Continue to Acme Shop"))
 
 

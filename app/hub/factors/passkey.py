@@ -20,7 +20,7 @@ class PasskeyForm(FactorForm):
     credential = HiddenField(
         validators=[InputRequired(_l("Your browser didn’t offer a passkey. Turn on JavaScript, or try another way."))]
     )
-    wrong = _l("That passkey didn’t work. Try another one, or try another way.")
+    wrong = _l("That passkey didn’t work. Use a different one, or try another way.")
     error_field = ""  # the error belongs to the form: the field is hidden
 
     def to_answer(self, attempt: str) -> FactorAnswer:

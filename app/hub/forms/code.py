@@ -163,7 +163,7 @@ _NOTICES: Final = {
     Outcome.TOO_MANY: Notice(_l("Too many attempts"), _l("Try again in a few minutes.")),
     Outcome.CLOSED: Notice(
         _l("Your account is secured"),
-        _l("We signed everyone out. Reset your password to get back in."),
+        _l("We signed everyone out. Reset your password to sign in again."),
         "ok",
     ),
     Outcome.TAKEN: Notice(

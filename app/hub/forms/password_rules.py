@@ -68,7 +68,7 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
 def problem_of(refusal: ApiError) -> Any | None:
     """Return the error text for the new password; None if the refusal is about something else."""
     if isinstance(refusal, e.WeakPassword) and refusal.description == PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]:
-        return _l("Contains your name or email. Choose another one.")
+        return _l("Your password can’t contain your name or email.")
     return next((sentence for kind, sentence in _FIELD_ERRORS.items() if isinstance(refusal, kind)), None)
 
 

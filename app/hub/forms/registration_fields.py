@@ -42,7 +42,7 @@ _MISSING: Final[dict[str, Any]] = {
     "password": _l("Choose a password."),
     TERMS: _l("Check this box to continue."),
 }
-USERNAME_FORMAT: Final = _l("Use letters from one alphabet, no @, and nothing that looks like a phone number.")
+USERNAME_FORMAT: Final = _l("Use letters from one alphabet. It can’t include @ or look like a phone number.")
 _FILL_IN: Final = _l("Fill in this field.")
 _TOO_LONG: Final = _l("This is too long.")
 

@@ -97,7 +97,7 @@ class ResetPasskeyPage(mailed_link.LinkPage):
 
 _RATE_LIMITED: Final = Notice(_l("Too many attempts"), _l("Try again later."))
 _STATES: Final = {
-    "used": Notice(_l("Link already used"), _l("Your new passkey is ready. Sign in with it."), "note"),
+    "used": Notice(_l("Link already used"), _l("Your new passkey is ready. Use it to sign in."), "note"),
     "expired": Notice(_l("Link expired"), _l("Request a new one."), "note"),
     "unknown": Notice(_l("Link incomplete"), _l("Copy the whole link from the email, or request a new one.")),
 }

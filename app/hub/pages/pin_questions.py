@@ -70,7 +70,7 @@ class PinQuestionsPage(Page):
         }
 
 
-_WRONG: Final = Notice(_l("Wrong account or answers"), _l("Answer only the questions you answered before."))
+_WRONG: Final = Notice(_l("Wrong account or answers"), _l("Answer only the questions you set up."))
 
 
 @pages.get(ADDRESS)

@@ -180,13 +180,13 @@ def _email(address: str, *, is_verified: bool, is_first: bool = False) -> Fact:
 
 def _phone(number: str, *, is_verified: bool) -> Fact:
     if not number:
-        return Fact(_l("Phone number"), _l("Add one to sign in with it"), "phone", "/phone", _l("Not set"))
+        return Fact(_l("Phone number"), _l("Add one to use it for sign-in"), "phone", "/phone", _l("Not set"))
     page = "/phone" if Identifier.PHONE in current_visit().tenant.identifiers else ""
     return Fact(_l("Phone number"), number, "phone", page, *_VERIFIED[is_verified])
 
 
 def _username(name: str) -> Fact:
-    hint = name or _l("Choose one to sign in with it")
+    hint = name or _l("Choose one to use it for sign-in")
     return Fact(_l("Username"), hint, "at", "/username", "" if name else _l("Not set"))
 
 

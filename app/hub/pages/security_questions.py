@@ -86,7 +86,7 @@ def submit_security_questions() -> Response:
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except e.UnknownSecurityQuestion as refusal:
-        not_changed = Notice(_l("Nothing was changed"), _l("You can only change the questions you answered before."))
+        not_changed = Notice(_l("Nothing was changed"), _l("You can only change answers you’ve already given."))
         return SecurityQuestionsPage(form, problem=not_changed).render(refusal.status)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)

@@ -133,7 +133,7 @@ class BackupCodesPage(Page):
 _STATES: Final = {
     "last": Notice(_l("You used your last backup code"), _l("Create new ones so you don’t get locked out."), "warn"),
     "replaced": Notice(
-        _l("Those codes were replaced"), _l("A newer set was created in the meantime. Create another one and save it."), "note"
+        _l("Those codes were replaced"), _l("A newer set has been created since. Create another set and save it."), "note"
     ),
 }  # fmt: skip
 

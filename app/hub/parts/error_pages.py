@@ -62,9 +62,7 @@ class RequestError:
         _l("Sign-in method unavailable"),
         _l("This link leads to a provider that isn’t available here. Sign in another way."),
     )
-    SIGN_IN_FAILED: Final = Explanation(
-        _l("Sign-in didn’t finish"), _l("The response didn’t match what this browser asked for. Start over.")
-    )
+    SIGN_IN_FAILED: Final = Explanation(_l("Sign-in didn’t finish"), _l("We couldn’t verify the response. Start over."))
 
 
 @dataclass(frozen=True)

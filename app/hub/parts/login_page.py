@@ -164,7 +164,7 @@ class LoginPage(Page):
         if self.is_reset and not self.refusal:
             return Notice(_l("Password changed"), _l("Sign in with your new password."), "ok")
         if self.is_passkey_set and not self.refusal:
-            return Notice(_l("Passkey created"), _l("Sign in with it."), "ok")
+            return Notice(_l("Passkey created"), _l("Use it to sign in."), "ok")
         if self.refusal is RefusalReason.WRONG and self.takes_password:
             return None  # the password's field says it
         if self.refusal is RefusalReason.CAPTCHA and self.widget:

@@ -108,7 +108,8 @@ CHECK_PAIR: Final = _l("Check both and try again.")
 
 _NOTICES: Final = {
     RefusalReason.PASSKEY: Notice(
-        _l("That passkey didn’t work"), _l("It may have been deleted here. Sign in another way, then create a new one.")
+        _l("That passkey didn’t work"),
+        _l("It may have been deleted from your account. Sign in another way, then create a new one."),
     ),
     RefusalReason.SCRIPTLESS: Notice(
         _l("Passkeys need JavaScript"),
