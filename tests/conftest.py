@@ -20,6 +20,7 @@ pytest_plugins = [
     "tests.support.identity_service",
     "tests.support.oauth_world",
     "tests.support.tenant_server",
+    "tests.support.members",
     "tests.support.samples",
     "tests.support.browsers",
     "tests.support.visitor",

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from app import hub
 from app.contract.auth import Host
-from app.contract.operations import RESERVED_PATHS, load_catalogue
+from app.contract.operations import load_catalogue
 from app.contract.resources import BOUND
 from app.settings import ROOT, Settings
 from tools import resource_lines
@@ -116,14 +116,9 @@ def compare(rows: Sequence[Row], targets: Sequence[Target], reasons: Sequence[Re
     for row in rows:
         found = [one for one in targets if one.answers(row)]
         own = [one for one in found if row.id and one.row == row.id]
-        why = next((one.why for one in reasons if re.search(one.find, row.label)), _reserved(row))
+        why = next((one.why for one in reasons if re.search(one.find, row.label)), "")
         results.append(Result(row, tuple(own or found), "" if found else why))
     return results
-
-
-def _reserved(row: Row) -> str:
-    is_reserved = any(parts(row.path)[: len(parts(path))] == parts(path) for path in RESERVED_PATHS)
-    return "its address is reserved" if is_reserved else ""
 
 
 def with_tests(targets: Sequence[Target], asked: Sequence[Asked], is_generic: frozenset[str]) -> list[Target]:

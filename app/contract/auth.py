@@ -52,10 +52,31 @@ class AuthScheme(auth.AuthScheme):
         "C", {"type": "http", "scheme": "basic", "description": "client_id and client_secret; also as body members."}
     )
     HUB = SchemeFacts("H")
+    QUERY_CLIENT_ID = SchemeFacts(
+        "I",
+        {
+            "type": "apiKey",
+            "in": "query",
+            "name": "clientID",
+            "description": "The client id of an application with the grant client_credentials, beside its clientSecret.",
+        },
+    )
+    QUERY_CLIENT_SECRET = SchemeFacts(
+        "P",
+        {
+            "type": "apiKey",
+            "in": "query",
+            "name": "clientSecret",
+            "description": "The client's secret. The client needs the scope of the operation, as a machine token does.",
+        },
+        has_scopes=True,
+    )
 
 
-K, S, U, M, T, C, H = map(Auth.of, AuthScheme)
+K, S, U, M, T, C, H, _CLIENT_ID, _CLIENT_SECRET = map(Auth.of, AuthScheme)
 """The schemes under the letters of the interface's tables, for declarations: `auth=K & S | M`."""
+O = K & S | M | _CLIENT_ID & _CLIENT_SECRET  # noqa: E741 - the letter of the interface's tables
+"""The servers of a tenant, at the operations of organizations."""
 
 
 class Host(operation.Host):

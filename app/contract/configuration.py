@@ -26,6 +26,7 @@ from app.contract.connections import ConnectionName, ConnectionSettings, complet
 from app.contract.consent_forms import ConsentForm, Paragraph, agree
 from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors, Totp
 from app.contract.messages import Sending
+from app.contract.organization_settings import Organizations
 from app.contract.registration_form import FormField
 from app.contract.services_settings import DuoSettings, PushSettings
 
@@ -250,6 +251,7 @@ class TenantSettings(ConfigurationModel):
     session_limit: int = Field(default=0, ge=0, le=100)
     request_signing: Literal["off", "preferred", "strict"] = "preferred"
     custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
+    organizations: Organizations = Organizations()
     custom_objects: Annotated[tuple[CustomObject, ...], AfterValidator(_unique)] = Field(default=(), max_length=100)
     security_questions: dict[Words, Words] = Field(default_factory=dict, max_length=50)  # question by its id
     locales: Annotated[tuple[Tag, ...], Different] = ("en", "de", "ar")
@@ -306,6 +308,7 @@ class ApplicationSettings(ConfigurationModel):
     token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"
     scope: str = "openid profile email phone address offline_access"
     require_consent: bool = False
+    organization_usage: Literal["deny", "allow", "prompt", "require"] = "allow"
     require_pkce: bool = False
     allow_plain_pkce: bool = False
     cors_origins: tuple[str, ...] = ()

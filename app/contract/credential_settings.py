@@ -111,3 +111,8 @@ class SecondFactors(ConfigurationModel):
     )
     trusted_browser_days: int = Field(default=30, ge=0, le=365)  # "do not ask again here"; 0: always asked
     step_up: bool = True  # programs may request a step-up (mfa.md section 7)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether one authenticator is on."""
+        return any((self.totp, self.sms, self.email, self.security_questions, self.push, self.duo, self.passkey))

@@ -99,6 +99,23 @@ MANAGE = ErrorProfile(
     by_scheme=((AuthScheme.MACHINE_TOKEN, _MACHINE_ERRORS),),
 )
 
+_OF_SERVERS = tuple(held for held in MAIN.by_scheme if held[0] is not AuthScheme.ACCESS_TOKEN)
+ORGANIZATIONS = replace(
+    MANAGE,
+    name="organizations",
+    common=(e.BadParameter, e.UnknownKey, e.TooManyRequests),
+    by_scheme=(*_OF_SERVERS, (AuthScheme.QUERY_CLIENT_SECRET, _MACHINE_ERRORS)),
+)
+"""Operations of organizations, which servers call with any of their credentials."""
+NESTED = replace(
+    ORGANIZATIONS,
+    name="nested",
+    bad_body=e.BadNestedBody,
+    bad_put_body=e.BadNestedBody,
+    bad_delete_body=e.BadNestedBody,
+)
+"""Those of roles, role assignment and invitations, whose bodies have an error of their own (interface organizations.md section 1)."""
+
 OAUTH = ErrorProfile(
     name="oauth",
     bad_parameter=oauth.InvalidRequest,

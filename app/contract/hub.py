@@ -17,7 +17,7 @@ from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
-from app.contract.hub_models import InteractionDecision, InteractionOnly, NoParameters
+from app.contract.hub_models import InteractionDecision, InteractionOnly, NoParameters, OrganizationOption
 from app.contract.operations import HASHES, hub_operation
 from app.contract.registration_form import FormField
 from app.kit.wire import From, Wire
@@ -39,7 +39,9 @@ class Step(StrEnum):
     SECOND_FACTOR = "second_factor"  # the first factor is verified; the interaction keeps it for ten minutes
     PASSKEY_OFFER = "passkey_offer"  # signed in; offer a passkey for the next sign-in
     BACKUP_CODES = "backup_codes"  # the account has no saved backup codes; `problem`: last (just used), replaced (newer ones exist)
+    INVITATION = "invitation"  # to an organization, which this account cannot join
     ELSEWHERE = "elsewhere"  # ask to approve the sign-in of a program on another device; `problem`: done, no
+    SELECT_ORGANIZATION = "select_organization"  # choose one of `organizations`, or the personal account if `can_skip`
     CONSENT = "consent"
     PRIVACY_POLICY = "privacy_policy"  # the current version is not accepted yet
     CONSENT_FORMS = "consent_forms"  # the tenant's forms for the events in `consents` are not answered
@@ -120,8 +122,10 @@ class Next(Wire):
     consents: list[str] = Field(default_factory=list)  # events of the tenant's consent forms
     agreed: list[str] = Field(default_factory=list)  # CONSENT_FORMS: options that are accepted already
     missing: list[str] = Field(default_factory=list)  # field names of the tenant's form
-    can_skip: bool = False  # PIN
+    organizations: list[OrganizationOption] = Field(default_factory=list)  # SELECT_ORGANIZATION
+    can_skip: bool = False  # PIN; SELECT_ORGANIZATION: whether the personal account is offered
     login_hint: str | None = None
+    invitation: str | None = None  # the organization that a sign-in or registration joins at its end
     ui_locales: str | None = None
     display: str | None = None
     must_reauthenticate: bool = False  # `person` is signed in and must authenticate again (prompt=login, max_age)

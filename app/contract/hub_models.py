@@ -24,6 +24,17 @@ class InteractionDecision(InteractionOnly):
     allow: bool
 
 
+class OrganizationOption(Wire):
+    """An organization that the visitor may continue with."""
+
+    id: str
+    name: str
+    logo: str | None = None
+    roles: list[str] = Field(default_factory=list)
+    people: int  # its members
+    is_last_used: bool = False  # chosen last for this application
+
+
 class CodeRequest(InteractionOnly):
     code: str = Field(max_length=64)
 

@@ -1,6 +1,6 @@
 """Operations for passkeys: sign-in, management, the offer after a sign-in, replacement of a lost one."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -57,7 +57,8 @@ class OwnPasskeys(AccountView):
     passkeys: list[OwnPasskey]
     accepted: AcceptedCredentials
     has_password: bool = True
-    can_add: bool = True
+    obstacle: Literal["", "email", "connection", "limit"] = ""
+    """Why no passkey can be created: no email address, no HTTPS, or as many as an account may have; empty: one can."""
 
 
 class AddPasskeyRequest(WithPassword):

@@ -12,6 +12,7 @@ SHORT_PATHS: Final[Mapping[str, str]] = {
     "/delete-account": "/d",
     "/passkeys/reset": "/k",
     "/not-me": "/n",
+    "/invitation": "/i",
 }
 """The first segment of a mailed link by page; the link's token follows: `/r/TOKEN`."""
 

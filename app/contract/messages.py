@@ -46,6 +46,7 @@ class MailKind(StrEnum):
     SMART_LOGIN = "autologin"
     ONE_TOUCH = "noregistrationpasswordlesslogin"
     NO_ACCOUNT = "no_account"
+    INVITATION = "invite_user_to_organization"
 
 
 class SmsKind(StrEnum):

@@ -60,7 +60,8 @@ class NativeSignIn(Lower):
     `refresh_token` is required, though only `applert` reads it. `socialappname` names one of several connections to a provider.
     `redirect_uri` is that of the request for the code, and must be on the whitelist. `client_id` must be an application of the tenant; the
     tokens are the interface's own all the same. With the setting `legacy_native_login` the API secret is optional, and
-    `refresh_token` too, except for `applert`.
+    `refresh_token` too, except for `applert`. With `invitation_token` the account joins the inviting organization, which needs the invited
+    address to be verified; where a second factor is required, the app accepts the invitation after it.
     """
 
     native_provider: Annotated[str, From.PATH, Field(alias="nativeProvider", max_length=40)]
@@ -99,7 +100,7 @@ NATIVE = replace(MAIN, name="native", broken=e.BrokenManage)
 _PRESENTED = (
     refusals.UnknownConnection, refusals.ConnectionNotConfigured, refusals.ProviderTokenMissing, refusals.ProviderTokenSecretMissing,
     refusals.ProviderRefreshTokenMissing, refusals.JwtWithoutSubject, refusals.JwtRefused, refusals.ProviderFailed,
-    refusals.UnknownInvitation,
+    e.ClosedInvitation, e.OrganizationInactive, e.WrongInvitationEmail, e.NoSeatLeft,
 )  # fmt: skip
 _ACCOUNT = (
     e.RegistrationOff, e.MalformedEmail, e.UsernameMissing, e.PhoneMissing, e.PolicyNotAccepted, refusals.AccountLinkingOff,

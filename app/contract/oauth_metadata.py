@@ -55,6 +55,15 @@ class Address(OAuthWire):
     country: str | None = None
 
 
+class RoleContextClaim(OAuthWire):
+    """A role context of the account that has not expired."""
+
+    context: str
+    roles: list[str]
+    additional_permissions: list[str]
+    expiration: str | None
+
+
 class UserinfoResponse(OAuthWire):
     """Claims about a person (OpenID Connect Core section 5.1), as far as the scope and the `claims` parameter ask for them."""
 
@@ -80,6 +89,13 @@ class UserinfoResponse(OAuthWire):
     phone_number: str | None = None
     phone_number_verified: bool | None = None
     address: Address | None = None
+    roles: list[str] | None = None
+    permissions: list[str] | None = None  # of roles and role contexts together
+    role_contexts: list[RoleContextClaim] | None = None
+    org_id: str | None = None  # the organization that the access token is for
+    org_name: str | None = None
+    org_roles: list[str] | None = None  # the account's roles there
+    org_permissions: list[str] | None = None  # of these roles, with the scope `permissions`
 
 
 userinfo = operation(

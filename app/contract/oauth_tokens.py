@@ -100,6 +100,10 @@ class IntrospectionResponse(OAuthWire):
     nbf: int | None = None
     exp: int | None = None
     jti: str | None = None
+    org_id: str | None = None  # the organization that the token is for
+    org_name: str | None = None
+    org_roles: list[str] | None = None  # the account's roles there
+    org_permissions: list[str] | None = None  # of these roles, with the scope `permissions`
     act: Actor | None = None  # the actor on behalf of `sub` (RFC 8693 section 4.1)
 
 

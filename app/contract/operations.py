@@ -15,8 +15,6 @@ from app.kit.wire import Document, Wire
 
 CATALOGUE = Catalogue()
 ACCOUNTS = "/identity/v2/manage/account"
-RESERVED_PATHS = (f"{ACCOUNTS}/rolecontext",)
-"""Addresses of operations that are not there yet, where a parameter would take their segment (interface account.md operation A45)."""
 
 SECRETS: Final = ("password", "pin", "answer")
 """Parameters that may be hashed: PINs and security answers are hashed as passwords are."""
@@ -38,7 +36,7 @@ Res = TypeVar("Res", bound="Wire | Document")
 def taken_uids() -> frozenset[str]:
     """Return the fixed path segments beside `{uid}`, in lower case: no account may have one as its id."""
     paths = [path for declared in CATALOGUE for _, path in declared.addresses()]
-    below = (path.removeprefix(f"{ACCOUNTS}/") for path in (*paths, *RESERVED_PATHS) if path.startswith(f"{ACCOUNTS}/"))
+    below = (path.removeprefix(f"{ACCOUNTS}/") for path in paths if path.startswith(f"{ACCOUNTS}/"))
     return frozenset(rest.partition("/")[0].lower() for rest in below if not rest.startswith("{"))
 
 
@@ -65,6 +63,7 @@ def operation(
     takes_markup: bool = False,
     no_object: type[ApiError] | None = None,
     hashing: Hashing | None = None,
+    takes_blank_segments: bool = False,
     catalogue: Catalogue = CATALOGUE,
 ) -> Operation[Req, Res]:
     """Declare an operation and add it to the catalogue; the parameters are described at the groups of `Operation`.
@@ -80,6 +79,7 @@ def operation(
         BodyRules(accepts, answers, takes_markup, no_object),
         Documentation(summary, row),
         hashing,
+        takes_blank_segments,
     )  # fmt: skip
     catalogue.add(declared)
     return declared

@@ -70,6 +70,7 @@ REGISTRATION_ERRORS = (
     *MODEL_ERRORS, *SMS_SENDING, *RECORDS, *EMAIL_SENDING, *EMAIL_DOMAINS, e.EmailOfProvider, e.RegistrationOff, e.UsernameMissing,
     e.PhoneMissing, e.PasswordMissing, e.TooYoung, e.PolicyNotAccepted, e.PhoneLoginOff, e.UidTaken, e.MalformedUid, e.TooManyRequests,
     e.NoConsentForm, e.ConsentRefused, e.ConsentNeeded, e.PinMissing, e.PinRequired, e.TwoFactorOn,
+    e.ClosedInvitation, e.OrganizationInactive, e.WrongInvitationEmail, e.NoSeatLeft,
 )  # fmt: skip
 
 register = operation(

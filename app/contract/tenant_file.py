@@ -18,8 +18,10 @@ from app.contract.configuration_model import ConfigurationModel, Picture, WebAdd
 from app.contract.configuration_texts import describe
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
 from app.contract.messages import MailTemplate, SmsTemplate
+from app.contract.organizations_file import OrganizationFile, TenantRoleFile
 from app.contract.registration_form import FormField, contradiction
 from app.contract.resources import file_resources
+from app.contract.roles import MAX_ACCOUNT_ROLES, MAX_NAME, MAX_PERMISSIONS, MAX_ROLES
 from app.contract.services_settings import DuoFile, PushFile
 from app.kit.resource import Resource
 from app.kit.resource_models import file_model
@@ -29,11 +31,11 @@ RESERVED_APPLICATIONS = frozenset(
     {"authorize", "token", "device", "userinfo", "jwks", "logout", "register", "introspect", "revoke", "par"}
     | {"gatehouse-profile"}
 )
-LATER = frozenset({"roles", "organizations", "webhooks"})
+LATER = frozenset({"webhooks"})
 """Keys of a tenant that are reserved for later versions."""
 BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo", "connections")
 """Settings with a key of their own beside `settings`: long lists, and services with their secrets."""
-LATER_OF_ACCOUNTS = frozenset({"roles", "organizations"})
+LATER_OF_ACCOUNTS = frozenset({"organizations"})
 
 _LOCAL_HOST = re.compile(r"(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)\Z")
 _SCRIPT_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "view-source"})
@@ -142,6 +144,15 @@ class ApplicationFile(ApplicationSettings):
         return ApplicationSettings.model_validate(explicit)
 
 
+class RoleFile(ConfigurationModel):
+    """A role that accounts have, with all of its permissions."""
+
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
+    permissions: tuple[Annotated[str, Field(min_length=1, max_length=MAX_NAME)], ...] = Field(
+        default=(), max_length=MAX_PERMISSIONS
+    )
+
+
 class AccountFile(ConfigurationModel):
     """An account. Created if no account has its email, username or phone; an existing password is never overwritten."""
 
@@ -166,6 +177,9 @@ class AccountFile(ConfigurationModel):
     company: str | None = None
     local_language: str | None = None
     custom_fields: dict[str, str] = Field(default_factory=dict)
+    roles: tuple[str, ...] = Field(
+        default=(), max_length=MAX_ACCOUNT_ROLES, description="Names of the tenant's roles; the account has no others."
+    )
 
     @model_validator(mode="after")
     def _can_be_named(self) -> "AccountFile":
@@ -233,7 +247,18 @@ class TenantFile(ConfigurationModel):
     sms_templates: tuple[SmsTemplate, ...] | None = Field(
         default=None, max_length=100, description="Text messages of the tenant's own."
     )
+    roles: tuple[RoleFile, ...] | None = Field(
+        default=None, max_length=MAX_ROLES, description="The roles of accounts, known by their names."
+    )
     accounts: tuple[AccountFile, ...] | None = None
+    organization_roles: tuple[TenantRoleFile, ...] | None = Field(
+        default=None, max_length=1_000, description="Roles for the members of all organizations."
+    )
+    organizations: tuple[OrganizationFile, ...] | None = Field(
+        default=None,
+        max_length=10_000,
+        description="The companies among your customers. Nothing is removed, not even by `--prune`.",
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> "TenantFile":

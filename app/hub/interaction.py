@@ -56,6 +56,8 @@ class Interaction:
     """Address of the application's privacy notice."""
     terms: str = ""
     """Address of the application's terms."""
+    invitation: str = ""
+    """Name of the organization that this sign-in or registration joins at its end."""
 
     @property
     def application(self) -> tuple[str, ...]:
@@ -92,6 +94,7 @@ def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
         logo=_short(relying_party.logo) if relying_party else "",
         policy=_short(relying_party.policy) if relying_party else "",
         terms=_short(relying_party.terms) if relying_party else "",
+        invitation=(step.invitation or "")[:80],
     )
 
 

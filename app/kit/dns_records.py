@@ -46,6 +46,10 @@ class DnsRecords:
         """Return the texts (TXT) of a name. Raises DnsUnavailable."""
         return self._read(name, "TXT")
 
+    def mail_servers(self, name: str) -> list[str]:
+        """Return the mail servers (MX) of a name; none if it states that it takes no mail (RFC 7505). Raises DnsUnavailable."""
+        return [target for target in self._read(name, "MX") if target != "."]
+
     def _read(self, name: str, kind: str) -> list[str]:
         try:
             resolver = dns.resolver.Resolver(configure=not self._servers)
@@ -60,4 +64,6 @@ class DnsRecords:
             return []
         if kind == "TXT":
             return [b"".join(one.strings).decode("utf-8", "replace") for one in answer.rrset]
+        if kind == "MX":
+            return [one.exchange.to_text() for one in answer.rrset if one.rdtype == dns.rdatatype.MX]
         return [one.target.to_text() for one in answer.rrset if one.rdtype == dns.rdatatype.CNAME]

@@ -19,7 +19,7 @@ from structlog.typing import Processor
 
 REDACTED: Final = "***"
 _NAMES = (
-    "apikey|api_key|apisecret|api_secret|secret|client_secret|password|passwd|access_token|refresh_token|id_token|id_token_hint"
+    "apikey|api_key|apisecret|api_secret|secret|client_?secret|password|passwd|access_token|refresh_token|id_token|id_token_hint"
     "|token|code|otp|pin|session|binding|cookie|authorization|code_verifier|assertion|client_assertion|sott|vtoken|secondfactorauthenticationtoken"
 )
 _KEY = re.compile(rf"(?:x-\w+-)?(?:{_NAMES})\Z", re.IGNORECASE)

@@ -124,6 +124,8 @@ class Operation(Generic[Req, Res]):
     body: BodyRules = BodyRules()
     documentation: Documentation = Documentation()
     hashing: Hashing | None = None  # None: it never computes a password hash
+    takes_blank_segments: bool = False
+    """An empty path segment reaches it as an empty parameter, for which it has an error of its own."""
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
     _handlers: list[Callable[[Any, Req], Res | Document]] = field(init=False, default_factory=list, repr=False)
 

@@ -46,6 +46,14 @@ def digest(text: str) -> str:
     )
 
 
+_ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def alphanumeric(length: int) -> str:
+    """Return `length` random letters of both cases and digits."""
+    return "".join(secrets.choice(_ALPHANUMERIC) for _ in range(length))
+
+
 def hexadecimal(length: int) -> str:
     """Return `length` random hex digits in lower case."""
     return secrets.token_hex((length + 1) // 2)[:length]

@@ -29,16 +29,10 @@ class Match:
 
 
 class Router:
-    """The paths of a catalogue.
+    """The paths of a catalogue."""
 
-    Args:
-        reserved: fixed paths for future operations: nothing matches at them or below.
-    """
-
-    def __init__(self, operations: Iterable[AnyOperation], reserved: Iterable[str] = ()) -> None:
+    def __init__(self, operations: Iterable[AnyOperation]) -> None:
         self._root = _Node()
-        for path in reserved:
-            self._node(path)
         for operation in operations:
             for method, path in operation.addresses():
                 self._add(method, path, operation)
@@ -68,7 +62,8 @@ class Router:
 
     def find(self, path: str) -> Match | None:
         """Return the operations at the path; fixed segments win over parameters, which may have several names."""
-        return _walk(self._root, path.strip("/").split("/"), 0, [])
+        found = _walk(self._root, path.strip("/").split("/"), 0, [])
+        return found if found is None or all(found.parameters.values()) else _for_blank_segments(found)
 
     def owns(self, path: str) -> bool:
         """Return whether any operation has the path, whatever its method."""
@@ -84,11 +79,16 @@ def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Matc
     child = node.fixed.get(segments[at].lower())
     if child is not None:
         return _walk(child, segments, at + 1, parameters)
-    if not segments[at]:
-        return None
     hits = [_walk(child, segments, at + 1, [*parameters, (name, segments[at])]) for name, child in node.open]
     found = [hit for hit in hits if hit is not None]
     return _merged(found) if len(found) > 1 else next(iter(found), None)
+
+
+def _for_blank_segments(found: Match) -> Match | None:
+    """Return only the operations that take empty path segments; None if there is none."""
+    taking = {method: [one for one in held if one.takes_blank_segments] for method, held in found.methods.items()}
+    methods = {method: held for method, held in taking.items() if held}
+    return Match(methods, found.parameters) if methods else None
 
 
 def _merged(found: list[Match]) -> Match:

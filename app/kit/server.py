@@ -78,7 +78,7 @@ class RequestLifecycle(Protocol[ContextT]):
 
 
 class Server:
-    """The WSGI application that serves a catalogue; `reserved` as in `Router`.
+    """The WSGI application that serves a catalogue.
 
     Raises LookupError if an operation has no handler.
     """
@@ -88,7 +88,6 @@ class Server:
         catalogue: Catalogue,
         lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], Host],
-        reserved: Iterable[str] = (),
     ) -> None:
         self.catalogue = catalogue
         self.lifecycle = lifecycle
@@ -96,7 +95,7 @@ class Server:
         self._unavailable = ThrottledLog(log)
         if missing := [operation.name for operation in catalogue if not operation.is_implemented]:
             raise LookupError(f"operations without a handler: {', '.join(missing)}")
-        self._routers = {host: Router(catalogue.on(host), reserved) for host in catalogue.hosts()}
+        self._routers = {host: Router(catalogue.on(host)) for host in catalogue.hosts()}
         self._nothing = Router(())
 
     def _router(self, host: Host) -> Router:

@@ -13,6 +13,8 @@ _CALLERS = {
     "MachineToken": "machine token",
     "SecondFactorToken": "second-factor token",
     "Client": "client credentials",
+    "QueryClientId": "client id",
+    "QueryClientSecret": "client secret",
 }
 _MAX_DEPTH = 3
 

@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from app.contract.saml_apps import CLIENTS, PROVIDERS
-from app.identity.administration import saml_certificates
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
@@ -19,6 +18,7 @@ from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.resources.settings_store import store_of
 from app.identity.directory.tenants import changes
+from app.identity.platform import saml_certificates
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork

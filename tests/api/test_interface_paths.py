@@ -6,9 +6,7 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from app.contract.accounts import ReadAccount
-from app.contract.auth import Host
-from app.contract.operations import CATALOGUE, RESERVED_PATHS, load_catalogue, taken_uids
-from app.kit.routing import Router
+from app.contract.operations import CATALOGUE, load_catalogue, taken_uids
 from app.kit.wire import From, shape_of
 from tests.support.identity_service import on_one_database
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
@@ -19,7 +17,6 @@ CUSTOM_UID = {"custom_uid": True}
 RESERVED_SEGMENTS = [
     ("GET", "uid/password", None),
     ("GET", "rolecontext", None),  # A45
-    ("GET", "rolecontext/shop", None),
     ("DELETE", "rolecontext", None),
     ("PUT", "identities/password", {"password": "Quartz-lantern-58"}),  # a fixed segment of another operation
 ]
@@ -48,12 +45,7 @@ def test_custom_uid_equal_to_reserved_segment_is_refused(new_tenant_server: NewT
     assert answered(tenant.send("POST", MANAGE, {"Uid": f"{word}s", "UserName": "ada", "Password": "Zebra-kettle-91"}))
 
 
-def test_reserved_paths_have_no_operation_and_are_routed() -> None:
-    router = Router(CATALOGUE.on(Host.API))
-    owned = {path.lower() for operation in CATALOGUE for _, path in operation.addresses()}
-    for path in RESERVED_PATHS:
-        assert not any(other == path or other.startswith(f"{path}/") for other in owned), path
-        assert router.find(path) is not None, f"{path} is not routed"
+def test_fixed_segments_are_no_account_ids() -> None:
     assert {"uid", "rolecontext", "identities", "forgot"} <= taken_uids()
 
 

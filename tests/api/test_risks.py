@@ -72,8 +72,13 @@ def attempt_sign_in(
     )  # fmt: skip
 
 
+def is_refusal(mail: dict[str, Any]) -> bool:
+    """Whether the mail reports a sign-in that was refused."""
+    return "Sign-in blocked" in mail["text"] and "all set" not in mail["text"]
+
+
 def notices(who: AccountHolder) -> list[str]:
-    return [mail["text"] for mail in who.mails() if "New sign-in to" in mail["text"]]
+    return [mail["text"] for mail in who.mails() if "New sign-in to" in mail["text"] or is_refusal(mail)]
 
 
 def test_familiar_sign_in_sends_no_notice(ada: AccountHolder) -> None:
@@ -136,6 +141,7 @@ def test_refuse_action_refuses_new_signal(
         assert refused(attempt_sign_in(ada, user_agent, address)) == (403, code)
     assert refused(attempt_sign_in(ada, user_agent, address, password="wrong")) == (401, 966)
     assert len(notices(ada)) == 2
+    assert all(is_refusal(mail) for mail in ada.mails()[-2:]), "a refused sign-in is not reported as a sign-in"
     sign_in(ada)
 
 

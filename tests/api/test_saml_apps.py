@@ -11,7 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from app.identity.administration import saml_certificates
+from app.identity.platform import saml_certificates
 from app.kit.resource import MASKED
 from tests.support.machines import ask, machine
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused

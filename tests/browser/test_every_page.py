@@ -119,7 +119,7 @@ def test_without_scripts_enter_presses_the_first_button(without_scripts: Page, g
             more.click()
         if page.locator("button:not([type=submit]):visible").count():
             faults.append(f"{name} {state}: a button that sends nothing")
-        for form in page.locator("main form:has(input.control)").all():
+        for form in page.locator("main form[method=post]:has(input.control)").all():
             name_and_value = form.evaluate(DEFAULT_BUTTON)
             with page.expect_request(lambda request: request.method == "POST") as sent:
                 form.locator("input.control").first.press("Enter")

@@ -226,7 +226,7 @@ def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_v
     page = visitor.open("/username")
     page = page.press("Use a passkey", credential=assertion(page))
     assert status_and_heading(page) == (403, "Two-step verification")
-    page = page.follow("Can’t use it? Start over")
+    page = page.follow("Sign in again instead")
     assert status_and_heading(page) == (200, "Confirm it’s you")
     page = page.press("Continue", password=ada.password)
     page = page.press("Use a passkey", credential=assertion(page))

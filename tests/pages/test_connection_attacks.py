@@ -176,7 +176,7 @@ def test_identity_is_linked_only_if_the_page_named_it(new_federated_user: NewFed
     """An attacker started a federated sign-in with a foreign address and left the login page open."""
     eve = new_federated_user(trusts=False)
     person = eve.tenant.person(ADA["email"])
-    page = eve.sign_in("eve").follow("Sign in")
+    page = eve.sign_in("eve").follow("Sign in to connect it")
     assert "connect your accounts" in page.text
     plain = eve.visitor.open(page.address.replace("&needs=connects", ""))
     plain.press("Sign in", identifier=person.email, password=person.password)

@@ -80,7 +80,7 @@ def link_notices(user: FederatedUser) -> list[str]:
 def test_trusted_provider_opens_account_with_its_address(user: FederatedUser) -> None:
     user.tenant.person(ADA["email"])
     assert user.sign_in().heading == "Your profile"
-    assert link_notices(user) == ["An account was connected to"]
+    assert link_notices(user) == ["Globex was connected to"]
     user.visitor.forget("session")
     assert user.sign_in(email="ada@another.test", email_verified=False).heading == "Your profile"
 
@@ -127,7 +127,7 @@ def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: Federa
 
 def test_sign_in_links_the_untrusted_identity(untrusted: FederatedUser) -> None:
     ada = untrusted.tenant.person(ADA["email"])
-    login = untrusted.sign_in().follow("Sign in")
+    login = untrusted.sign_in().follow("Sign in to connect it")
     assert login.press("Sign in", identifier=ada.email, password=ada.password).heading == "Your profile"
     untrusted.visitor.forget("session")
     assert untrusted.sign_in().heading == "Your profile"
@@ -136,7 +136,7 @@ def test_sign_in_links_the_untrusted_identity(untrusted: FederatedUser) -> None:
 def test_identity_is_not_linked_to_other_addresses_account(untrusted: FederatedUser) -> None:
     """The identity may come from another person's browser: only the account with the same address may link it."""
     eve = untrusted.tenant.person("eve@example.test")
-    login = untrusted.sign_in().follow("Sign in")
+    login = untrusted.sign_in().follow("Sign in to connect it")
     assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == "Your profile"
     untrusted.visitor.forget("session")
     assert untrusted.sign_in().heading == "Create your account"

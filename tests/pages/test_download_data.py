@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.identity.directory.roles.store import role_contexts
 from app.identity.entry.tables import metadata
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -74,8 +75,15 @@ def texts(value: Any) -> Iterator[str]:
         yield value
 
 
+def give_role_context(tenant: World, uid: str) -> None:
+    row = {"tenant_id": tenant.tenant_id, "uid": uid, "context": "shop", "additional_permissions": ["orders:read"]}
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        work.run(role_contexts.insert(), row)
+
+
 def test_download_is_complete_and_holds_no_secret(tenant: World, browser: Visitor) -> None:
     ada, shop = tenant.person("ada@example.com", FirstName="Ada"), tenant.application("shop", client_name="Acme Shop")
+    give_role_context(tenant, ada.uid)
     callback = browser.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     tokens = shop.redeem(callback.query["code"]).json or {}
     app, codes_page = add_app(browser, tenant, ada)
@@ -92,6 +100,8 @@ def test_download_is_complete_and_holds_no_secret(tenant: World, browser: Visito
     assert [item["name"] for item in exported["applications"]] == ["Acme Shop"]
     assert exported["security_questions"] == [{"id": "pet", "question": "First pet?"}]
     assert len(exported["sessions"]) == 1
+    shop_context = {"context": "shop", "roles": [], "additional_permissions": ["orders:read"], "expires_at": None}
+    assert exported["role_contexts"] == [shop_context]
     assert {"second_factor.enrolled", "tokens.issued", "mail.posted"} <= {item["event"] for item in exported["events"]}
     stored_secrets = set(secrets_at_rest(tenant))
     assert len(stored_secrets) > 20

@@ -272,7 +272,7 @@ def test_security_alert_link_locks_the_account(world: World, new_visitor: NewVis
     assert page.press("Secure my account").heading == "Check your email"
     assert attacker.open("/profile").heading == "Welcome back"
     assert attacker.open("/login").press("Sign in", identifier=ada.email, password=NEW).status == 401
-    assert owner.open(f"{parts.path}?{parts.query}").heading == "Already done"
+    assert owner.open(f"{parts.path}?{parts.query}").heading == "Account already secured"
     result = owner.open(reset_path(world, ada)).press("Save password", password="Amber-window-44")
     assert result.address.endswith("/profile")
 

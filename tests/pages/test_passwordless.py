@@ -52,7 +52,7 @@ def by_mail(page: VisitedPage, name: str = ADA) -> VisitedPage:
 
 
 def by_device(page: VisitedPage, name: str = ADA) -> VisitedPage:
-    return page.follow("Use your other device").press("Email me a sign-in request", identifier=name)
+    return page.follow("Approve on another device").press("Email me a sign-in request", identifier=name)
 
 
 def number_on(page: VisitedPage) -> str:
@@ -79,7 +79,7 @@ def test_opening_the_link_does_not_use_it_up(
     page = new_visitor_at(world).open(link)
     assert page.answer
     assert page.answer.headers["Referrer-Policy"] == "no-referrer"
-    assert page.press("Sign in here").address.endswith("/profile")
+    assert page.press("Sign in on this device").address.endswith("/profile")
 
 
 def test_link_signs_in_the_browser_that_opens_it(
@@ -89,7 +89,7 @@ def test_link_signs_in_the_browser_that_opens_it(
     shop = world.application("shop", client_uri="https://shop.example/")
     sent = by_mail(visitor.authorize(shop), ada.email)
     other = new_visitor_at(world)
-    assert other.open(link_path(world)).press("Sign in here").address == "https://shop.example/"
+    assert other.open(link_path(world)).press("Sign in on this device").address == "https://shop.example/"
     assert other.authorize(shop).query["code"]
     assert visitor.open(sent.address).heading == "Check your email"
     assert visitor.open("/profile").heading == "Welcome back"

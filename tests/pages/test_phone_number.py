@@ -59,7 +59,7 @@ def advance_clock(world: World, **delta: float) -> None:
 
 
 def test_number_is_added_changed_and_removed(world: World, visitor: Visitor, ada: Person) -> None:
-    page = signed_in(visitor, ada, "/profile").follow("Phone number Add one to use it for sign-in Not set")
+    page = signed_in(visitor, ada, "/profile").follow("Phone number Add one to sign in with Not set")
     assert "Add a phone number to sign in" in page.text
     sent = page.follow("Add phone number").press("Send code", phone=TYPED)
     assert (sent.status, sent.heading) == (200, "Check your phone")
@@ -320,7 +320,7 @@ def test_unverified_stored_number_can_be_verified(world: World, visitor: Visitor
 def test_phone_pages_are_off_without_phone_login(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE)
     visitor = new_visitor_at(world)
-    assert "Add one to use it for sign-in" not in signed_in(visitor, world.person("ada@example.com"), "/profile").text
+    assert "Add one to sign in with" not in signed_in(visitor, world.person("ada@example.com"), "/profile").text
     for page in ("/phone", "/phone/change", "/phone/remove", "/phone/confirm"):
         assert visitor.open(page).address.endswith("/profile"), page
     token = visitor.open("/username").form("Save").fields["token"]

@@ -82,7 +82,7 @@ def test_mailed_link_sets_a_new_pin_once(new_world: NewWorld, new_visitor_at: Ne
     page = visitor.open(path)
     assert page.heading == "Reset PIN"
     assert page.press("Save PIN", pin=OTHER).heading == "Your PIN was changed"
-    assert visitor.open(path).heading == "Link expired"
+    assert visitor.open(path).heading == "Link already used"
 
 
 @pytest.mark.parametrize("services", ["sqlite"], indirect=True)

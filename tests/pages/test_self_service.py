@@ -63,7 +63,7 @@ def test_profile_rows_lead_to_their_change(new_world: NewWorld, new_visitor_at: 
     for row, heading in (
         ("Name Ada Lovelace", "Edit your profile"),
         ("Email ada@example.com Verified", "Email addresses"),
-        ("Username Choose one to use it for sign-in Not set", "Username"),
+        ("Username Choose one to sign in with Not set", "Username"),
         ("Delete account You’ll have 3 days to change your mind", "Delete account"),
     ):
         assert page.follow(row).heading == heading

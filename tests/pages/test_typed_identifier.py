@@ -15,7 +15,7 @@ TARGETS = {
     "Forgot password?": ("Forgot password?", "Send reset link"),
     "Create account": ("Create your account", "Create account"),
     "Get an email link": ("Sign in without a password", "Email me a link"),
-    "Use your other device": ("Approve on another device", "Email me a sign-in request"),
+    "Approve on another device": ("Approve on another device", "Email me a sign-in request"),
     "Lost your passkey?": ("Lost your passkey?", ""),
 }
 

@@ -1,7 +1,8 @@
-"""A DNS server of the test: answers CNAME and TXT questions over UDP from a dictionary. pytest loads it as a plugin."""
+"""A DNS server of the test: answers CNAME, MX and TXT questions over UDP from a dictionary. pytest loads it as a plugin."""
 
 from __future__ import annotations
 
+import re
 import socketserver
 import threading
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ class FakeDns:
         asked = question.question[0]
         name, kind = asked.name.to_text(omit_final_dot=True).lower(), dns.rdatatype.to_text(asked.rdtype)
         if (text := self.records.get((name, kind))) is not None:
-            response.answer.append(dns.rrset.from_text(asked.name, 60, "IN", kind, text))
+            response.answer.append(dns.rrset.from_text(asked.name, 60, "IN", kind, *_records(kind, text)))
         elif not any(known == name for known, _ in self.records):
             response.set_rcode(dns.rcode.NXDOMAIN)
         return response.to_wire()
@@ -45,6 +46,17 @@ class FakeDns:
 
     def text(self, name: str, text: str) -> None:
         self.records[name, "TXT"] = f'"{text}"'
+
+    def several_texts(self, name: str, texts: str) -> None:
+        """State several TXT records, each in quotes."""
+        self.records[name, "TXT"] = texts
+
+    def mail_server(self, name: str, server: str = "mx.example") -> None:
+        self.records[name, "MX"] = f"10 {server}."
+
+
+def _records(kind: str, text: str) -> list[str]:
+    return re.findall(r'"[^"]*"', text) if kind == "TXT" else [text]
 
 
 @pytest.fixture

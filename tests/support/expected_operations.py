@@ -1,5 +1,5 @@
 """The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 8 and 10 to 13, account.md sections 1, 2, 4, 5, 7 and 8, mfa.md sections 2 to 7, statuses from errors.md.
+user.md sections 1 to 8 and 10 to 13, account.md sections 1, 2, 4 to 8, mfa.md sections 2 to 7, statuses from errors.md.
 Nothing here is read from the code.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 BAD_REQUEST = frozenset(
     {
         908, 920, 929, 930,
-        965, 968, 1032, 1035, 1036, 1038, 1048, 1075, 1076, 1079, 1083, 1084, 1089, 1090, 1096, 1107, 1118, 1124, 1125, 1141,
+        965, 968, 1032, 1035, 1036, 1038, 1048, 1075, 1076, 1079, 1083, 1084, 1089, 1090, 1096, 1107, 1118, 1124, 1125, 1141, 1172,
         1201, 1202, 1203, 1213, 1214, 1337, 2017,
     }
 )  # fmt: skip
@@ -207,6 +207,20 @@ ROWS: dict[str, Row] = {
     "A35": Row("DELETE", f"{M}/account/{{uid}}/customobject/{{objectrecordid}}", "K+S", "1208 902 1212 1001 1057", marks="PW",
                takes_form=False),
     "A36": Row("GET", f"{M}/account/{{uid}}/consent/logs", "K+S", "1227 1228 984"),
+    "A37": Row("GET", f"{M}/account/{{uid}}/role", "K+S", "984"),
+    "A38": Row("PUT", f"{M}/account/{{uid}}/role", "K+S", "1047 984", takes_form=False),
+    "A39": Row("DELETE", f"{M}/account/{{uid}}/role", "K+S", "1047 984", takes_form=False),
+    "A40": Row("GET", f"{M}/account/{{uid}}/rolecontext", "K+S", "1133 984"),
+    "A41": Row("PUT", f"{M}/account/{{uid}}/rolecontext", "K+S", "1047 1133 1172", takes_form=False),
+    "A42": Row("DELETE", f"{M}/account/{{uid}}/rolecontext/{{context}}", "K+S", "1133", takes_form=False),
+    "A43": Row("DELETE", f"{M}/account/{{uid}}/rolecontext/{{context}}/role", "K+S", "1133 1047", takes_form=False),
+    "A44": Row("DELETE", f"{M}/account/{{uid}}/rolecontext/{{context}}/additionalpermission", "K+S", "1133 1142", takes_form=False),
+    "A45": Row("GET", f"{M}/account/rolecontext/{{context}}", "K+S", "1133"),
+    "A46": Row("GET", f"{M}/role", "K+S"),
+    "A47": Row("POST", f"{M}/role", "K+S", "1175", takes_form=False),
+    "A48": Row("DELETE", f"{M}/role/{{role}}", "K+S", "1047", takes_form=False),
+    "A49": Row("PUT", f"{M}/role/{{role}}/permission", "K+S", "1047", takes_form=False),
+    "A50": Row("DELETE", f"{M}/role/{{role}}/permission", "K+S", "1047 1142", takes_form=False),
     "A51": Row("POST", f"{M}/registrationdata", "K+S", "1151 1154 1158", takes_form=False),
     "A52": Row("GET", f"{M}/registrationdata/{{type}}", "K+S", "1155 1156 1158"),
     "A53": Row("PUT", f"{M}/registrationdata/{{recordid}}", "K+S", "1150 1151 1154", takes_form=False),

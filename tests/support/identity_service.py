@@ -19,9 +19,9 @@ from sqlalchemy.pool import QueuePool
 
 from app.contract.configuration import Argon2
 from app.identity import create_services
-from app.identity.administration import saml_certificates
 from app.identity.credentials.passwords import hashing
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys, new_private_key
+from app.identity.platform import saml_certificates
 from app.identity.platform.services import Services
 from app.identity.platform.store import database, migrate
 from app.identity.platform.store.database import Database

@@ -103,7 +103,7 @@ class World:
         """Add an account."""
         uid, now = randomness.uid(), self.services.clock.now()
         row = {
-            "tenant_id": self.tenant_id, "uid": uid, "profile_id": randomness.uid(), "email": email, "email_verified": True, "roles": [],
+            "tenant_id": self.tenant_id, "uid": uid, "profile_id": randomness.uid(), "email": email, "email_verified": True,
             "password_hash": self.services.hashing.hash(password, CHEAP), "emails": [{"Type": "Primary", "Value": email, "verified": True}],
             "profile": profile, "private": {}, "created_at": now, "modified_at": now,
         }  # fmt: skip

@@ -108,6 +108,10 @@ class Browser:
     def consent(self, attempt: str, allow: bool) -> Next:
         return self._post("/hub/consent", {"Attempt": attempt, "Allow": allow}, attempt)
 
+    def choose(self, attempt: str, organization: str) -> Next:
+        """Choose an organization; an empty one is the personal account."""
+        return self._post("/hub/organization", {"Attempt": attempt, "Organization": organization}, attempt)
+
     def resume(self, attempt: str) -> Next:
         return self._send("GET", f"/hub/attempts/{quote(attempt)}", b"", attempt)
 

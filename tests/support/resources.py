@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.contract.operations import RESERVED_PATHS
 from app.contract.resources import BOUND, RESOURCES, import_contract
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.export import export
@@ -160,7 +159,7 @@ def sample_server(services: Services) -> Server:
         def host_of(raw: RawRequest) -> Host:
             return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-        _SERVERS[id(services)] = Server(samples.CATALOGUE, IdentityLifecycle(services), host_of, RESERVED_PATHS)
+        _SERVERS[id(services)] = Server(samples.CATALOGUE, IdentityLifecycle(services), host_of)
     return _SERVERS[id(services)]
 
 

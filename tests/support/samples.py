@@ -17,6 +17,7 @@ from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
 from app.hub import create_app
+from app.hub.forms import captcha
 from app.hub.gallery import all_samples
 from app.hub.locale import LANGUAGES
 from app.settings import Settings
@@ -95,6 +96,10 @@ def all_rendered() -> list[Sample]:
     return [rendered(page, state, language) for page, state in names() for language in LANGUAGES]
 
 
+UNSOLVED = re.compile(rf' data-seed="\d+"(?= data-bits="{captcha.sample().work_bits}")')
+"""What starts the work of a captcha sample: seconds of computing per frame, after which the page would change amid the rules."""
+
+
 @Request.application
 def shown(request: Request) -> Response:
     """Serve the gallery and a sheet for its pages; posted forms are answered with 204."""
@@ -105,11 +110,18 @@ def shown(request: Request) -> Response:
         return Response(SHEET, mimetype="text/html")
     if not request.path.startswith(("/_gallery/", "/static/")):
         return Response("waits")  # the polling script's request
-    answer = Response.from_app(hub(), request.environ)
-    if request.headers.get("Sec-Fetch-Dest") == "iframe":  # frames are allowed on the sheet only
+    if request.headers.get("Sec-Fetch-Dest") != "iframe":
+        return Response.from_app(hub(), request.environ)
+    return framed(Response.from_app(hub(), {**request.environ, "HTTP_ACCEPT_ENCODING": "identity"}))
+
+
+def framed(answer: Response) -> Response:
+    """Return a page of the hub for a frame of the sheet: frames are allowed there only."""
+    if answer.mimetype == "text/html":
         policy = answer.headers["Content-Security-Policy"]
         answer.headers["Content-Security-Policy"] = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
         answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+        answer.set_data(UNSOLVED.sub("", answer.get_data(as_text=True)))
     return answer
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from datetime import datetime, timedelta
+from functools import cache
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
@@ -27,10 +28,15 @@ def sott_of(
     return encrypted(plain, secret or tenant.api_secret)
 
 
+@cache
+def key_of(secret: str) -> bytes:
+    """Return the key of the tokens, whose ten thousand rounds a server spends once per secret."""
+    return hashlib.pbkdf2_hmac("sha1", secret.encode(), bytes(8), 10_000, 32)
+
+
 def encrypted(plain: bytes, secret: str) -> str:
     """Return a plain text in the token's form."""
-    made = hashlib.pbkdf2_hmac("sha1", secret.encode(), bytes(8), 10_000, 32)
     missing = 16 - len(plain) % 16
-    encryptor = Cipher(algorithms.AES(made), modes.CBC(b"tu89geji340t89u2")).encryptor()
+    encryptor = Cipher(algorithms.AES(key_of(secret)), modes.CBC(b"tu89geji340t89u2")).encryptor()
     text = base64.b64encode(encryptor.update(plain + bytes([missing]) * missing) + encryptor.finalize()).decode()
     return f"{text}*{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}"

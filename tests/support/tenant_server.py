@@ -52,7 +52,7 @@ class TenantServer:
         held = {"apikey": self.api_key, "apisecret": self.api_secret if with_secret and bearer is None else None}
         asked = {name: value for name, value in {**held, **query}.items() if value is not None}
         headers = {**(headers or {}), **({"Authorization": f"Bearer {bearer}"} if bearer else {})}
-        client = Client(self.app)
+        client = Client(self.app, use_cookies=False)  # one of its own per request would be empty, yet parsed
         base = f"http://{self.services.settings.api_hostname}"
         sent = {"json": body} if body is not None else {}
         return client.open(path, method=method, query_string=asked, base_url=base, headers=headers, **sent)

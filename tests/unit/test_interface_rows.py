@@ -120,11 +120,6 @@ def test_pages_and_operations_are_known_by_address() -> None:
     assert [names(one) for one in found] == [["protocol.logout"], ["tenants.appinfo"]]
 
 
-def test_address_of_a_later_operation_is_reserved() -> None:
-    (found,) = compare([Row("x", "", "GET", "/identity/v2/manage/account/rolecontext/{context}")], [], [])
-    assert found.status == "its address is reserved"
-
-
 def test_every_resource_has_lines(folder: Path) -> None:
     lines = {one.name: one for one in resource_lines.lines_per_resource(asked_by(folder))}
     assert set(lines) == {one.kind for one in RESOURCES}

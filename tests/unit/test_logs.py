@@ -25,6 +25,7 @@ def configured() -> Iterator[None]:
         "GET /x?apikey=S3CRET&b=1",
         "GET /x?ApiSecret=S3CRET",
         "access_token=S3CRET",
+        '{"clientSecret": "S3CRET"}',
         "{'refresh_token': 'S3CRET'}",
         '{"Password": "S3CRET"}',
         "Authorization: Bearer S3CRET",
@@ -39,7 +40,9 @@ def test_secret_in_a_text_is_masked(text: str) -> None:
     assert "S3CRET" not in redacted(text)
 
 
-@pytest.mark.parametrize("key", ["password", "apikey", "ApiSecret", "X-Acme-ApiKey", "access_token", "cookie", "code"])
+@pytest.mark.parametrize(
+    "key", ["password", "apikey", "ApiSecret", "X-Acme-ApiKey", "access_token", "clientSecret", "cookie", "code"]
+)
 def test_value_under_a_sensitive_name_is_masked(key: str) -> None:
     assert redacted({key: "S3CRET"}) == {key: "***"}
 

@@ -36,7 +36,9 @@ PASSING = {"0018": {"ck_audit_before"}}
 PARTITIONS = {"audit_before", "audit_other"}
 """Partitions that the migrations make; the schema in code knows their table alone."""
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-outbox, consents, tenants = (metadata.tables[name] for name in ("outbox", "consents", "tenants"))
+outbox, consents, tenants, applications = (
+    metadata.tables[name] for name in ("outbox", "consents", "tenants", "applications")
+)
 
 
 def dialect(url: str) -> str:
@@ -67,6 +69,7 @@ def services(fresh_postgres: PostgresUrls) -> Iterator[Database]:
         work.run(insert(consents).values(tenant_id=name, uid="u", client_id="shop", scopes=[], given_at=NOW))
         work.run(insert(outbox).values(**queued_message(name)))
         work.run(insert(tenants).values(**tenant(name)))
+        work.run(insert(applications).values(tenant_id=name, client_id="c", name="c", settings={}, created_at=NOW))
         work.commit()
     yield database
     database.dispose()
@@ -277,9 +280,9 @@ def test_row_of_another_tenant_is_neither_added_nor_moved(services: Database) ->
                 connection.execute(statement.encode())
 
 
-def test_tenant_lookup_sees_only_tenants(services: Database) -> None:
+def test_tenant_lookup_sees_only_tenants_and_clients(services: Database) -> None:
     views = {name: seen(services, "lookup", name) for name in metadata.tables}
-    assert {name for name, rows in views.items() if rows} == {"tenants"}
+    assert {name for name, rows in views.items() if rows} == {"tenants", "applications"}
     assert views["tenants"] == {"acme", "globex"}
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 import pytest
+from pydantic import BaseModel
 
 import app.identity.entry.areas
 from app.contract.operations import CATALOGUE
@@ -20,6 +21,18 @@ WITH_BOTH = [
 ]
 
 
+def _value(annotation: Any) -> Any:
+    """Return a value of a field: a list of one item, an object with its required members, a choice or a text."""
+    if get_origin(annotation) is list:
+        return [_value(get_args(annotation)[0])]
+    if get_origin(annotation) is Annotated:
+        return _value(get_args(annotation)[0])
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        required = ((name, field) for name, field in annotation.model_fields.items() if field.is_required())
+        return {field.alias or name: _value(field.annotation) for name, field in required}
+    return next((one for one in get_args(annotation) if isinstance(one, str)), "x")
+
+
 @pytest.mark.parametrize("operation", WITH_BOTH, ids=lambda operation: operation.name)
 def test_body_never_replaces_a_path_parameter(operation: AnyOperation) -> None:
     shape = shape_of(operation.request)
@@ -28,7 +41,7 @@ def test_body_never_replaces_a_path_parameter(operation: AnyOperation) -> None:
     good = {name: next((one for one in held if isinstance(one, str)), "good") for name, held in choices.items()}
     parameters = {wire: good[name] for name, wire in shape.places[From.PATH].items()}
     body: dict[str, Any] = {
-        wire: next((one for one in get_args(fields[name].annotation) if isinstance(one, str)), "x")
+        wire: _value(fields[name].annotation)
         for name, wire in shape.places[From.BODY].items()
         if wire in shape.required_body
     }

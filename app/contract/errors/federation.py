@@ -149,8 +149,3 @@ class JwtWithoutSubject(ApiError):
 class JwtRefused(ApiError):
     code, status, message = 1232, 403, "JWT token is invalid"
     description = "JWT not valid."
-
-
-class UnknownInvitation(ApiError):
-    code, status, message = 8175, 400, "Invitation id is invalid"
-    description = "Malformed, or no longer open."

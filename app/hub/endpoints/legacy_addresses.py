@@ -34,6 +34,10 @@ _PAGES_BY_LINK_TYPE: Final = {
 @views.get("/auth")
 def auth() -> Response:
     """The legacy authentication page; `action` and `vtype` select the page."""
+    if invitation := request.args.get("invitation_token", "")[:MAX_TOKEN_LENGTH]:
+        kept = _given_parameters("return_url", "lang")
+        address = link_address("/invitation", invitation)
+        return journey.redirect_to(f"{address}?{urlencode(kept)}" if kept else address)
     action, return_url = request.args.get("action", "").lower(), request.args.get("return_url")
     if action == "logout":
         return sign_out(contract.SignOutRequest(return_url=return_url))

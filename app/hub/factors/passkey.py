@@ -17,9 +17,7 @@ _MAX_CHARACTERS: Final = 60_000
 class PasskeyForm(FactorForm):
     """The browser's credential as JSON; empty if no script ran."""
 
-    credential = HiddenField(
-        validators=[InputRequired(_l("Your browser didn’t offer a passkey. Turn on JavaScript, or try another way."))]
-    )
+    credential = HiddenField(validators=[InputRequired(_l("Turn on JavaScript to use a passkey, or try another way."))])
     wrong = _l("That passkey didn’t work. Use a different one, or try another way.")
     error_field = ""  # the error belongs to the form: the field is hidden
 

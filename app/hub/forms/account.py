@@ -14,7 +14,7 @@ from app.contract import errors as e
 from app.contract.credential_settings import Pins
 from app.contract.hub import AccountView
 from app.hub import journey
-from app.hub.forms.base import HubForm
+from app.hub.forms.base import HubForm, too_long
 from app.hub.forms.code import ENOUGH_TEXTS
 from app.hub.page import Notice
 from app.hub.visit import current_visit
@@ -179,7 +179,7 @@ class QuestionsForm(HubForm):
         widgets = {
             f"answer_{at}": StringField(
                 text,
-                [Length(max=500, message=_l("This is too long."))],
+                [Length(max=500, message=too_long(500))],
                 render_kw={"autocomplete": "off", "dir": "auto"},
             )
             for at, (_, text) in enumerate(questions)

@@ -5,7 +5,7 @@ Lengths and patterns stay in the contract; its errors appear at the field of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, Self
 
 from flask import current_app, has_request_context, request
@@ -99,15 +99,15 @@ class HubForm(FlaskForm):
         try:
             self.request = self.to_request()
         except ValidationError as refusal:
-            self._add_contract_errors(refusal)
+            self.add_contract_errors(refusal)
             return False
         return True
 
-    def _add_contract_errors(self, refusal: ValidationError) -> None:
+    def add_contract_errors(self, refusal: ValidationError) -> None:
         """Add the contract's errors to the fields of the same names, or to the form."""
         for problem in refusal.errors(include_url=False, include_input=False):
             name = _field_name(problem["loc"])
-            self.add_error(name, _SENTENCES.get(problem["type"], _SENTENCES["value_error"]))
+            self.add_error(name, _sentence(problem["type"], problem.get("ctx") or {}))
 
     def add_error(self, name: str, sentence: Any) -> None:
         """Add an error to the field of this name, or to the form if there is none."""
@@ -187,7 +187,20 @@ def _field_name(loc: tuple[int | str, ...]) -> str:
 
 _SENTENCES: Final = {
     "missing": _l("Fill in this field."),
-    "string_too_short": _l("This is too short."),
-    "string_too_long": _l("This is too long."),
-    "value_error": _l("Check the format."),
+    "value_error": _l("That doesn’t look right. Check it and try again."),
 }
+
+
+def _sentence(kind: str, limits: Mapping[str, Any]) -> Any:
+    """Return the sentence for an error of the contract: Pydantic's type and context."""
+    if kind == "string_too_long":
+        return too_long(limits["max_length"])
+    if kind == "string_too_short":
+        shortest = limits["min_length"]
+        return _l("Use at least %(min)d characters.", min=shortest) if shortest > 1 else _SENTENCES["missing"]
+    return _SENTENCES.get(kind, _SENTENCES["value_error"])
+
+
+def too_long(longest: int) -> Any:
+    """Return the sentence for a text of more than `longest` characters."""
+    return _l("Use %(max)d characters or fewer.", max=longest)

@@ -154,10 +154,10 @@ def question_text(question: Question) -> Any:
 
 def _position(position: int, numbers: str) -> Any:
     return (
-        _l("Which number comes first: %(numbers)s?", numbers=numbers),
-        _l("Which number comes second: %(numbers)s?", numbers=numbers),
-        _l("Which number comes third: %(numbers)s?", numbers=numbers),
-        _l("Which number comes last: %(numbers)s?", numbers=numbers),
+        _l("Which number is listed first: %(numbers)s?", numbers=numbers),
+        _l("Which number is listed second: %(numbers)s?", numbers=numbers),
+        _l("Which number is listed third: %(numbers)s?", numbers=numbers),
+        _l("Which number is listed last: %(numbers)s?", numbers=numbers),
     )[position - 1]
 
 

@@ -152,9 +152,9 @@ ENOUGH_MAILS: Final = Notice(
     _l("Too many emails"),
     _l("Check your spam folder, or try again in an hour."),
 )
-EMAIL_RESENT: Final = Notice(_l("Email resent"), _l("The previous one no longer works."), "ok")
+EMAIL_RESENT: Final = Notice(_l("Email resent"), _l("Only the latest email works."), "ok")
 _NOTICES: Final = {
-    Outcome.SENT: Notice(_l("Code resent"), _l("The previous one no longer works."), "ok"),
+    Outcome.SENT: Notice(_l("Code resent"), _l("Only the latest code works."), "ok"),
     Outcome.UNOPENED: Notice(
         _l("Link not opened yet"), _l("Open the link in the email first, or enter the code."), "note"
     ),

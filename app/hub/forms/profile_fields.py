@@ -49,7 +49,7 @@ class FieldsForm(HubForm):
         by_wire = {field.wire_name: field.name for field in self.form_fields}
         refused_names = [by_wire[name] for name, _ in refusal.problems if name in by_wire]
         for name in refused_names:
-            self.add_error(name, _l("Check the format."))
+            self.add_error(name, _l("That doesn’t look right. Check it and try again."))
         return bool(refused_names)
 
 

@@ -12,6 +12,7 @@ from wtforms.validators import InputRequired, Length, Optional
 
 from app.contract.registration_form import CUSTOM, MOST_LETTERS, TERMS, FormField
 from app.hub import locale
+from app.hub.forms.base import too_long
 from app.hub.visit import current_visit
 
 _LABELS: Final[dict[str, Any]] = {
@@ -42,9 +43,8 @@ _MISSING: Final[dict[str, Any]] = {
     "password": _l("Choose a password."),
     TERMS: _l("Check this box to continue."),
 }
-USERNAME_FORMAT: Final = _l("Use letters from one alphabet. It can’t include @ or look like a phone number.")
+USERNAME_FORMAT: Final = _l("Use letters from one alphabet. Usernames can’t include @ or look like a phone number.")
 _FILL_IN: Final = _l("Fill in this field.")
-_TOO_LONG: Final = _l("This is too long.")
 
 # Autofill detail tokens (HTML §4.10.18.7) and input types.
 _LINE: Final = {"type": "text", "dir": "auto"}
@@ -79,13 +79,13 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
     if field.type == "multi":
         return BooleanField(label, required)
     if field.type == "password":
-        length = Length(max=field.max_length, message=_TOO_LONG)
+        length = Length(max=field.max_length, message=too_long(field.max_length))
         return PasswordField(label, [*required, length], render_kw={**_ATTRIBUTES["password"], "maxlength": False})
     if field.type == "option":
         offered = [(one.value, localized(one.text) or one.value) for one in field.options]
         choices = [SelectChoice(value, text) for value, text in [("", _l("Choose")), *offered]]
         return SelectField(label, required, choices=choices, validate_choice=False)
-    checks = [*(required or [Optional()]), Length(max=field.max_length, message=_TOO_LONG)]
+    checks = [*(required or [Optional()]), Length(max=field.max_length, message=too_long(field.max_length))]
     attributes: dict[str, Any] = dict(_ATTRIBUTES.get(field.name, _LINE))
     if field.max_length == MOST_LETTERS:
         attributes["maxlength"] = False  # the default, not set by the tenant

@@ -14,6 +14,7 @@ from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
 from app.hub import journey, oidc_client
+from app.hub.forms.account import refusal_notice
 from app.hub.forms.password_rules import rules_of
 from app.hub.page import Notice, with_retry_after
 from app.hub.pages import pages
@@ -104,4 +105,6 @@ def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:
         return _render(form, 401)
     if form.add_refusal(refusal):
         return _render(form, 422, password_error=refusal)
-    return with_retry_after(_render(form, refusal.status, sign_in_notice(reason_for(refusal), 0)), refusal)
+    reason = reason_for(refusal)
+    problem = refusal_notice(refusal) if reason is RefusalReason.WRONG else sign_in_notice(reason, 0)
+    return with_retry_after(_render(form, refusal.status, problem), refusal)

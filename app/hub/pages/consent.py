@@ -88,6 +88,9 @@ class ConsentPage(Page):
                 ConsentForm(), "Acme Shop", "ada@example.com", DEFAULT_SCOPES, home="shop.example.com"
             ),
             "with access to the account": cls(ConsentForm(), "Acme Shop", "ada@example.com", (*usual, *access)),
+            "with roles": cls(
+                ConsentForm(), "Acme Shop", "ada@example.com", (*usual, Scope("roles"), Scope("permissions"))
+            ),
             "with scopes of its own": cls(ConsentForm(), "Acme Shop", "ada@example.com", special),
         }
 

@@ -77,7 +77,7 @@ class ChangeForm(PasswordConfirmationForm):
 _EMAIL_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.MalformedEmail: _l("Enter a valid email address."),
     e.EmailTaken: _l("You’ve already added this email."),
-    e.EmailRefused: _l("This email can’t be used here."),
+    e.EmailRefused: _l("This email can’t be used here. Use another one."),
     e.EmailDomainRefused: _l("Emails from this domain can’t be used here. Use another one."),
 }
 

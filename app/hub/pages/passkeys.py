@@ -96,7 +96,7 @@ class PasskeysPage(Page):
     passkeys: tuple[PasskeyRow, ...]
     accepted: str = ""
     """The JSON for the WebAuthn signal API: accepted credentials and the user's names."""
-    can_add: bool = True
+    obstacle: str = ""
     done: str = ""
 
     @property
@@ -114,9 +114,10 @@ class PasskeysPage(Page):
         )
         return {
             "none": cls(()),
-            "none possible": cls((), can_add=False),
+            "no email": cls((), obstacle="email"),
+            "no secure connection": cls((), obstacle="connection"),
             "some": cls(passkeys),
-            "as many as may be": cls(passkeys, can_add=False),
+            "as many as may be": cls(passkeys, obstacle="limit"),
             **{f"just {result}": cls(passkeys, done=result) for result in _DONE},
         }
 
@@ -201,7 +202,7 @@ def show_add_passkey() -> Response:
     view = read_passkeys()
     if view is None:
         return oidc_client.start_login(ADD)
-    if not view.can_add:
+    if view.obstacle:
         return journey.redirect_to(ADDRESS)
     if (redirect := require_confirmation(view, ADD)) is not None:
         return redirect
@@ -345,7 +346,7 @@ def _list_page(view: contract.OwnPasskeys) -> PasskeysPage:
         "shown": accepted.display_name,
     }
     passkeys = tuple(_row(passkey, shown) for passkey, shown in zip(view.passkeys, accepted.ids, strict=True))
-    return PasskeysPage(passkeys, json.dumps(signals), view.can_add, request.args.get("done", ""))
+    return PasskeysPage(passkeys, json.dumps(signals), view.obstacle, request.args.get("done", ""))
 
 
 def _edit_page(view: contract.OwnPasskeys, form: RemoveForm, passkey_id: str) -> EditPasskeyPage:

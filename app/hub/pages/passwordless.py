@@ -20,6 +20,7 @@ from app.contract.hub_models import CodeRequest, InteractionOnly, SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
+    EMAIL_RESENT,
     ButtonForm,
     CodeForm,
     CodePage,
@@ -168,7 +169,7 @@ class DeviceApprovalPage(Page):
     @property
     def notice(self) -> Notice | None:
         if self.outcome is Outcome.TOO_SOON:
-            return Notice(_l("Code sent"), self.wait, "note")
+            return Notice(_l("Email sent"), self.wait, "note")
         return _NOTICES.get(self.outcome) if self.outcome else super().notice
 
     @property
@@ -213,11 +214,11 @@ class DeviceApprovalPage(Page):
 _NOTICES: Final = {
     Outcome.UNOPENED: Notice(
         _l("Not approved yet"),
-        _l("Open the link in the email, enter the number there, then continue here."),
+        _l("Open the link in the email, enter the number shown here, then continue."),
         "note",
     ),
     Outcome.TOO_MANY: Notice(_l("Too many attempts"), _l("Try again in a few minutes.")),
-    Outcome.SENT: Notice(_l("Code resent"), _l("The previous one no longer works."), "ok"),
+    Outcome.SENT: EMAIL_RESENT,
 }
 
 

@@ -18,6 +18,7 @@ from app.hub.brand import initials
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
+from app.hub.parts.organizations import listed
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
@@ -86,6 +87,7 @@ class ProfilePage(Page):
                 Fact(_l("Name"), "Ada Lovelace", "person", EDIT),
                 Fact(_l("Date of birth"), _format_date("12/10/1815"), "calendar", EDIT),
                 Fact(_l("Language"), "English", "globe"),
+                *_organizations({"Organizations": [{"Name": "Globex Gardens"}, {"Name": "Initech"}]}),
             ),
         )
         emails = (
@@ -147,7 +149,15 @@ def _about(view: contract.ProfileResponse) -> tuple[Fact, ...]:
     facts = (*(name if view.person.name else ()), *others)
     if not any(fact.address for fact in facts):
         facts = (*facts, Fact(_l("Edit your profile"), _l("Name, date of birth and more"), "pen", EDIT))
-    return facts if not (tenant.consent_forms or tenant.privacy_policy.versions) else (*facts, _CONSENTS)
+    has_consents = bool(tenant.consent_forms or tenant.privacy_policy.versions)
+    return (*facts, *_organizations(profile), *((_CONSENTS,) if has_consents else ()))
+
+
+def _organizations(profile: Mapping[str, Any]) -> tuple[Fact, ...]:
+    names = [
+        str(one["Name"]) for one in profile.get("Organizations") or () if isinstance(one, dict) and one.get("Name")
+    ]
+    return (Fact(_l("Organizations"), listed(names), "apps", "/organizations"),) if names else ()
 
 
 def _contact(view: contract.ProfileResponse) -> tuple[Fact, ...]:
@@ -163,9 +173,7 @@ def _contact(view: contract.ProfileResponse) -> tuple[Fact, ...]:
         for at, entry in enumerate(entries)
     ]
     if not entries:
-        facts.append(
-            Fact(_l("Email"), _l("Add one so you can reset your password if you forget it."), "mail", "/emails")
-        )
+        facts.append(Fact(_l("Email"), _l("Add one to reset your password if you forget it"), "mail", "/emails"))
     if view.phone or Identifier.PHONE in identifiers:
         facts.append(_phone(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
     if profile.get("UserName") or Identifier.USERNAME in identifiers:
@@ -180,13 +188,13 @@ def _email(address: str, *, is_verified: bool, is_first: bool = False) -> Fact:
 
 def _phone(number: str, *, is_verified: bool) -> Fact:
     if not number:
-        return Fact(_l("Phone number"), _l("Add one to use it for sign-in"), "phone", "/phone", _l("Not set"))
+        return Fact(_l("Phone number"), _l("Add one to sign in with"), "phone", "/phone", _l("Not set"))
     page = "/phone" if Identifier.PHONE in current_visit().tenant.identifiers else ""
     return Fact(_l("Phone number"), number, "phone", page, *_VERIFIED[is_verified])
 
 
 def _username(name: str) -> Fact:
-    hint = name or _l("Choose one to use it for sign-in")
+    hint = name or _l("Choose one to sign in with")
     return Fact(_l("Username"), hint, "at", "/username", "" if name else _l("Not set"))
 
 

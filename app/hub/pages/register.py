@@ -369,7 +369,7 @@ _SCRIPTLESS = Notice(
     _l("Turn on JavaScript, or choose a password."),
     "note",
 )
-_CHECK = _l("Check the format.")
+_CHECK = _l("That doesn’t look right. Check it and try again.")
 _CHECK_ALL = _l("Check the fields below and try again.")
 _TAKEN = _l("Already in use. Choose another one.")
 _NOT_HERE = _l("This email can’t be used here. Use another one.")

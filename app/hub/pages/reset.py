@@ -157,8 +157,8 @@ def submit_reset() -> Response:
             password=form.password.data or "",
             number=(form.number.data or "").strip()[:20],
         )
-    except ValidationError:
-        form.add_error("password", _l("This is too long."))
+    except ValidationError as refusal:
+        form.add_contract_errors(refusal)
         return _render_form(token, form, 422)
     try:
         step = api()(contract.reset, request_body)

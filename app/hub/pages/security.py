@@ -195,7 +195,7 @@ _DONE: Final = {
     "password": Notice(_l("Password changed"), _l("You’re signed out everywhere else."), "ok"),
     "password-set": Notice(_l("Password set"), _l("You can now sign in with it."), "ok"),
     "forgotten": Notice(
-        _l("Device no longer trusted"), _l("We’ll ask for a verification code the next time you sign in there."), "ok"
+        _l("Trusted devices updated"), _l("We’ll ask for a verification code the next time you sign in there."), "ok"
     ),
 }
 
@@ -328,7 +328,7 @@ def _few_codes(count: int) -> Task:
 
 
 def _changed_on(day: str) -> Any:
-    return _l("Changed on %(day)s", day=day)
+    return _l("Changed %(day)s", day=day)
 
 
 def _passkey_count(count: int) -> Any:
@@ -344,7 +344,7 @@ def _answer_count(count: int) -> Any:
 
 
 def _until_day(day: str) -> Any:
-    return _l("until %(day)s", day=day)
+    return _l("Trusted until %(day)s", day=day)
 
 
 def _session_row(view: sessions.SessionView) -> Browser:

@@ -48,7 +48,7 @@ class RequestError:
 
     UNKNOWN_APPLICATION: Final = Explanation(
         _l("App not found"),
-        _l("This link is for an app that isn’t registered here. Contact the app’s support."),
+        _l("This link is for an app that isn’t registered here. Contact the app’s support team."),
     )
     WRONG_ADDRESS: Final = Explanation(
         _l("We can’t send you back"),
@@ -56,7 +56,7 @@ class RequestError:
     )
     BAD_REQUEST: Final = Explanation(
         _l("The app’s request is incomplete"),
-        _l("Go back to the app and try again. If it keeps happening, contact the app’s support."),
+        _l("Go back to the app and try again. If it keeps happening, contact the app’s support team."),
     )
     NO_PROVIDER: Final = Explanation(
         _l("Sign-in method unavailable"),

@@ -106,6 +106,8 @@ _DESCRIPTIONS: Final = {
     "email": _l("See your email address"),
     "phone": _l("See your phone number"),
     "address": _l("See your postal address"),
+    "roles": _l("See your roles"),
+    "permissions": _l("See what your roles allow"),
     "offline_access": _l("Keep this access when you’re not using the app"),
     ACCOUNT_READ: _l("See your full profile, your consents and your passkeys"),
     ACCOUNT_WRITE: _l(
@@ -120,6 +122,8 @@ _ICONS: Final = {
     "email": "mail",
     "phone": "phone",
     "address": "map",
+    "roles": "person",
+    "permissions": "list",
     "offline_access": "clock",
     ACCOUNT_READ: "list",
     ACCOUNT_WRITE: "pen",

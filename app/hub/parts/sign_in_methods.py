@@ -47,7 +47,7 @@ _METHODS: Final = {
     PASSKEY: (_l("Sign in with a passkey"), pgettext("way to sign in", "Passkey"), "passkey"),
     MAIL: (_l("Get an email link"), pgettext("way to sign in", "Email link"), "mail"),
     SMS: (_l("Get a code by text message"), pgettext("way to sign in", "Text message"), "message"),
-    DEVICE: (_l("Use your other device"), pgettext("way to sign in", "Other device"), "devices"),
+    DEVICE: (_l("Approve on another device"), pgettext("way to sign in", "Another device"), "devices"),
 }
 
 

@@ -104,8 +104,6 @@ CHECK_MORE: Final = Notice(
 )
 """Shown for a lock that a captcha provider's widget unlocks."""
 
-CHECK_PAIR: Final = _l("Check both and try again.")
-
 _NOTICES: Final = {
     RefusalReason.PASSKEY: Notice(
         _l("That passkey didn’t work"),
@@ -116,13 +114,13 @@ _NOTICES: Final = {
         _l("Turn on JavaScript, or sign in with your password."),
         "note",
     ),
-    RefusalReason.WRONG: Notice(_l("Wrong email or password"), CHECK_PAIR),
+    RefusalReason.WRONG: Notice(_l("We couldn’t sign you in"), _l("Try again, or try another way.")),
     RefusalReason.CAPTCHA: Notice(
         _l("Too many attempts"),
         _l("Enter your password again and answer the question below."),
     ),
     RefusalReason.QUESTION: Notice(
-        _l("Sign-in is locked"),
+        _l("Sign-in locked"),
         _l("Too many attempts. Enter your password again and answer this account’s security question."),
     ),
     RefusalReason.ANSWER: Notice(_l("Wrong answer"), _l("Try another answer, and enter your password again.")),
@@ -145,8 +143,8 @@ _NOTICES: Final = {
         "note",
     ),
     RefusalReason.ELSEWHERE: Notice(
-        _l("We don’t recognize this device"),
-        _l("We’ve emailed the account owner. Sign in from a device you’ve used before."),
+        _l("We don’t recognize this sign-in"),
+        _l("We’ve notified the account owner. Sign in from a device and place you’ve used before."),
     ),
     RefusalReason.SESSIONS: Notice(_l("Too many devices signed in"), _l("Sign out on another device, then try again.")),
 }

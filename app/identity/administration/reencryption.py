@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.identity.authentication.registration import choice_lists
 from app.identity.credentials import store as credentials
 from app.identity.directory.accounts import pin_hash, provider_tokens
+from app.identity.directory.organizations import connection_store
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
@@ -32,6 +33,7 @@ def _of_tenant(services: Services, tenant: changes.TenantRow) -> int:
         count += credentials.reencrypt(work, services.encryption) + pin_hash.reencrypt(work, services.encryption)
         count += resources.reencrypt(work, services.encryption)
         count += provider_tokens.reencrypt(work, services.encryption)
+        count += connection_store.reencrypt(work, services.encryption)
         work.commit()
         return count
     finally:

@@ -12,7 +12,7 @@ from app.contract import saml_apps as contract
 from app.contract.configuration import TenantSettings
 from app.contract.profile import FIELDS
 from app.contract.saml_apps import Integration, IntegrationList, KeyList
-from app.identity.administration import saml_certificates as certificates
+from app.identity.platform import saml_certificates as certificates
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item

@@ -41,10 +41,17 @@ import app.identity.credentials.tokens.handlers
 import app.identity.directory.accounts.handlers
 import app.identity.directory.consents.handlers
 import app.identity.directory.custom_objects.handlers
+import app.identity.directory.organizations.connection_handlers
+import app.identity.directory.organizations.domain_handlers
+import app.identity.directory.organizations.handlers
+import app.identity.directory.organizations.member_handlers
+import app.identity.directory.organizations.role_handlers
+import app.identity.directory.roles.handlers
 import app.identity.hosted.account_data
 import app.identity.hosted.account_factors
 import app.identity.hosted.account_identifiers
 import app.identity.hosted.account_identities
+import app.identity.hosted.account_organizations
 import app.identity.hosted.account_security
 import app.identity.hosted.account_settings
 import app.identity.hosted.change_identifier
@@ -52,6 +59,8 @@ import app.identity.hosted.confirmation
 import app.identity.hosted.consents
 import app.identity.hosted.federated_login
 import app.identity.hosted.handlers
+import app.identity.hosted.invitations
+import app.identity.hosted.organization_choice
 import app.identity.hosted.passkeys
 import app.identity.hosted.passwordless
 import app.identity.hosted.passwordless_links
@@ -64,6 +73,7 @@ import app.identity.hosted.security_alerts
 import app.identity.hosted.verification
 import app.identity.messaging.handlers
 import app.identity.messaging.template_rules
+import app.identity.programs.invitations.handlers
 import app.identity.programs.management.account_identifiers
 import app.identity.programs.management.generated_tokens
 import app.identity.programs.management.handlers

@@ -22,7 +22,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
-from app.identity.protocols.oauth import clients, machine_tokens
+from app.identity.protocols.oauth import clients, machine_tokens, query_clients
 from app.kit.operation import AnyOperation
 from app.kit.proxies import is_refused
 from app.kit.reading import RawRequest
@@ -248,3 +248,16 @@ def admit_machine(context: Context, operation: AnyOperation) -> None:
         raise e.MachineRefused(f"The machine token lacks the scope {operation.admission.scope}.")
     _refuse_address(context)
     refuse_expired_trial(context.services, context.tenant)
+
+
+def is_query_client(operation: AnyOperation, raw: RawRequest) -> bool:
+    """Return whether the request authenticates by a client's id and secret in its query, in place of the API secret."""
+    is_declared = AuthScheme.QUERY_CLIENT_SECRET in operation.admission.auth.schemes()
+    return is_declared and query_clients.is_sent(raw) and not has_secret(raw) and not is_machine(operation, raw)
+
+
+def admit_query_client(context: Context, operation: AnyOperation) -> None:
+    """Authenticate a client by its id and secret in the query; raises 6002."""
+    _refuse_address(context)
+    refuse_expired_trial(context.services, context.tenant)
+    context.client = query_clients.admit(context, operation.admission.scope)

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme, Host
-from app.contract.operations import CATALOGUE, RESERVED_PATHS
+from app.contract.operations import CATALOGUE
 from app.identity.entry import (
     areas,  # noqa: F401 - registers the handlers
     callers,
@@ -18,7 +18,7 @@ from app.identity.platform.outbox.queue import Outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.database import StoreContended
 from app.identity.platform.store.unit import Cost, UnitOfWork
-from app.identity.protocols.oauth import cors, machine_tokens
+from app.identity.protocols.oauth import cors, machine_tokens, query_clients
 from app.kit.errors import ApiError
 from app.kit.logs import bind
 from app.kit.operation import AnyOperation
@@ -46,6 +46,8 @@ class IdentityLifecycle:
             self._check_key(operation, raw, tenant.api_key)
         elif callers.is_machine(operation, raw) and (AuthScheme.API_KEY not in schemes or callers.api_key(raw) is None):
             tenant = machine_tokens.tenant_of(self.services, raw.bearer(), cost)
+        elif callers.is_query_client(operation, raw) and callers.api_key(raw) is None:
+            tenant = query_clients.tenant_of(self.services, raw, cost)
         elif AuthScheme.API_KEY not in schemes and callers.api_key(raw) is None:
             tenant = callers.tenant_of_secret(self.services, raw, cost)
         else:
@@ -81,6 +83,8 @@ class IdentityLifecycle:
     def _admit_program(self, context: Context, operation: AnyOperation) -> None:
         if callers.is_machine(operation, context.raw):
             callers.admit_machine(context, operation)
+        elif callers.is_query_client(operation, context.raw):
+            callers.admit_query_client(context, operation)
         elif AuthScheme.API_SECRET in context.schemes:
             callers.admit_secret(context)
         elif operation.admission.optional and callers.has_secret(context.raw):
@@ -130,4 +134,4 @@ def make_server(services: Services) -> Server:
     def host_of(raw: RawRequest) -> Host:
         return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-    return Server(CATALOGUE, IdentityLifecycle(services), host_of, RESERVED_PATHS)
+    return Server(CATALOGUE, IdentityLifecycle(services), host_of)

@@ -7,9 +7,12 @@ import app.identity.credentials.captcha.answers
 import app.identity.credentials.one_time_tokens.store
 import app.identity.credentials.store
 import app.identity.credentials.tokens.store
+import app.identity.directory.accounts.assigned_roles
 import app.identity.directory.accounts.tables
 import app.identity.directory.consents.store
 import app.identity.directory.custom_objects.store
+import app.identity.directory.organizations.tables
+import app.identity.directory.roles.store
 import app.identity.directory.tenants.tables
 import app.identity.messaging.store
 import app.identity.platform.audit

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from sqlalchemy.engine import Row
+
 from app.contract import hub_security as contract
 from app.contract.hub_account import WithPassword
 from app.contract.second_factors.challenge import FactorKind
@@ -19,6 +21,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.consents import service as consent_forms
 from app.identity.directory.custom_objects import store as custom_objects
+from app.identity.directory.roles import store as roles
 from app.identity.hosted import account_settings, views
 from app.identity.platform import audit
 from app.identity.platform.context import Context
@@ -73,6 +76,7 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
         ],
         "privacy_policy": privacy_policy.history_of(account),
         "consents": consent_forms.history(context, account),
+        "role_contexts": [_role_context(row) for row in roles.contexts_of(context.work, uid)],
         "custom_objects": [_record(row._asdict()) for row in custom_objects.all_of_account(context, uid)],
         "events": [_event(item) for item in events[:MAX_EVENTS]],
         "has_older_events": len(events) > MAX_EVENTS,
@@ -106,6 +110,15 @@ def _factor(item: Credential) -> dict[str, Any]:
 def _name(context: Context, client_id: str) -> str | None:
     client = context.application(client_id=client_id)
     return client.display_name if client is not None else None
+
+
+def _role_context(row: Row[Any]) -> dict[str, Any]:
+    return {
+        "context": row.context,
+        "roles": row.roles,
+        "additional_permissions": row.additional_permissions,
+        "expires_at": iso(row.ends_at),
+    }
 
 
 def _record(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def view(context: Context, session: BrowserSession, factors: AccountFactors) -> 
         held=[_held(factors, kind) for kind in usable],
         offered=[shared.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(factors)) for kind in others],
         backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
-        is_required=settings.two_factor == "required",
+        is_required=factors.is_factor_required,
         has_password=account.password_hash is not None,
         must_confirm=reauthentication.must_confirm(context, session, account),
         needs_password=_is_stale(context, session),

@@ -12,6 +12,7 @@ from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import in_force
 from app.identity.hosted import identity_linking, next_step, passkey_offers, views
 from app.identity.platform.context import Context
 
@@ -102,7 +103,8 @@ def _new_password_step(
     context: Context, account: Account, interaction: Interaction | None, authentication: Authentication
 ) -> Next | None:
     """Return the step that replaces an expired password; None if the password is not expired."""
-    if account.password_expires_at is None or account.password_expires_at > context.now:
+    expires_at = in_force.password_expires_at(context, account)
+    if expires_at is None or expires_at > context.now:
         return None
     token = sending.create_page_token(
         context, account, reason=EXPIRED, remember=authentication.remember, methods=list(authentication.methods)

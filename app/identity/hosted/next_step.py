@@ -8,8 +8,9 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.organizations import in_force
 from app.identity.directory.tenants.allowed_addresses import is_allowed, is_own, is_registered_page, with_query
-from app.identity.hosted import reauthentication, return_codes, token_handoff
+from app.identity.hosted import invited_join, reauthentication, return_codes, token_handoff
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth import views as oauth
@@ -76,6 +77,8 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return required.model_copy(update={"attempt": interaction.interaction_id})
     if (handoff := token_handoff.request_for(interaction)) is not None:
         return token_handoff.with_session(context, interaction, session, handoff)
+    if (refused := invited_join.join(context, interaction, session)) is not None:
+        return refused
     interactions.finish(context, interaction)
     return to_return_address(context, session, interaction.request.get("return_url"))
 
@@ -101,7 +104,10 @@ def _with_token(context: Context, session: BrowserSession, return_url: str) -> s
         return with_query(return_url, code=return_codes.issue(context, session))
     ends_at = int(session.expires_at.timestamp())
     facts = {"provider": "Email", "agent": context.agent, "address": context.address, tokens.ENDS_AT: ends_at}
-    issued = tokens.issue(context, uid=session.uid, session_id=session.session_id, facts=facts, with_refresh=False)
+    access, _ = in_force.shortened_of(context, session.uid)
+    issued = tokens.issue(
+        context, uid=session.uid, session_id=session.session_id, facts=facts, access_seconds=access, with_refresh=False
+    )
     return with_query(return_url, token=issued.access_token)
 
 
@@ -115,13 +121,18 @@ def open_return(
         return to_return_address(context, session, return_url)
     request = {"return_url": return_url} if return_url else {}
     interaction, binding = interactions.begin(context, RETURN, {**request, "action": action})
-    origin = redirect_origin(return_url) if return_url and is_allowed(context, return_url) else None
-    relying_party = RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
+    relying_party = return_target(context, return_url)
     if required is not None:
         update = {"attempt": interaction.interaction_id, "binding": binding, "relying_party": relying_party}
         return required.model_copy(update=update)
     step = {"register": Step.REGISTER, "forgotpassword": Step.FORGOT}.get(action, Step.LOGIN)
     return Next(step=step, attempt=interaction.interaction_id, binding=binding, relying_party=relying_party)
+
+
+def return_target(context: Context, return_url: str | None) -> RelyingPartyView | None:
+    """Return the target of a visit without an application, for the pages' `form-action`; None for no allowed address."""
+    origin = redirect_origin(return_url) if return_url and is_allowed(context, return_url) else None
+    return RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
 
 
 def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView | None:

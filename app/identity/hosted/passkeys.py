@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
 from app.contract.groups import Posted
@@ -102,10 +104,16 @@ def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # no
         needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
         must_confirm=reauthentication.must_confirm(context, session, account),
         has_password=account.password_hash is not None,
-        can_add=bool(account.email)
-        and len(stored) < store.MAX_PASSKEYS
-        and webauthn_origins.supports_passkeys(context),
+        obstacle=_obstacle(context, account, len(stored)),
     )
+
+
+def _obstacle(context: Context, account: Account, count: int) -> Literal["", "email", "connection", "limit"]:
+    if not webauthn_origins.supports_passkeys(context):
+        return "connection"
+    if not account.email:
+        return "email"
+    return "limit" if count >= store.MAX_PASSKEYS else ""
 
 
 def _own(passkey: Credential) -> contract.OwnPasskey:

@@ -33,6 +33,7 @@ from app.identity.directory.tenants import allowed_addresses, registration_form
 from app.identity.hosted import (
     first_factor_passed,
     identity_linking,
+    invited_join,
     next_step,
     pending_verification,
     token_handoff,
@@ -106,9 +107,9 @@ def register(context: Context, req: contract.RegisterRequest) -> Next:
     if req.is_connected and pending_identity is None:
         return next_step.START_AGAIN
     has_password = new_passkey is None and pending_identity is None
-    typed, options = _read(
-        context, req, interaction.interaction_id if interaction else ids.interaction_id, has_password=has_password
-    )
+    interaction_id = interaction.interaction_id if interaction else ids.interaction_id
+    invited = invited_join.invited_email(context, interaction)
+    typed, options = _read(context, req, interaction_id, has_password=has_password, invited=invited)
     if pending_identity is not None:
         typed.names, options = (
             linked_identities.profile_names(pending_identity.claimed),
@@ -139,7 +140,8 @@ def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> Passk
     registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     ceremonies.spend_lookup(context)
-    typed, options = _read(context, req, "", has_password=False)
+    invited = invited_join.invited_email(context, interactions.find_open(context, req.attempt))
+    typed, options = _read(context, req, "", has_password=False, invited=invited)
     draft = registration.validate(context, typed, options)
     if not draft.addresses.primary or "email" not in context.tenant.settings.login_kinds:
         raise e.PasskeyNeedsEmail
@@ -179,11 +181,15 @@ def _replacement_of(new_passkey: NewPasskey) -> PasswordReplacement:
 
 
 def _read(
-    context: Context, req: contract.RegisterRequest, interaction_id: str, *, has_password: bool
+    context: Context, req: contract.RegisterRequest, interaction_id: str, *, has_password: bool, invited: str = ""
 ) -> tuple[RegistrationForm, RegistrationOptions]:
+    """Return the typed form and its options; an invitation fixes the address, and its link has verified it."""
     form = registration_form.fields_of(context.tenant.settings)
     field_names = {item.name for item in form if has_password or "password" not in (item.name, item.matches)}
     given = {name: text for name, text in req.fields.items() if name in field_names}
+    invited = invited if "email" in field_names else ""
+    if invited:
+        given["email"] = invited
     typed = RegistrationForm(form, given, context.tenant.settings.default_country)
     options = RegistrationOptions(
         VerificationOptions(interaction_id=interaction_id),
@@ -191,6 +197,7 @@ def _read(
         accepts_terms=bool(given.get(TERMS)) if TERMS in field_names else None,
         has_password=has_password,
         hides_taken=True,
+        invited_email=identifiers.normalize_email(invited) or "",
     )
     return typed, options
 

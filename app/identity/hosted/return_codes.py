@@ -12,6 +12,7 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import store as accounts
+from app.identity.directory.organizations import in_force
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -48,5 +49,8 @@ def exchange(context: Context, req: contract.ReturnCode) -> Token:
         "address": code.facts["address"],
         tokens.ENDS_AT: int(ends_at.timestamp()),
     }
-    issued = tokens.issue(context, uid=code.uid, session_id=session_id, facts=facts, with_refresh=False)
+    access, _ = in_force.shortened_of(context, code.uid)
+    issued = tokens.issue(
+        context, uid=code.uid, session_id=session_id, facts=facts, access_seconds=access, with_refresh=False
+    )
     return Token(access_token=issued.access_token, expires_in=iso(issued.access_expires_at) or "")

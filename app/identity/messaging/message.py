@@ -15,6 +15,8 @@ MAX_SUBJECT_LENGTH: Final = 150
 _JOINERS: Final = "\u200c\u200d"  # Persian and emoji are written with them
 _DOTS: Final = dict.fromkeys(map(ord, "\u3002\uff0e\uff61\u2024\u06d4\u0701\u0702"), ".")
 """Characters that mail programs or NFKC treat as the dot of a domain."""
+_WORD_JOINER: Final = "\u2060"
+_IN_ADDRESSES: Final = ".:/@\\"
 _LINK: Final = re.compile(r"://|www\.|[@/\\]|[^\W_]\.(?:[^\W\d_]{2,}|xn--)|[0-9]+(?:\.[0-9]+){3}", re.IGNORECASE)
 
 
@@ -35,7 +37,10 @@ class Facts:
     device: str = ""  # browser and location of the request
     factor: str = ""  # contract.second_factors.FactorKind that was added or removed
     provider: str = ""  # the title of a connection
-    change: str = ""  # of an email address: added, removed, primary
+    change: str = ""  # of an email address: added, removed, primary; of a sign-in: refused
+    organization: str = ""  # that the recipient may join
+    organization_logo: str = ""  # https address
+    inviter: str = ""  # the name of the member who invites, without addresses
     until: datetime | None = None  # the deletion of the account
     application: str = ""  # that asked for the sign-in, if known
     browser: str = ""  # of the request, if known
@@ -106,6 +111,12 @@ def one_line(text: str, max_length: int) -> str:
             characters.append(character)
     line = " ".join("".join(characters).split())
     return line if len(line) <= max_length else line[: max_length - 1].rstrip() + "…"
+
+
+def unlinked(name: str | None) -> str:
+    """Return a name that no mail program turns into a link: invisible word joiners follow the characters that addresses need."""
+    line = one_line(name or "", MAX_NAME_LENGTH)
+    return "".join(one + _WORD_JOINER if one in _IN_ADDRESSES or ord(one) in _DOTS else one for one in line)
 
 
 def safe_name(name: str | None) -> str:

@@ -61,6 +61,9 @@ _PLACE: Final = replace(_PLAIN, device="Firefox, Linux · Linz, Austria · 203.0
 _NEW_PLACE: Final = {"notice": _PLACE, "link": replace(_PLACE, url=_ALERT_LINK, minutes=7 * _DAY)}
 _GLOBEX: Final = replace(_PLAIN, provider="Globex")
 _CONNECTED: Final = {"notice": _GLOBEX, "link": replace(_GLOBEX, url=_ALERT_LINK, minutes=7 * _DAY)}
+_INVITED: Final = replace(
+    _UNKNOWN, url=_link("/invitation"), minutes=7 * _DAY, organization="Globex Gardens", inviter="Grace Hopper"
+)
 _OTHER_EMAIL: Final = replace(_PLAIN, email="lovelace@example.org", url=_ALERT_LINK, minutes=7 * _DAY)
 EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.VERIFICATION: {
@@ -113,6 +116,11 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.NO_ACCOUNT: {
         "link": replace(_UNKNOWN, url="https://acme.example.com/register"),
         "notice": _UNKNOWN,
+    },
+    MailKind.INVITATION: {
+        "link": _INVITED,
+        "without an inviter": replace(_INVITED, inviter=""),
+        "with a logo": replace(_INVITED, organization_logo="https://acme.example.com/static/sample-logo.png"),
     },
 }
 

@@ -13,7 +13,15 @@ from app.contract import errors as e
 from app.contract.messages import Carries, MailKind, SmsKind
 from app.identity.directory.accounts.account import Account, full_name, is_verified
 from app.identity.messaging import gsm7, placeholder_values, rendering, send_limits, template_selection, text_message
-from app.identity.messaging.message import MAX_NAME_LENGTH, Branding, Facts, RenderedMessage, one_line, safe_name
+from app.identity.messaging.message import (
+    MAX_NAME_LENGTH,
+    Branding,
+    Facts,
+    RenderedMessage,
+    one_line,
+    safe_name,
+    unlinked,
+)
 from app.identity.messaging.placeholders import RenderError
 from app.identity.messaging.send_limits import CountedAs, Recipient
 from app.identity.messaging.tenant_templates import TenantEmailTemplate, TenantSmsTemplate
@@ -69,7 +77,8 @@ def mail(
     Args:
         facts: what the email says beyond the account's own fields: `url`, its `token`, `otp`, `minutes` (lifetime of the link),
             `otp_minutes` (of the code, if it differs), `email` and `username` if not the account's own, `device`, `change` (of an
-            address: added, removed, primary), `until` (ISO 8601: the deletion of the account).
+            address: added, removed, primary), `until` (ISO 8601: the deletion of the account), `organization`,
+            `organization_logo` and `inviter` (their names).
         template: the tenant's template of that name; without one its default template, and then the built-in one.
         language: by default the account's, then the page's, then the tenant's.
         is_asked_for: the caller asked for this email, so that over the limit even a notice is refused.
@@ -243,6 +252,9 @@ def _facts(to: str, account: Account | None, facts: FactsSource) -> Facts:
         factor=values.get("factor", ""),
         provider=one_line(values.get("provider", ""), 60),
         change=values.get("change", ""),
+        organization=unlinked(values.get("organization")),
+        organization_logo=logo if (logo := values.get("organization_logo", "")).startswith("https://") else "",
+        inviter=safe_name(values.get("inviter")),
         until=datetime.fromisoformat(until) if (until := values.get("until")) else None,
     )
 

@@ -37,7 +37,9 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
         SmsKind.ONE_TOUCH: t.gettext("%(code)s is your code to sign in to %(tenant)s."),
         **dict.fromkeys(
             NEW_PLACE_TEXTS,
-            t.gettext("New sign-in to your %(tenant)s account: %(device)s. Not you? %(url)s"),
+            t.gettext("We blocked a sign-in to your %(tenant)s account: %(device)s. Not you? %(url)s")
+            if facts.change == "refused"
+            else t.gettext("New sign-in to your %(tenant)s account: %(device)s. Not you? %(url)s"),
         ),
         SmsKind.ACCOUNT_EXISTS: t.gettext("You already have a %(tenant)s account with this number. Sign in: %(url)s"),
     }[kind]
@@ -46,7 +48,7 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
     minutes = facts.otp_minutes or facts.minutes
     if facts.otp and minutes:
         sentences.append(
-            t.gettext("Expires in %(time)s. Don’t share it.") % {"time": format_duration(minutes, language.tag)}
+            t.gettext("Code expires in %(time)s. Don’t share it.") % {"time": format_duration(minutes, language.tag)}
         )
     return " ".join(sentences)
 

@@ -157,11 +157,24 @@ def get_json(resolver: Resolver, url: str, token: str | None = None) -> Any:
     return request_json(resolver, "GET", url, {"Authorization": f"Bearer {token}"} if token else {})
 
 
+def get_content(resolver: Resolver, url: str, accept: str) -> bytes:
+    """Get a document of a media type. Raises ProviderUnavailable."""
+    return _request(resolver, "GET", url, {"Accept": accept}, None)
+
+
 def request_json(
     resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None = None
 ) -> Any:
     """Send a request, with JSON as `content` if there is any, and return the JSON of the response. Raises ProviderUnavailable."""
     headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if content else {}), **headers}
+    try:
+        return from_json(_request(resolver, method, url, headers, content))
+    except ValueError:
+        raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON") from None
+
+
+def _request(resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> bytes:
+    """Send a request and return the body of the response. Raises ProviderUnavailable."""
     host = urlsplit(url).netloc
     try:
         with httpx.Client(transport=BoundedTransport(resolver)) as client:
@@ -170,10 +183,7 @@ def request_json(
         raise ProviderUnavailable(f"{host} did not answer: {type(problem).__name__}") from None
     if response.status_code != httpx.codes.OK:
         raise ProviderUnavailable(f"{host} answered {response.status_code}", status=response.status_code)
-    try:
-        return from_json(response.content)
-    except ValueError:
-        raise ProviderUnavailable(f"{host} answered no JSON") from None
+    return response.content
 
 
 def get_json_object(resolver: Resolver, url: str, token: str | None = None) -> dict[str, Any]:

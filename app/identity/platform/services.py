@@ -37,6 +37,9 @@ class TenantDirectory(Protocol):
     def by_secret(self, api_secret: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant of this API secret."""
 
+    def by_client(self, client_id: str, secret: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the tenant whose client has this id and secret."""
+
     def cached_name(self, kind: str, value: str) -> str:
         """Return the name of a cached tenant by kind "host", "key" or "secret", or an empty string. Makes no query."""
 
@@ -117,6 +120,8 @@ class Services:
     locations: Locations
     message_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]]
     resource_items: LruCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
+    joined_domains: LruCache[tuple[str, int], Mapping[str, str]]
+    """The organizations that accounts join by the domain of an address, by tenant and its version."""
     provider_metadata: ProviderMetadataCache
     hub_keys: tuple[bytes, ...]
     nonces: Nonces

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ from app.identity.administration.configuration.plan import Action, Change, Run, 
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens
 from app.identity.credentials import notifications
-from app.identity.directory.accounts import identifiers, profile_edits, store
+from app.identity.directory.accounts import assigned_roles, identifiers, profile_edits, store
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.assigned_roles import EVERYWHERE
 from app.identity.directory.accounts.profile_edits import Edits
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
@@ -55,6 +56,7 @@ class AccountPass:
     declared: TenantFile
     path: Path
     settings: TenantSettings
+    known_roles: Set[str]
     is_new: bool
 
     def changes(self) -> Iterator[Change]:
@@ -64,6 +66,7 @@ class AccountPass:
         for number, wanted in enumerate(self.declared.accounts or ()):
             path = (*self.path, "accounts", number)
             edits = self._edits(context, wanted, path)
+            self._refuse_unknown_roles(wanted, path)
             held = None if self.is_new else self._find(context, wanted, path)
             if held is None:
                 yield self._add(context, wanted, edits)
@@ -93,6 +96,11 @@ class AccountPass:
         except ApiError as refusal:
             self.run.refuse(path, f"expected another value: {refusal.description}")
 
+    def _refuse_unknown_roles(self, wanted: AccountFile, path: Path) -> None:
+        for number, name in enumerate(wanted.roles):
+            if name not in self.known_roles:
+                self.run.refuse((*path, "roles", number), f"expected the name of a role of this tenant; found {name!r}")
+
     def _find(self, context: Context, wanted: AccountFile, path: Path) -> Account | None:
         found = {}
         for kind, value in _named(wanted):
@@ -113,6 +121,7 @@ class AccountPass:
             uid = randomness.uid()
             profile = edits.apply({"RegistrationSource": "API"})
             store.add(context, {**self._row(context, uid, wanted), "profile": profile}, _held(wanted))
+            assigned_roles.assign(context.work, uid, {EVERYWHERE: set(wanted.roles)})
             context.audit.record("account.created", uid=uid, source="file")
         return Change(Action.CREATE, self.declared.name, "account", wanted.label)
 
@@ -151,6 +160,8 @@ class AccountPass:
             }
         fresh = [(kind, value) for kind, value in _named(wanted) if getattr(held, kind) is None]
         details += [f"{kind}: default -> {value}" for kind, value in fresh]
+        if "roles" in wanted.model_fields_set:
+            details += differences({"roles": held.roles}, {"roles": sorted(set(wanted.roles))})
         if details and self.run.writes:
             self._write(context, held, wanted, values, fresh)
         return Change(
@@ -174,6 +185,9 @@ class AccountPass:
                     context, held.uid, kind, identifiers.normalize(kind, stands), values[f"{kind}_verified"]
                 )
         after = store.change(context, held.uid, values) or held
+        if "roles" in wanted.model_fields_set:
+            assigned_roles.clear(context.work, held.uid, [EVERYWHERE])
+            assigned_roles.assign(context.work, held.uid, {EVERYWHERE: set(wanted.roles)})
         context.audit.record("account.changed", uid=held.uid, source="file")
         notifications.notify_profile_changes(context, held, after)
         if "password_hash" in values:

@@ -1,7 +1,7 @@
 """Applies a configuration file: compares it with the stored configuration and writes the differences, in one transaction.
 
 A file overwrites the values that it names, and resets values that only an earlier file named; values that operations set stay
-(`origins.py`). Existing passwords, keys and secrets are never overwritten. `prune` removes applications and templates that the
+(`origins.py`). Existing passwords, keys and secrets are never overwritten. `prune` removes applications, roles and templates that the
 file does not list, and accounts that an earlier file created and this one does not list; registered accounts stay.
 """
 
@@ -24,9 +24,11 @@ from app.identity.administration import second_factor_settings
 from app.identity.administration.configuration import resources
 from app.identity.administration.configuration.accounts import AccountPass
 from app.identity.administration.configuration.document import ConfigurationError, Path, Problem
+from app.identity.administration.configuration.organizations import OrganizationPass
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.administration.configuration.plan import Action, Made, Plan, Run
 from app.identity.administration.configuration.reading import Configuration
+from app.identity.administration.configuration.roles import RolePass
 from app.identity.directory.accounts import provider_tokens
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.changes import ApplicationRow, TenantRow
@@ -56,7 +58,7 @@ def apply(services: Services, configuration: Configuration, *, prune: bool = Fal
         ConfigurationError: the file contradicts the stored configuration.
         StoreUnavailable: the database is unreachable, full or read-only.
     """
-    hashes = _hashes(services, configuration)
+    hashes = _hashes(services, configuration, prune=prune)
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
         work.begin()
@@ -73,10 +75,10 @@ def apply(services: Services, configuration: Configuration, *, prune: bool = Fal
         work.rollback()
 
 
-def _hashes(services: Services, configuration: Configuration) -> dict[tuple[str, str], str]:
+def _hashes(services: Services, configuration: Configuration, *, prune: bool) -> dict[tuple[str, str], str]:
     """Hash the passwords of accounts to create."""
     wanted = []
-    for change in plan(services, configuration).changes:
+    for change in plan(services, configuration, prune=prune).changes:
         tenant = next(one for one in configuration.tenants if one.name == change.tenant)
         account = next((one for one in tenant.accounts or () if one.label == change.name), None)
         if (
@@ -130,11 +132,16 @@ class _TenantPass:
             changes.change(self.work)
         if self.run.writes and (held is None or held.named_by_file != self.named):
             changes.set_named_by_file(self.work, self.named)
+        roles = RolePass(self.run, self.declared, self.path, is_new=held is None)
+        self.run.plan.changes += roles.changes()
         if self.declared.accounts is not None:
-            account_pass = AccountPass(
-                self.run, self.declared, self.path, self._checked(self.settings), is_new=held is None
-            )
+            settings = self._checked(self.settings)
+            account_pass = AccountPass(self.run, self.declared, self.path, settings, roles.known, is_new=held is None)
             self.run.plan.changes += account_pass.changes()
+        if self.declared.organizations is not None or self.declared.organization_roles is not None:
+            settings = self._checked(self.settings)
+            organizations = OrganizationPass(self.run, self.declared, self.path, settings, is_new=held is None)
+            self.run.plan.changes += organizations.changes()
 
     def _add(self) -> None:
         declared = self.declared

@@ -12,9 +12,10 @@ from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.contract.resources import file_resources
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS
-from app.identity.administration.configuration import resources
+from app.identity.administration.configuration import organizations, resources
 from app.identity.administration.configuration.accounts import FREE
 from app.identity.directory.accounts import store as accounts_store
+from app.identity.directory.roles import store as roles_store
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.resources.items import StoreAccess
@@ -38,6 +39,7 @@ def export(services: Services, name: str, of: Sequence[Resource] | None = None) 
         tenant = _tenant(work, held)
         access = StoreAccess(work, services.encryption, services.clock.now())
         tenant |= resources.exported(access, file_resources() if of is None else of)
+        tenant |= organizations.exported(services, work, name, TenantSettings.model_validate(held.settings))
     finally:
         work.rollback()
     return yaml.dump({"tenants": [tenant]}, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=120)
@@ -65,6 +67,8 @@ def _tenant(work: UnitOfWork, held: changes.TenantRow) -> dict[str, Any]:
     tenant |= {name: held.settings[name] for name in SECRETS_IN_FILE if name in held.settings}
     tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
     tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
+    if roles := roles_store.all_roles(work):
+        tenant["roles"] = [{"name": role.name, "permissions": role.permissions} for role in roles]
     tenant["accounts"] = [_account(row) for row in accounts_store.accounts_from_file(work)]
     return tenant
 
@@ -80,6 +84,8 @@ def _account(row: Any) -> dict[str, Any]:
     declared = {**named, **{key: value for key, value in switches.items() if value}}
     if not row.is_active:
         declared["is_active"] = False
+    if row.roles:
+        declared["roles"] = row.roles
     return {
         **declared,
         **{key: row.profile[member] for key, member in FREE.items() if row.profile.get(member) is not None},

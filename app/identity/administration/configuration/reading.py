@@ -124,8 +124,13 @@ def _marks(value: Any) -> Iterator[tuple[Any, ...]]:
         yield from _named(path, tenant, "", "name", "api_key")
         for inner, application in _parts(tenant, "applications", path):
             yield from _named(inner, application, owner, "name", "client_id")
+        for inner, role in _parts(tenant, "roles", path):
+            yield from _named(inner, role, owner, "name")
         for inner, account in _parts(tenant, "accounts", path):
             yield from _named(inner, account, owner, "email", "username", "phone")
+        for key in ("organization_roles", "organizations"):
+            for inner, one in _parts(tenant, key, path):
+                yield from _named(inner, one, owner, "name")
 
 
 def _named(path: Path, part: dict[str, Any], owner: str, *keys: str) -> Iterator[tuple[Any, ...]]:

@@ -21,6 +21,7 @@ from app.identity.credentials.tokens.service import IssuedTokens
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.directory.organizations import in_force
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
@@ -55,7 +56,10 @@ def access_token(
     """
     session_id, ends_at = ends_with
     facts = {**_token_facts(context, methods, provider), tokens.ENDS_AT: int(ends_at.timestamp())}
-    return tokens.issue(context, uid=account.uid, session_id=session_id, facts=facts, with_refresh=False)
+    access, _ = in_force.shortened(context, account)
+    return tokens.issue(
+        context, uid=account.uid, session_id=session_id, facts=facts, access_seconds=access, with_refresh=False
+    )
 
 
 def request_token(context: Context, account: Account, methods: tuple[str, ...], provider: str) -> str:
@@ -73,10 +77,12 @@ def exchange(context: Context, text: str) -> IssuedTokens:
         raise e.WrongRequestToken
     if token.is_expired(context.now):
         raise e.ExpiredRequestToken
-    if not _can_sign_in(accounts.by_uid(context, token.uid)) or not continuation_tokens.spend(context, token):
+    account = accounts.by_uid(context, token.uid)
+    if not _can_sign_in(account) or not continuation_tokens.spend(context, token):
         raise e.WrongRequestToken
     context.audit.record("request_token.exchanged", uid=token.uid)
-    return tokens.issue(context, uid=token.uid, facts=dict(token.facts))
+    access, refresh = in_force.shortened(context, account)
+    return tokens.issue(context, uid=token.uid, facts=dict(token.facts), access_seconds=access, refresh_seconds=refresh)
 
 
 def create_candidate(context: Context, identity: ProviderIdentity) -> str:

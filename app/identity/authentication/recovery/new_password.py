@@ -30,7 +30,8 @@ def check_and_hash(context: Context, account: Account, password: str) -> str:
         PasswordNotAcceptable: it is the current password, or one in the password history.
     """
     earlier = [account.password_hash or "", *account.password_history]
-    return new_password.hash_if_allowed(context, password, new_password.profile_words(account), earlier)
+    words = new_password.profile_words(account)
+    return new_password.hash_if_allowed(context, password, words, earlier, account=account)
 
 
 def lock_account(context: Context, account: Account, token: OneTimeToken | None = None) -> Account:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract import registration as contract
@@ -20,6 +21,8 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import consent_required
+from app.identity.directory.organizations import in_force, invitations
+from app.identity.directory.organizations.invitation import Invitation
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 from app.kit.wire import Document
@@ -50,7 +53,8 @@ def create_sott(context: Context, req: contract.CreateSott) -> contract.Sott:
 
 
 def options_for(context: Context, req: contract.RegistrationModel) -> RegistrationOptions:
-    """Return the registration options of an API request."""
+    """Return the registration options of an API request. Raises ClosedInvitation, OrganizationInactive for its invitation."""
+    invited = _invitation(context, req)
     options = VerificationOptions(
         url=req.verification_url,
         email_template=req.email_template,
@@ -67,6 +71,7 @@ def options_for(context: Context, req: contract.RegistrationModel) -> Registrati
         sends_mail=not req.has_option(NO_MAIL),
         suppress_webhook=req.suppress_webhook,
         hides_taken=context.tenant.settings.hide_unknown_accounts,
+        invited_email=invited.email_key if invited is not None else "",
     )
 
 
@@ -87,9 +92,12 @@ def respond(
     Raises:
         TwoFactorOn: the account exists and must enrol a second factor; it signs in at M01.
         ConsentNeeded, PinRequired: the account exists, and every sign-in requires this first.
+        ClosedInvitation, OrganizationInactive, WrongInvitationEmail, NoSeatLeft: the request names an invitation that it cannot accept.
     """
     if result.account is None or not result.may_sign_in:
         return contract.Registered()
+    if (invited := _invitation(context, req)) is not None:
+        invitations.accept(context, invited, result.account, req.invitation_token)
     if not counts_as_two_factors and second_factors.required_factor(context, result.account) is not None:
         raise e.TwoFactorOn(commit_on_raise=True)
     authentication = {"methods": [*methods], "is_silent": req.suppress_webhook}
@@ -97,12 +105,24 @@ def respond(
         raise consent_required.refusal(context, result.account, authentication)
     if pins.must_set_pin(context, result.account):
         raise pin_tokens.pin_required_error(context, result.account, authentication)
-    return contract.Registered(data=_login(context, result.account, req.fields_))
+    # accepting an invitation made it a member after it was read
+    account = result.account if invited is None else replace(result.account, has_organizations=True)
+    return contract.Registered(data=_login(context, account, req.fields_))
+
+
+def _invitation(context: Context, req: contract.RegistrationModel) -> Invitation | None:
+    """Return the open invitation that the request names; None if it names none."""
+    if not req.invitation_token:
+        return None
+    if not context.tenant.settings.organizations.enabled:
+        raise e.ClosedInvitation
+    return invitations.require_open(context, req.invitation_token)[0]
 
 
 def _login(context: Context, account: Account, fields: str | None) -> Login:
     facts = {"provider": "Email", "agent": context.agent, "address": context.address}
-    issued = tokens.issue(context, uid=account.uid, facts=facts)
+    access, refresh = in_force.shortened(context, account)
+    issued = tokens.issue(context, uid=account.uid, facts=facts, access_seconds=access, refresh_seconds=refresh)
     profile = {**accounts.profile_of(account), "FirstLogin": True}
     return Login(
         profile=Profile.of(accounts.project(profile, fields)),

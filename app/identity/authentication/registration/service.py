@@ -48,6 +48,7 @@ class RegistrationOptions:
     has_password: bool = True  # otherwise a passkey or a provider replaces it
     federated_identity: ProviderIdentity | None = None  # the provider's identity that replaces the password
     hides_taken: bool = False  # respond for a taken address as for a free one
+    invited_email: str = ""  # normalized address that a mailed invitation has verified
 
 
 @dataclass(frozen=True)
@@ -112,11 +113,15 @@ def register(context: Context, draft: Draft, options: RegistrationOptions) -> Re
     """Create the account and send its verification; costs one hash even if the address is taken.
 
     Raises:
+        WrongInvitationEmail: the invitation is for another address, or there are several.
         EmailRegistered, EmailOfProvider, UsernameTaken, PhoneTaken, UidTaken: another account has the identifier.
         MailLimitReached, SmsLimitReached and others of `messaging`: unless taken addresses are hidden.
         FieldsRefused, WeakPassword and other refusals of the password policy.
     """
-    waits_for = _waits_for(context, draft)
+    is_verified = bool(options.invited_email) and draft.addresses.forms == (options.invited_email,)
+    if options.invited_email and not is_verified:
+        raise e.WrongInvitationEmail
+    waits_for = "" if is_verified else _waits_for(context, draft)
     if options.hides_taken:
         refuse_taken_names(context, draft)
     private: dict[str, Any] = {pending_accounts.SELF_REGISTERED: True}
@@ -126,7 +131,10 @@ def register(context: Context, draft: Draft, options: RegistrationOptions) -> Re
     private |= consent_forms.at_registration(context, consent_forms.parse_optional(context, options.consents))
     private |= linked_identities.pending_identity(options.federated_identity) if options.federated_identity else {}
     first_login = {} if waits_for else {"logins": 1, "last_login_at": context.now}
-    columns = drafts.to_columns(context, draft, private=private, emails=draft.addresses.at_registration, **first_login)
+    columns = drafts.to_columns(
+        context, draft, private=private, **first_login,
+        **({"email_verified": True} if is_verified else {"emails": draft.addresses.at_registration}),
+    )  # fmt: skip
     try:
         account = _add(context, draft, columns)
     except e.EmailRegistered as refusal:
@@ -261,7 +269,12 @@ def _send(context: Context, account: Account, options: RegistrationOptions) -> N
     Where taken addresses are hidden, a reached limit is silent, and only the first address gets a mail, because the others may
     be the caller's own, and would reveal it.
     """
-    if account.email and options.sends_mail and context.tenant.settings.email_verification != "disabled":
+    if (
+        account.email
+        and not account.email_verified
+        and options.sends_mail
+        and context.tenant.settings.email_verification != "disabled"
+    ):
         try:
             verification.send(context, account, options.message_options)
         except e.MailLimitReached:

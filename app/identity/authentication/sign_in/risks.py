@@ -61,7 +61,7 @@ def refuse_new_origin(context: Context, account: Account) -> None:
         )
         if is_blocked:
             accounts.change(separate, account.uid, {"is_active": False})
-        _notify(separate, account, new_signals[0])
+        _notify(separate, account, new_signals[0], change="refused")
     context.audit.record(
         "sign_in.refused", uid=account.uid, reason="elsewhere", new=",".join(new_signals), blocked=is_blocked
     )
@@ -128,17 +128,19 @@ def _unseen(
     ]  # fmt: skip
 
 
-def _notify(context: Context, account: Account, name: str) -> None:
-    """Notify the account on the tenant's channel; by mail if no SMS could be sent."""
+def _notify(context: Context, account: Account, name: str, change: str = "") -> None:
+    """Notify the account on the tenant's channel; by mail if no SMS could be sent. `change` is `refused` for a refused sign-in."""
     mail, sms = _MESSAGES[name]
     channel, device = context.tenant.settings.risk.told_by, _describe_device(context)
     template = _template(context, name, "sms")
     is_texted = channel != "mail" and notifications.notify_by_sms(
-        context, sms, account, template=template, device=device
+        context, sms, account, template=template, device=device, change=change
     )
     if channel != "sms" or not is_texted:
         template = _template(context, name, "email")
-        notifications.notify_with_alert_link(context, mail, account.email, account, template=template, device=device)
+        notifications.notify_with_alert_link(
+            context, mail, account.email, account, template=template, device=device, change=change
+        )
 
 
 def _remembered(context: Context, account: Account) -> dict[str, ContinuationToken]:

@@ -22,6 +22,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
 from app.identity.directory.accounts.login_records import Failure, Lock
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.organizations import in_force, joining
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
@@ -147,15 +148,16 @@ def _record_login(
 
 
 def _record_password_strength(context: Context, account: Account, password: str) -> Account:
-    policy, words = context.tenant.settings.password_policy, new_password.profile_words(account)
+    policy, words = in_force.password_rules(context, account), new_password.profile_words(account)
     is_secure = new_password.meets_policy(policy, password, words)
     return accounts.record_password_strength(context, account, is_secure=is_secure)
 
 
 def notify_sign_in(context: Context, account: Account, *, suppress_webhook: bool) -> None:
-    """Emit the login event and remember the origin of a complete, recorded sign-in."""
+    """Emit the login event, remember the origin of a complete, recorded sign-in, and let the account join organizations."""
     events.emit(context, "Login", account, suppress_webhook)
     risks.remember_origin(context, account)
+    joining.join_by_domain(context, account)
 
 
 def try_complete_sign_in(
@@ -190,7 +192,8 @@ def issue_tokens(
     """Return the tokens of an API sign-in. `methods` are its `amr` (RFC 8176); `more` is stored with the token."""
     facts = {"provider": "Email", "agent": context.agent, "address": context.address, "amr": list(methods), **more}
     facts["auth_time"] = int(context.now.timestamp())
-    return tokens.issue(context, uid=account.uid, facts=facts)
+    access, refresh = in_force.shortened(context, account)
+    return tokens.issue(context, uid=account.uid, facts=facts, access_seconds=access, refresh_seconds=refresh)
 
 
 def _spend_limits(context: Context) -> None:

@@ -25,7 +25,7 @@ class AccountFactors:
     account: Account
     credentials: tuple[Credential, ...] = ()
     sign_in: str | None = None  # digest of the sign-in's token; None: the account is signed in and manages its factors
-    is_factor_required: bool = False  # the tenant requires two factors
+    is_factor_required: bool = False  # the tenant or an organization requires two factors
 
     used_channel: FactorKind | None = None  # the kind whose mailbox or number the first factor already used
     fallback_kinds: tuple[FactorKind, ...] = ()

@@ -8,6 +8,7 @@ from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
 from app.identity.credentials.passwords import policy
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import in_force
 from app.identity.platform.context import Context
 
 PROFILE_FIELDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileName", "Company")
@@ -29,8 +30,15 @@ def meets_policy(rules: PasswordPolicy, password: str, words: Iterable[str | Non
     return rules.common_check
 
 
-def hash_if_allowed(context: Context, password: str, words: Iterable[str | None], earlier: Sequence[str] = ()) -> str:
-    """Return the hash to store.
+def hash_if_allowed(
+    context: Context,
+    password: str,
+    words: Iterable[str | None],
+    earlier: Sequence[str] = (),
+    *,
+    account: Account | None = None,
+) -> str:
+    """Return the hash to store; the rules of the account's organizations apply too.
 
     Call it before any write: it releases the connection while hashing. Costs one hash, and one more for each
     earlier password that the policy remembers.
@@ -40,8 +48,7 @@ def hash_if_allowed(context: Context, password: str, words: Iterable[str | None]
         NewPasswordBreached: it is known as breached, and the tenant refuses those.
         PasswordNotAcceptable: it is one of the earlier ones.
     """
-    settings = context.tenant.settings
-    rules = settings.password_policy
+    rules = in_force.password_rules(context, account)
     policy.refuse(rules, password, words)
     context.work.release_connection()
     if rules.breached == "change" and context.services.breached_passwords.has(password):

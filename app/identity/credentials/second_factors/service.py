@@ -19,6 +19,7 @@ from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_records import Failure
+from app.identity.directory.organizations import in_force
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -49,7 +50,7 @@ class RequiredFactor:
 
 def account_factors(context: Context, account: Account) -> AccountFactors:
     """Return an account with its credentials."""
-    is_required = context.tenant.settings.two_factor == "required"
+    is_required = in_force.requires_second_factor(context, account)
     return AccountFactors(account, tuple(store.by_account(context, account.uid)), is_factor_required=is_required)
 
 
@@ -89,7 +90,7 @@ def required_factor(
 ) -> RequiredFactor | None:
     """Return the second factor required after a first one; None if the first is enough.
 
-    Runs one SQL statement if the tenant has two-factor sign-in enabled, else none.
+    Runs one SQL statement if the tenant has two-factor sign-in enabled, else none; one more for members of organizations.
 
     Args:
         channel: the kind whose mailbox or number the first factor used, because one mailbox does not count twice.
@@ -112,7 +113,7 @@ def required_factor(
         raise e.TwoFactorOn
     if is_risk_based and not kinds and (fallback := _fallback_requirement(context, account, channel)):
         return fallback
-    if not kinds and (settings.two_factor != "required" or not available_kinds(settings, factors)):
+    if not kinds and (not factors.is_factor_required or not available_kinds(settings, factors)):
         return None
     return RequiredFactor(factors, kinds, is_risk_based=is_risk_based)
 

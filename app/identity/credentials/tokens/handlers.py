@@ -8,6 +8,7 @@ from app.contract.groups import AT, Deleted, Posted, Uid
 from app.contract.tokens import Token
 from app.identity.credentials.tokens import service
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.organizations import in_force
 from app.identity.platform.context import Context, TokenHolder
 from app.kit.clock import iso
 from app.kit.user_agents import parse_user_agent
@@ -65,6 +66,7 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
     account = accounts.by_uid(context, spent.uid) if spent.uid else None
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
         raise e.WrongRefreshToken
+    access, refreshing = in_force.shortened(context, account)
     issued = service.issue(
         context,
         uid=account.uid,
@@ -72,6 +74,8 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
         scope=spent.scope,
         facts=spent.facts,
         family_id=spent.family_id,
+        access_seconds=access,
+        refresh_seconds=refreshing,
     )
     return _token_pair(issued)
 

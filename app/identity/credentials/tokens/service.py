@@ -12,12 +12,13 @@ from app.contract import errors_oauth as oauth
 from app.contract.error_groups import OAUTH
 from app.identity.credentials.tokens import store
 from app.identity.credentials.tokens.store import AuthorizedClient
+from app.identity.directory.organizations import memberships
 from app.identity.platform.context import Context, TokenHolder
 from app.kit import randomness
 from app.kit.operation import AnyOperation
 
-ENDS_AT, SID = "ends_at", "sid"
-"""Facts of a token: the absolute end of its family in seconds since 1970, and the session that it outlives."""
+ENDS_AT, SID, ORG_ID = "ends_at", "sid", "org_id"
+"""Facts of a token: the absolute end of its family in seconds since 1970, the session that it outlives, and its organization."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,8 @@ def holder_of(context: Context, token: str | None, operation: AnyOperation) -> T
     profile's `access_refused` for an application's token without the scope that the operation declares.
     """
     holder = store.access(context.work, randomness.digest(token)) if token else None
+    if holder is not None and not is_member(context, holder):
+        holder = None
     if holder is not None and holder.expires_at > context.now and holder.uid is not None:
         if not may_use(context, holder):
             raise operation.error_profile.access_refused or e.NotAuthenticated
@@ -131,6 +134,12 @@ def holder_of(context: Context, token: str | None, operation: AnyOperation) -> T
     if e.InvalidAccessToken in operation.errors:
         raise e.InvalidAccessToken if token else e.MissingAccessToken
     raise e.NotAuthenticated
+
+
+def is_member(context: Context, holder: TokenHolder) -> bool:
+    """Return whether the account is still a member of the active organization that the token is for, if it is for one."""
+    org_id = holder.facts.get(ORG_ID)
+    return not isinstance(org_id, str) or memberships.of_uid(context, holder.uid, org_id) is not None
 
 
 def may_use(context: Context, holder: TokenHolder) -> bool:
@@ -180,8 +189,9 @@ def slide(context: Context, holder: TokenHolder) -> datetime:
 def find(context: Context, token: str) -> TokenHolder | None:
     """Return the holder of an access token, expired or not; None also if the token may not be used at this operation."""
     holder = store.access(context.work, randomness.digest(token))
-    is_usable = holder is not None and may_use(context, holder) and holder.uid is not None
-    return replace(holder, token=token) if holder is not None and is_usable else None
+    if holder is None or not holder.uid or not may_use(context, holder) or not is_member(context, holder):
+        return None
+    return replace(holder, token=token)
 
 
 def prolong(context: Context, holder: TokenHolder, seconds: int | None) -> datetime:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -36,7 +36,7 @@ class Account:
     is_locked: bool
     logins: int
     session_limit: int  # the column of the account
-    roles: list[str] | None
+    roles: list[str] | None  # names, sorted, without those of its role contexts
     emails: list[dict[str, Any]]
     profile: dict[str, Any]
     private: dict[str, Any]
@@ -49,6 +49,9 @@ class Account:
     read_at: datetime  # ages and locks are relative to this time
     password_expires_at: datetime | None  # by the tenant's policy
     sessions_allowed: int  # concurrent sessions, by the account's or the tenant's limit; 0: unlimited
+    has_organizations: bool | None = None
+    organizations: Callable[[], list[dict[str, Any]]] = field(default=list, compare=False)
+    """Reads the entries of the profile's Organizations; makes a query only for an account that joined one."""
 
     @property
     def security_answers(self) -> dict[str, str]:

@@ -37,6 +37,7 @@ _DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("failed_attempts", "logins", "session_limit", "sessions_allowed"), 0),
     "is_active": True,
     "lock_type": "None",
+    "organizations": list,
 }
 
 

@@ -88,6 +88,9 @@ def _address(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _computed(account: Account) -> dict[str, Any]:
     profile: dict[str, Any] = {"FullName": full_name(account)}
+    organizations = account.organizations()
+    if organizations:
+        profile["Organizations"] = organizations
     born = born_on(account.profile.get("BirthDate"))
     if born is not None:
         profile["Age"] = str(age(born, account.read_at.date()))

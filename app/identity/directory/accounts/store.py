@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.sql import Select
 
+from app.identity.directory.accounts import assigned_roles
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.account import IDENTITIES, Account, sessions_allowed
 from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
@@ -18,7 +20,10 @@ from app.identity.platform.context import Context
 from app.identity.platform.store.unit import UnitOfWork
 
 A, I = accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
-_COLUMNS = tuple(column for column in accounts.columns if column.name != "tenant_id")
+_COLUMNS = (
+    *(column for column in accounts.columns if column.name not in ("tenant_id", "roles")),
+    assigned_roles.OF_ACCOUNT,
+)
 # Built once: building a statement of thirty columns takes longer than executing it, and nearly every request does.
 _BY_UID = select(*_COLUMNS).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"))
 _BY_IDENTIFIER = (
@@ -29,7 +34,9 @@ _BY_IDENTIFIER = (
 
 FROM_FILE = "from_file"
 """The key in `private` that marks accounts from a configuration file, so that a file removes only accounts it created."""
-_FILE_COLUMNS = (A.uid, A.email, A.username, A.phone, A.email_verified, A.phone_verified, A.is_active, A.profile)
+_FILE_COLUMNS = (
+    A.uid, A.email, A.username, A.phone, A.email_verified, A.phone_verified, A.is_active, A.profile, assigned_roles.OF_ACCOUNT
+)  # fmt: skip
 
 
 class IdentifierTaken(Exception):
@@ -51,6 +58,12 @@ def by_identifier(context: Context, kind: str, value: str) -> Account | None:
     """Return the account with this normalized identifier."""
     parameters = {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
     return _found(context, context.work.run(_BY_IDENTIFIER, parameters).one_or_none())
+
+
+def by_uids(context: Context, uids: Iterable[str]) -> list[Account]:
+    """Return the accounts with these ids, in any order."""
+    where = (A.tenant_id == context.tenant.tenant_id, A.uid.in_(sorted(uids)))
+    return [_account(context, row) for row in context.work.all(select(*_COLUMNS).where(*where))]
 
 
 def add(context: Context, row: dict[str, Any], new: Iterable[tuple[str, str, bool]]) -> Account:
@@ -141,6 +154,45 @@ def accounts_from_file(work: UnitOfWork) -> Sequence[Any]:
     return work.all(select(*_FILE_COLUMNS).where(*where).order_by(A.created_at, A.uid))
 
 
+def with_primary_email(statement: Select[Any], tenant_id: Any, uid: Any, search: str | None = None) -> Select[Any]:
+    """Return a statement of another area with the primary address of the account in its row as the column `email`.
+
+    Rows without an account are dropped. `search` keeps the accounts whose address contains the text, in any letter case.
+    """
+    joined = statement.add_columns(A.email).join(accounts, (A.tenant_id == tenant_id) & (A.uid == uid))
+    return joined.where(A.email.icontains(search, autoescape=True)) if search else joined
+
+
+def with_identifiers(statement: Select[Any], tenant_id: str, uid: Any, search: str) -> Select[Any]:
+    """Return a statement of another area with the columns `email`, `username` and `phone` of the account in its row.
+
+    Rows without an account are dropped. `search` keeps the accounts where one of them contains the text, in any letter case.
+    """
+    joined = statement.add_columns(A.email, A.username, A.phone)
+    joined = joined.join(accounts, (A.tenant_id == tenant_id) & (A.uid == uid))
+    if not search:
+        return joined
+    return joined.where(or_(*(column.icontains(search, autoescape=True) for column in (A.email, A.username, A.phone))))
+
+
+def mark_member(context: Context, uid: str) -> bool:
+    """Record that the account joins an organization, and lock it until the commit. Return whether it exists."""
+    where = (A.tenant_id == context.tenant.tenant_id, A.uid == uid)
+    context.work.locked[uid] = context.work.changed(update(accounts).where(*where).values(has_organizations=True)) > 0
+    return context.work.locked[uid]
+
+
+organization_entries: Callable[[Context, str], list[dict[str, Any]]] | None = None
+"""Reads the organizations of an account for its profile; the package `organizations` sets it."""
+
+
+def _organizations(context: Context, row: Row[Any]) -> Callable[[], list[dict[str, Any]]]:
+    read = organization_entries
+    if not row.has_organizations or read is None:
+        return list
+    return lambda: read(context, row.uid) if context.tenant.settings.organizations.enabled else []
+
+
 def _found(context: Context, row: Row[Any] | None) -> Account | None:
     return _account(context, row) if row is not None else None
 
@@ -149,4 +201,10 @@ def _account(context: Context, row: Row[Any]) -> Account:
     days = context.tenant.settings.password_policy.expiry_days
     expires = row.password_changed_at + timedelta(days=days) if days and row.password_changed_at else None
     allowed = sessions_allowed(row.session_limit, context.tenant.settings.session_limit)
-    return Account(**row._mapping, read_at=context.now, password_expires_at=expires, sessions_allowed=allowed)
+    return Account(
+        **row._mapping,
+        read_at=context.now,
+        password_expires_at=expires,
+        sessions_allowed=allowed,
+        organizations=_organizations(context, row),
+    )

@@ -23,7 +23,7 @@ accounts = tenant_table(
     Column("is_locked", Boolean, nullable=False, default=False),
     Column("logins", Integer, nullable=False, default=0),
     Column("session_limit", Integer, nullable=False, default=0),
-    Column("roles", Json),
+    Column("roles", Json),  # never written: roles are rows of their own (decisions/0187)
     # [{Type, Value, verified, pending}], ordered; a pending one does not identify the account
     Column("emails", Json, nullable=False),
     Column("profile", Json, nullable=False),  # free fields under the interface's names
@@ -33,6 +33,7 @@ accounts = tenant_table(
     Column("profile_modified_at", Instant),
     Column("last_login_at", Instant),
     Column("password_changed_at", Instant),
+    Column("has_organizations", Boolean),  # set by the first membership: then a profile reads the organizations
     Column("leaves_at", Instant),  # the owner deleted it: is_deleted is set, and the row is removed at this time
     Index("ix_accounts_created", "tenant_id", "created_at"),
     Index("ix_accounts_leaving", "tenant_id", "leaves_at"),

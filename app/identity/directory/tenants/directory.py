@@ -10,6 +10,7 @@ from app.identity.directory.tenants.changes import secret_digest
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
+from app.kit import randomness
 from app.kit.clock import monotonic
 from app.kit.lru_cache import LruCache
 from app.settings import Settings
@@ -60,6 +61,12 @@ class CachedTenantDirectory:
     def by_secret(self, api_secret: str, cost: Cost | None = None) -> Tenant | None:
         """Return the only tenant with this API secret, for requests without an API key."""
         return self._find(("secret", secret_digest(api_secret)), lambda work: store.by_secret(work, api_secret), cost)
+
+    def by_client(self, client_id: str, secret: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the only tenant whose client has this id and secret, for requests without an API key."""
+        digest = randomness.digest(secret)
+        key = ("client", randomness.digest(f"{client_id} {digest}"))
+        return self._find(key, lambda work: store.by_client(work, client_id, digest), cost)
 
     def cached_name(self, kind: str, value: str) -> str:
         """Return the name of a cached tenant by kind "host", "key" or "secret", or an empty string. Makes no query."""

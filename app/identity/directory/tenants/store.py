@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.engine import Row
 
 from app.contract.branding import Brand
@@ -39,6 +39,14 @@ def by_key(work: UnitOfWork, api_key: str) -> Tenant | None:
 def by_secret(work: UnitOfWork, api_secret: str) -> Tenant | None:
     """Return the only active tenant with this API secret; None if several share it, which must send their API key."""
     return _only(work, tenants.c.api_secret_hash == secret_digest(api_secret))
+
+
+def by_client(work: UnitOfWork, client_id: str, secret_hash: str) -> Tenant | None:
+    """Return the only active tenant whose client has this id and the secret of this digest, or had it before a rotation."""
+    c = applications.c
+    has_secret = or_(c.secret_hash == secret_hash, c.former_secret_hash == secret_hash)
+    owners = select(c.tenant_id).where(c.client_id == client_id, has_secret)
+    return _only(work, tenants.c.tenant_id.in_(owners))
 
 
 def version(work: UnitOfWork, tenant_id: str) -> int | None:

@@ -42,6 +42,7 @@ applications = tenant_table(
     Column("settings", Json, nullable=False),
     Column("created_at", Instant, nullable=False),
     Index("uq_applications_name", "tenant_id", "name", unique=True),
+    Index("ix_applications_client_id", "client_id"),
 )
 
 signing_keys = tenant_table(

@@ -39,8 +39,8 @@ class _Found:
     is_linked: bool
 
 
-def sign_in(context: Context, proven: Proven, authentication: Authentication) -> FactorLogin:
-    """Sign in to the account of the identity; link it by a verified address, or register it.
+def sign_in(context: Context, proven: Proven, authentication: Authentication) -> tuple[FactorLogin, Account]:
+    """Sign in to the account of the identity, and return it too; link it by a verified address, or register it.
 
     After a conflict with a concurrent request, such as the first sign-in of the same person, it is tried once more.
 
@@ -58,7 +58,7 @@ def sign_in(context: Context, proven: Proven, authentication: Authentication) ->
         raise e.IdentityTaken from None
 
 
-def _sign_in(context: Context, proven: Proven, authentication: Authentication) -> FactorLogin:
+def _sign_in(context: Context, proven: Proven, authentication: Authentication) -> tuple[FactorLogin, Account]:
     native_credentials.use_id_token(context, proven)
     identity = proven.identity
     if proven.tokens is not None:
@@ -68,7 +68,7 @@ def _sign_in(context: Context, proven: Proven, authentication: Authentication) -
     # As on our pages, an account with a second factor gets an identity only after that.
     if not found.is_linked and login.second_factor_authentication is None:
         connections.link(context, found.account, identity)
-    return login
+    return login, found.account
 
 
 def _find(context: Context, identity: ProviderIdentity) -> _Found | None:

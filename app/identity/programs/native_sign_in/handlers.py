@@ -12,6 +12,9 @@ from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.federation import native_credentials
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.sessions import FEDERATED
+from app.identity.directory.organizations import invitations
+from app.identity.directory.organizations.invitation import Invitation
+from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
 from app.identity.programs.native_sign_in import account
 from app.kit.limits import Rate
@@ -27,9 +30,13 @@ def sign_in(context: Context, req: contract.NativeSignIn) -> NativeToken:
     if not context.has_api_secret:
         context.spend("native_sign_in", _RATE, context.network)
     _refuse_unknown_references(context, req)
+    found = _invitation(context, req)
     proven = native_credentials.prove(context, req)
     authentication = Authentication((FEDERATED,), proven.identity.provider)
-    return _token(context, account.sign_in(context, proven, authentication))
+    login, signed_in = account.sign_in(context, proven, authentication)
+    if found is not None and login.second_factor_authentication is None:
+        invitations.accept(context, found[0], signed_in, req.invitation_token)
+    return _token(context, login)
 
 
 def _refuse_incomplete(context: Context, req: contract.NativeSignIn) -> None:
@@ -49,16 +56,20 @@ def _refuse_incomplete(context: Context, req: contract.NativeSignIn) -> None:
 
 
 def _refuse_unknown_references(context: Context, req: contract.NativeSignIn) -> None:
-    """Refuse an application that the tenant does not have, and every invitation: there are no organizations yet.
-
-    Raises BadParameter, UnknownInvitation.
-    """
-    if req.invitation_token:
-        raise e.UnknownInvitation
+    """Raise BadParameter for an application that the tenant does not have."""
     if req.client_id:
         application = context.application(client_id=req.client_id)
         if application is None or not application.settings.is_active:
             raise e.BadParameter("client_id: the client id of an application.")
+
+
+def _invitation(context: Context, req: contract.NativeSignIn) -> tuple[Invitation, Organization] | None:
+    """Return the open invitation that the request names. Raises ClosedInvitation, OrganizationInactive."""
+    if not req.invitation_token:
+        return None
+    if not context.tenant.settings.organizations.enabled:
+        raise e.ClosedInvitation
+    return invitations.require_open(context, req.invitation_token)
 
 
 def _token(context: Context, login: FactorLogin) -> NativeToken:

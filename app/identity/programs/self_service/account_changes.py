@@ -87,7 +87,7 @@ def read(
         profile = edits.apply(account.profile)
         words = [account.email, username or account.username, phone or account.phone, *map(profile.get, PROFILE_FIELDS)]
         earlier = [account.password_hash or "", *account.password_history]
-        password_hash = new_password.hash_if_allowed(context, req.password, words, earlier)
+        password_hash = new_password.hash_if_allowed(context, req.password, words, earlier, account=account)
     context.work.release_connection()
     kept = security_answers.hash_answers(context, req.security_question_answer or {})
     pin_hash = pins.hash_from_profile(context, req.pin_info)

@@ -9,8 +9,9 @@ from typing import Any
 from app.contract.errors_oauth import InsufficientScope, InvalidToken
 from app.contract.oauth_metadata import UserinfoResponse
 from app.identity.directory.accounts import service as accounts
-from app.identity.platform.context import Context
-from app.identity.protocols.oauth import issuers
+from app.identity.directory.organizations.organization import Membership
+from app.identity.platform.context import Context, TokenHolder
+from app.identity.protocols.oauth import issuers, organization_claims, role_claims
 from app.kit.wire import Document
 
 Profile = Mapping[str, Any]
@@ -83,22 +84,26 @@ SCOPES: Mapping[str, Mapping[str, Callable[[Profile], Any]]] = {
     },
     "address": {"address": _address},
 }
+CLAIMS_OF_SCOPES: Mapping[str, tuple[str, ...]] = {
+    **{scope: tuple(members) for scope, members in SCOPES.items()},
+    **role_claims.SCOPES,
+}
 _BY_NAME = {name: read for members in SCOPES.values() for name, read in members.items()}
 
 
 def names(scopes: Iterable[str]) -> list[str]:
     """Return the claims of these scopes."""
-    return [name for scope in scopes for name in SCOPES.get(scope, ())]
+    return [name for scope in scopes for name in CLAIMS_OF_SCOPES.get(scope, ())]
 
 
 def scopes_of(wanted: Iterable[str]) -> list[str]:
     """Return the scopes that have one of these claims."""
     names = frozenset(wanted)
-    return [scope for scope, members in SCOPES.items() if not names.isdisjoint(members)]
+    return [scope for scope, members in CLAIMS_OF_SCOPES.items() if not names.isdisjoint(members)]
 
 
 def of(profile: Profile, wanted: Iterable[str]) -> dict[str, Any]:
-    """Return the wanted claims that the profile has."""
+    """Return the wanted claims that the profile has; `role_claims` reads the others."""
     read = {name: _BY_NAME[name](profile) for name in wanted if name in _BY_NAME}
     return {name: value for name, value in read.items() if value is not None}
 
@@ -123,11 +128,20 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
     account = accounts.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:
         raise InvalidToken
-    requested = holder.facts.get("userinfo_claims")
-    wanted = [*names(scopes), *(requested if isinstance(requested, list) else ())]
-    payload = {"sub": account.uid, **of(accounts.profile_of(account), wanted)}
+    held = holder.facts.get("userinfo_claims")
+    requested = held if isinstance(held, list) else []
+    payload = {
+        "sub": account.uid,
+        **of(accounts.profile_of(account), [*names(scopes), *requested]),
+        **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
+        **organization_claims.read(_membership(context, holder), client, scopes),
+    }
     if client.settings.signed_userinfo:
         issuer = application_issuer if app is not None else issuers.tenant_wide(context)
         text = context.services.signing_keys.sign(context.work, {**payload, "iss": issuer.url, "aud": client.client_id})
         return Document(text.encode(), "application/jwt")
     return UserinfoResponse.model_validate(payload)
+
+
+def _membership(context: Context, holder: TokenHolder) -> Membership | None:
+    return organization_claims.membership_of(context, holder.uid, holder.facts)

@@ -125,6 +125,11 @@ def _member(body: dict[str, Any], name: str) -> str | None:
     return value
 
 
+def has_secret(context: Context, client: Application | None, secret: str) -> bool:
+    """Return whether this is a secret of the client, in the same time whether or not there is such a client."""
+    return _matches(context, client, (secret,))
+
+
 def _matches(context: Context, client: Application | None, secrets: tuple[str, ...]) -> bool:
     held = client.secret_hashes(context.now) if client is not None else ()
     expected = [one.encode() for one in held or (_DUMMY_HASH,)]

@@ -12,6 +12,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import organization_claims
 from app.kit import randomness
 
 INACTIVE = IntrospectionResponse(active=False)
@@ -37,7 +38,11 @@ def introspect(context: Context, client: Application, req: IntrospectionRequest)
         return INACTIVE
     if holder is None or holder.expires_at <= context.now:
         return INACTIVE
-    return _describe(holder)
+    membership = organization_claims.membership_of(context, holder.uid, holder.facts)
+    if membership is None and organization_claims.FACT in holder.facts:
+        return INACTIVE
+    issued_to = context.application(client_id=holder.client_id) if holder.client_id else None
+    return _describe(holder, organization_claims.read(membership, issued_to, holder.scope.split()))
 
 
 def revoke(context: Context, client: Application, req: RevocationRequest) -> None:
@@ -85,7 +90,7 @@ def _unused_refresh_token(context: Context, client: Application, token: str) -> 
     )
 
 
-def _describe(holder: TokenHolder) -> IntrospectionResponse:
+def _describe(holder: TokenHolder, organization: dict[str, Any]) -> IntrospectionResponse:
     facts: dict[str, Any] = holder.facts
     issued = int(holder.issued_at.timestamp())
     audience = facts.get("aud") or ([holder.client_id] if holder.client_id else None)
@@ -106,4 +111,5 @@ def _describe(holder: TokenHolder) -> IntrospectionResponse:
         exp=int(holder.expires_at.timestamp()),
         jti=holder.token_hash,
         act=Actor(sub=holder.actor) if holder.actor else None,
+        **organization,
     )

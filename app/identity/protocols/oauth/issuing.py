@@ -15,9 +15,11 @@ from app.contract.oauth_tokens import TokenResponse
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.organizations import in_force
+from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import claims, machine_tokens, resource_indicators
+from app.identity.protocols.oauth import claims, machine_tokens, organization_claims, resource_indicators, role_claims
 from app.identity.protocols.oauth.issuers import Issuer
 from app.kit import randomness
 
@@ -30,8 +32,8 @@ _MFA = "mfa"  # multiple factors (RFC 8176)
 class Grant:
     """The result of a grant of any kind.
 
-    `facts` are stored with the tokens: issuer, gty, auth_time, amr, acr, userinfo_claims, id_token_claims, and `granted`,
-    the whole scope of a family whose access token has a narrower one. `session_ends_at` is the absolute end of the session.
+    `facts` are stored with the tokens: issuer, gty, auth_time, amr, acr, userinfo_claims, id_token_claims, org_id, and
+    `granted`, the whole scope of a family whose access token has a narrower one. `session_ends_at` is the absolute end of the session.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Grant:
     nonce: str | None = None
     resource: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    membership: Membership | None = None  # in the organization of the fact `org_id`
 
 
 def outlives_session(client: Application, scope: Iterable[str]) -> bool:
@@ -74,21 +77,28 @@ def active_account(context: Context, uid: str) -> Account:
     return account
 
 
+def active_membership(context: Context, uid: str, facts: Mapping[str, Any]) -> Membership | None:
+    """Return the membership that the facts name, None where they name no organization; raises InvalidGrant if it ended."""
+    membership = organization_claims.membership_of(context, uid, facts)
+    if membership is None and organization_claims.FACT in facts:
+        raise InvalidGrant("The user is not a member of the organization.")
+    return membership
+
+
 def token_response(
     context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None
 ) -> TokenResponse:
     """Issue the tokens of a grant. They end with their session, unless they outlive it."""
-    scope = resource_indicators.narrow_scope(context, client, grant.scope, grant.resource)
-    facts = {**grant.facts, "issuer": issuer.url, "gty": grant.kind}
-    facts["aud"] = resource_indicators.audience(context, client, scope, grant.resource)
-    if scope != grant.scope:
-        facts.setdefault("granted", " ".join(grant.scope))
-    facts.pop(tokens.SID, None)
+    scope, facts = _scope_and_facts(context, client, issuer, grant)
     outlives = outlives_session(client, str(facts.get("granted") or "").split() or grant.scope)
     if outlives and grant.session_id is not None:
         facts[tokens.SID] = grant.session_id
     ends_at = None if outlives else grant.session_ends_at
-    lifetime = _lifetime(context, client, facts, ends_at)
+    lifetime, refresh_seconds = _lifetimes(context, client, account, facts, ends_at)
+    roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, facts.get("id_token_claims") or ())
+    signed = _signed_access_token(
+        context, client, replace(grant, scope=scope, facts=facts), lifetime, roles.access_token
+    )
     issued = tokens.issue(
         context,
         uid=grant.uid,
@@ -98,14 +108,14 @@ def token_response(
         scope=" ".join(scope),
         facts=facts,
         access_seconds=lifetime,
-        refresh_seconds=client.settings.refresh_token_seconds,
+        refresh_seconds=refresh_seconds,
         with_refresh=account is not None and "refresh_token" in client.settings.grant_types,
         family_id=grant.family_id,
-        access_token=_signed_access_token(context, client, replace(grant, scope=scope, facts=facts), lifetime),
+        access_token=signed,
     )
     id_token = None
     if account is not None and OPENID in grant.scope and issuer.protocol == "oidc":
-        id_token = _id_token(context, client, issuer, grant, account, issued.access_token)
+        id_token = _id_token(context, client, issuer, grant, account, issued.access_token, roles.id_token)
     context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
     return TokenResponse(
         access_token=issued.access_token,
@@ -117,6 +127,33 @@ def token_response(
     )
 
 
+def _scope_and_facts(
+    context: Context, client: Application, issuer: Issuer, grant: Grant
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the scope of the access token, and the facts to store with it."""
+    scope = resource_indicators.narrow_scope(context, client, grant.scope, grant.resource)
+    facts = {**grant.facts, "issuer": issuer.url, "gty": grant.kind}
+    facts["aud"] = resource_indicators.audience(context, client, scope, grant.resource)
+    if scope != grant.scope:
+        facts.setdefault("granted", " ".join(grant.scope))
+    facts.pop(tokens.SID, None)
+    return scope, facts
+
+
+def _lifetimes(
+    context: Context,
+    client: Application,
+    account: Account | None,
+    facts: dict[str, Any],
+    session_ends_at: datetime | None,
+) -> tuple[int, int | None]:
+    """Return the lifetimes of an access and a refresh token in seconds, shortened by the account's organizations."""
+    own = client.settings
+    access, refresh = in_force.shortened(context, account, own.access_token_seconds, own.refresh_token_seconds)
+    lifetime = _lifetime(context, client, facts, session_ends_at)
+    return min(lifetime, access or lifetime), refresh
+
+
 def _lifetime(context: Context, client: Application, facts: dict[str, Any], session_ends_at: datetime | None) -> int:
     """Return the lifetime of an access token in seconds."""
     ends_at = tokens.absolute_end(context, facts)
@@ -125,12 +162,20 @@ def _lifetime(context: Context, client: Application, facts: dict[str, Any], sess
 
 
 def _id_token(
-    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account, access_token: str
+    context: Context,
+    client: Application,
+    issuer: Issuer,
+    grant: Grant,
+    account: Account,
+    access_token: str,
+    roles: Mapping[str, Any],
 ) -> str:
     """Return the id_token (OpenID Connect Core sections 2 and 3.1.3.6)."""
     facts = grant.facts
     requested = facts.get("id_token_claims") or ()
     payload: dict[str, Any] = claims.of(accounts.profile_of(account), requested) if requested else {}
+    payload.update(roles)
+    payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
     payload.update(
         iss=issuer.url,
         sub=account.uid,
@@ -152,8 +197,10 @@ def _id_token(
     return context.services.signing_keys.sign(context.work, payload)
 
 
-def _signed_access_token(context: Context, client: Application, grant: Grant, lifetime: int) -> str | None:
-    """Return a JWT access token (RFC 9068 section 2); None for a client with opaque tokens.
+def _signed_access_token(
+    context: Context, client: Application, grant: Grant, lifetime: int, roles: Mapping[str, Any]
+) -> str | None:
+    """Return a JWT access token (RFC 9068 section 2, with `roles` as in section 2.2.3.1); None for a client with opaque tokens.
 
     Its digest is stored like an opaque token's, so that it can be revoked.
     """
@@ -161,6 +208,7 @@ def _signed_access_token(context: Context, client: Application, grant: Grant, li
         return None
     now, audience = int(context.now.timestamp()), grant.facts["aud"]
     payload: dict[str, Any] = {
+        **roles,
         "iss": grant.facts["issuer"],
         "sub": grant.uid or client.client_id,
         "aud": audience[0] if len(audience) == 1 else audience,
@@ -170,6 +218,7 @@ def _signed_access_token(context: Context, client: Application, grant: Grant, li
         "jti": randomness.token(18),
         "scope": " ".join(grant.scope),
     }
+    payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
     if "auth_time" in grant.facts:
         payload["auth_time"] = grant.facts["auth_time"]
     return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND)

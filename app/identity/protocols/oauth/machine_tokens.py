@@ -66,6 +66,14 @@ def has_scope(claims: Mapping[str, Any], scope: str) -> bool:
     return bool({scope, "all"} & set(claims.get("scp") or ()))
 
 
+def may_use(context: Context, client: Application, scope: str) -> bool:
+    """Return whether a client may have this scope at the management operations."""
+    if client.settings.is_public or GRANT not in client.settings.grant_types:
+        return False
+    allowed = _allowed_scopes(context, client, context.services.settings.base_url + _MANAGEMENT_PATHS[0])
+    return bool({scope, "all"} & set(allowed or ()))
+
+
 def issue(context: Context, client: Application, req: MachineTokenRequest) -> TokenResponse:
     """Issue a machine token for an audience of the client's `audience_scopes`; without `scope` it has all scopes there."""
     if req.grant_type != GRANT:

@@ -10,10 +10,10 @@ from app.contract.errors_oauth import UnknownApplication
 from app.contract.tenant_file import GrantType
 from app.identity.directory.tenants.signing_keys import ALGORITHM
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth import issuers, organization_claims
 from app.identity.protocols.oauth.authorize import acr_values, prompt
 from app.identity.protocols.oauth.authorize.response_mode import MODES
-from app.identity.protocols.oauth.claims import SCOPES, names
+from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES, names
 from app.identity.protocols.oauth.grants import GRANTS
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.kit.wire import Document
@@ -68,7 +68,7 @@ def _members(issuer: Issuer) -> dict[str, Any]:
         "response_types_supported": ["code"],
         "response_modes_supported": list(MODES),
         "grant_types_supported": _GRANTS,
-        "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *SCOPES],
+        "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *CLAIMS_OF_SCOPES],
         "token_endpoint_auth_methods_supported": _CLIENT_METHODS,
         "revocation_endpoint_auth_methods_supported": _CLIENT_METHODS,
         "introspection_endpoint_auth_methods_supported": [method for method in _CLIENT_METHODS if method != "none"],
@@ -90,7 +90,7 @@ def _openid_members(issuer: Issuer) -> dict[str, Any]:
         "id_token_signing_alg_values_supported": [ALGORITHM],
         "userinfo_signing_alg_values_supported": [ALGORITHM],
         "claim_types_supported": ["normal"],
-        "claims_supported": [*token_claims, *names(SCOPES)],
+        "claims_supported": [*token_claims, *names(CLAIMS_OF_SCOPES), *organization_claims.NAMES],
         "claims_parameter_supported": True,
         "acr_values_supported": [acr_values.ONE, acr_values.TWO],
         "prompt_values_supported": list(prompt.SUPPORTED),

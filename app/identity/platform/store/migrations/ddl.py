@@ -4,7 +4,8 @@ Row-level security on PostgreSQL is the second isolation of tenants; SQLite has 
 its tenant in `gatehouse.tenant` (store/unit.py); without it no row is visible or writable. FORCE applies this to the table
 owner too. Two reserved names, which no tenant has, may see the rows of all tenants in one table:
 
-    lookup   reads `tenants` and `custom_hosts`, to find one by host name, API key or secret, and to list them for clean-up
+    lookup   reads `tenants`, `custom_hosts` and `applications`, to find a tenant by host name, API key, secret or client, and to
+             list tenants for clean-up
     outbox   reads and updates `outbox`, to claim due messages of every tenant
 """
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from app.contract.hub import Next, Step
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -23,6 +25,7 @@ KIND = "authorize"
 _PAGE_STEPS = (
     Step.LOGIN,
     Step.REGISTER,
+    Step.SELECT_ORGANIZATION,
     Step.CONSENT,
     Step.PRIVACY_POLICY,
     Step.CONSENT_FORMS,
@@ -87,6 +90,23 @@ def answer_consent(context: Context, interaction: Interaction, session: BrowserS
     consents.grant(context, session.uid, client.client_id, request.agreed)
     context.audit.record("consent.given", uid=session.uid, client_id=client.client_id, scope=" ".join(request.agreed))
     return decision.finish(session)
+
+
+def choose_organization(
+    context: Context, interaction: Interaction, session: BrowserSession | None, org_id: str
+) -> Next:
+    """Store the organization that the user chose (empty: the personal account) and return the next step.
+
+    A choice that the account does not have shows the page again; a different choice after the end starts again.
+    """
+    interaction = interactions.lock(context, interaction)
+    if interaction.is_done:
+        is_same = interaction.request.get("org_id") == org_id
+        return advance(context, interaction, session) if is_same else start_again(context, interaction)
+    if session is not None:
+        chosen = {"org_id": org_id, "org_uid": session.uid}
+        interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **chosen)
+    return advance(context, interaction, session)
 
 
 def start_again(context: Context, interaction: Interaction) -> Next:

@@ -15,15 +15,17 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import codes, consents, views
-from app.identity.protocols.oauth.authorize import acr_values, prompt, response
+from app.identity.protocols.oauth.authorize import acr_values, organization_choice, prompt, response
+from app.identity.protocols.oauth.authorize.organization_choice import Choice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.codes import Code
 from app.kit import randomness
 
-_NOT_IN_CODE = {"state", "prompt", "ui_locales", "display", "login_hint"}
+_NOT_IN_CODE = {"state", "prompt", "ui_locales", "display", "login_hint", "organization", "org_id", "org_uid"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Decision:
                 return self._login()
         elif self.request.subject not in (None, session.uid):
             return self._refuse("login_required", "Somebody else is signed in.")
-        return self._second_factor(session) or self._required_action(session)
+        return self._second_factor(session) or self._required_action(session) or self._select_organization(session)
 
     def finish(self, session: BrowserSession) -> Next:
         """Respond with a code; a second submit of the same form, which finds the interaction ended, gets one too."""
@@ -160,6 +162,33 @@ class Decision:
             return self._refuse("interaction_required", "The user must be asked.")
         return step.model_copy(update=self._page)
 
+    def _select_organization(self, session: BrowserSession) -> Next | None:
+        """Return the step that chooses an organization; None where the request or the account has decided it."""
+        try:
+            choice = self._organization
+        except RefusedByRedirect as problem:
+            return self.refuse(problem)
+        if not isinstance(choice, Choice):
+            return None
+        if prompt.NONE in self.request.prompt:
+            return self._refuse("interaction_required", "The user must choose an organization.")
+        options = organization_choice.options(self.context, choice, session.uid, self.client.client_id)
+        return Next(
+            step=Step.SELECT_ORGANIZATION,
+            person=self._person,
+            organizations=options,
+            can_skip=choice.allows_personal,
+            **self._page,
+        )
+
+    @cached_property
+    def _organization(self) -> Membership | Choice | None:
+        """The membership that the tokens are for, or the choice that is still to be made; None: the personal account.
+
+        Raises RefusedByRedirect.
+        """
+        return organization_choice.resolve(self.context, self.request, self.client, self._account)
+
     def _needs_consent(self, session: BrowserSession) -> bool:
         if prompt.CONSENT in self.request.prompt:
             return True
@@ -192,11 +221,18 @@ class Decision:
         if request.demanded_acr and acr is None:
             # The interaction may have ended before; only the response is an error.
             return Decision(self.context, request, self.client, session, None).refuse(acr_values.unmet())
+        try:
+            membership = self._organization
+        except RefusedByRedirect as problem:  # the membership ended since the interaction did
+            return Decision(self.context, request, self.client, session, None).refuse(problem)
+        if isinstance(membership, Choice):
+            return Next(step=Step.START_AGAIN, relying_party=self._relying_party)
         sessions.touch(self.context, session)
         sessions.add_relying_party(self.context, session, self.client.client_id)
         facts = request.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_IN_CODE)
         facts.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
         facts |= {"acr": acr} if acr is not None else {}
+        facts |= organization_choice.facts_of(self.context, request, membership, session.uid)
         code = Code(self.client.client_id, session.uid, session.session_id, randomness.token(18), facts)
         return response.code(request, codes.issue(self.context, code))
 

@@ -3,7 +3,8 @@
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 NONE, LOGIN, CONSENT, SELECT, CREATE = "none", "login", "consent", "select_account", "create"
-SUPPORTED = (NONE, LOGIN, CONSENT, SELECT, CREATE)
+SELECT_ORGANIZATION = "select_organization"  # of our own (decisions/0191)
+SUPPORTED = (NONE, LOGIN, CONSENT, SELECT, CREATE, SELECT_ORGANIZATION)
 
 
 def check(request: UncheckedRequest) -> None:

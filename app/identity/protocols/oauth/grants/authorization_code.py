@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import codes, issuing, resource_indicators
+from app.identity.protocols.oauth import codes, issuing, organization_claims, resource_indicators
 from app.identity.protocols.oauth.authorize.pkce import PLAIN, VERIFIER
 from app.identity.protocols.oauth.codes import CodeRefused
 from app.identity.protocols.oauth.issuers import Issuer
@@ -47,7 +47,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
     account = issuing.active_account(context, code.uid)
-    stored = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource")
+    stored = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource", organization_claims.FACT)
     grant = Grant(
         kind=NAME,
         scope=tuple(request.get("scope") or ()),
@@ -58,6 +58,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         nonce=request.get("nonce"),
         resource=resource_indicators.resolve(context, client, request.get("resource"), req.resource),
         facts={name: request[name] for name in stored if name in request},
+        membership=issuing.active_membership(context, account.uid, request),
     )
     return issuing.token_response(context, client, issuer, grant, account)
 

@@ -6,7 +6,9 @@ from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import SID, RefreshRefused
+from app.identity.credentials.tokens import store as token_store
+from app.identity.credentials.tokens.service import SID, RefreshRefused, SpentRefreshToken
+from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuing, resource_indicators
@@ -33,6 +35,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     scope = _narrow(granted.split(), req.scope)
     resource = resource_indicators.resolve(context, client, spent.facts.get("resource"), req.resource)
     account = issuing.active_account(context, spent.uid)
+    membership = _membership(context, client, spent)
     facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")}
     facts["granted"] = granted
     session_id = spent.session_id or facts.get(SID)
@@ -41,8 +44,30 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         ends_at = sessions.extend_on_refresh(context, session_id, issuing.refresh_lifetime(context, client, facts))
         if ends_at is None and not issuing.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
-    grant = Grant(NAME, scope, spent.uid, session_id, ends_at, spent.family_id, resource=resource, facts=facts)
+    grant = Grant(
+        NAME,
+        scope,
+        spent.uid,
+        session_id,
+        ends_at,
+        spent.family_id,
+        resource=resource,
+        facts=facts,
+        membership=membership,
+    )
     return issuing.token_response(context, client, issuer, grant, account)
+
+
+def _membership(context: Context, client: Application, spent: SpentRefreshToken) -> Membership | None:
+    """Return the membership that the family is for; a family of a membership that ended is revoked."""
+    try:
+        return issuing.active_membership(context, spent.uid or "", spent.facts)
+    except InvalidGrant:
+        context.work.rollback()
+        with context.work.separate_transaction() as transaction:
+            token_store.delete_family(transaction, spent.family_id)
+        context.audit.record("tokens.membership_ended", uid=spent.uid, client_id=client.client_id)
+        raise
 
 
 def _narrow(granted: list[str], requested: str | None) -> tuple[str, ...]:

@@ -66,3 +66,9 @@ def sha1_fingerprint(certificate: str) -> str:
     """Return the SHA-1 fingerprint, as hex digits with colons; some service providers identify a certificate by it."""
     loaded = x509.load_pem_x509_certificate(certificate.encode())
     return loaded.fingerprint(hashes.SHA1()).hex(":").upper()  # noqa: S303 - an identifier, no signature
+
+
+def validity(certificate: str) -> tuple[datetime, datetime]:
+    """Return from when until when a certificate is valid."""
+    loaded = x509.load_pem_x509_certificate(certificate.encode())
+    return loaded.not_valid_before_utc, loaded.not_valid_after_utc

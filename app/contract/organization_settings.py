@@ -1,0 +1,13 @@
+"""A tenant's settings of organizations, in the configuration file."""
+
+from pydantic import Field
+
+from app.contract.configuration_model import ConfigurationModel
+
+
+class Organizations(ConfigurationModel):
+    """Organizations: the companies among the tenant's customers, with their own members, roles, policies and sign-in."""
+
+    enabled: bool = True
+    dns: bool = False  # ask DNS: for the TXT records that verify domains, and for the mail servers of new domains
+    trial_limit: int = Field(default=5, ge=1, le=10_000)  # most organizations of a tenant with `trial_ends_at`

@@ -1,0 +1,131 @@
+"""The tenant's servers manage organizations, their activity and their policies (interface organizations.md section 3)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.auth import O
+from app.contract.error_groups import ORGANIZATIONS
+from app.contract.groups import Deleted
+from app.contract.operations import operation
+from app.contract.organizations_models import (
+    Connection,
+    Display,
+    Domain,
+    IsActive,
+    OrgPath,
+    Paged,
+    Policies,
+    Status,
+)
+from app.kit.operation import Accept
+from app.kit.wire import From, Wire
+
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+Metadata = Annotated[dict[str, Any], Field(max_length=50)]
+
+
+class DomainInput(Wire):
+    """A domain to add. `IsVerified` states that an administrator knows its owner; a client id and secret may not state it."""
+
+    domain_name: Annotated[str, Field(min_length=1, max_length=253)]
+    is_verified: bool = False
+
+
+Domains = Annotated[list[DomainInput], Field(max_length=100)]
+
+
+class ListOrganizations(Paged):
+    """`name` selects the organizations whose name contains the text, in any letter case."""
+
+    name: Annotated[str | None, From.QUERY, Field(max_length=100)] = None
+
+
+class CreateOrganization(Wire):
+    name: Name
+    display: Display | None = None
+    domains: Domains | None = None
+    metadata: Metadata | None = None
+
+
+class UpdateOrganization(OrgPath):
+    """The members to change; `Domains` replaces the list of domains, `Metadata` the whole map."""
+
+    name: Name | None = None
+    display: Display | None = None
+    domains: Domains | None = None
+    metadata: Metadata | None = None
+
+
+class SetOrganizationStatus(OrgPath, Status):
+    pass
+
+
+class SetPolicies(OrgPath, Policies):
+    """The policies to change, member by member; null restores the tenant's setting."""
+
+
+class Organization(Wire):
+    """An organization with its domains, connections and policies."""
+
+    id: str
+    name: str
+    display: Display
+    is_active: bool
+    created_date: str
+    modified_date: str
+    metadata: dict[str, Any]
+    domains: list[Domain]
+    connections: list[Connection]
+    policies: Policies
+
+
+class Organizations(Wire):
+    data: list[Organization]
+
+
+_PATH = "/v2/manage/organizations"
+_ONE = f"{_PATH}/{{orgId}}"
+OFF = e.OrganizationsOff
+FOUND = (OFF, e.MalformedOrganizationId, e.OrganizationIdMissing, e.UnknownOrganization)
+"""The errors of every operation of one organization."""
+ACTIVE = (*FOUND, e.OrganizationInactive)
+
+list_all = operation(
+    "organizations.list", f"GET {_PATH}", ListOrganizations, Organizations, auth=O, scope="organization:read",
+    error_profile=ORGANIZATIONS, errors=(OFF,), summary="List the organizations, the oldest first.",
+)  # fmt: skip
+create = operation(
+    "organizations.create", f"POST {_PATH}", CreateOrganization, Organization, auth=O, scope="organization:create", accepts=Accept.JSON,
+    error_profile=ORGANIZATIONS, errors=(OFF, e.OrganizationNameTaken, e.DomainTaken, e.TooManyOrganizations),
+    summary="Create an organization.",
+)  # fmt: skip
+read = operation(
+    "organizations.read", f"GET {_ONE}", OrgPath, Organization, auth=O, scope="organization:read", error_profile=ORGANIZATIONS,
+    errors=ACTIVE, takes_blank_segments=True, summary="Read an organization.",
+)  # fmt: skip
+update = operation(
+    "organizations.update", f"PUT {_ONE}", UpdateOrganization, Organization, auth=O, scope="organization:update", accepts=Accept.JSON,
+    error_profile=ORGANIZATIONS, takes_blank_segments=True, summary="Change an organization.",
+    errors=(*ACTIVE, e.OrganizationNameTaken, e.DomainTaken, e.DomainInUse),
+)  # fmt: skip
+delete = operation(
+    "organizations.delete", f"DELETE {_ONE}", OrgPath, Deleted, auth=O, scope="organization:delete", error_profile=ORGANIZATIONS,
+    errors=FOUND, takes_blank_segments=True,
+    summary="Delete an organization with its roles, memberships, domains, connections and invitations.",
+)  # fmt: skip
+set_status = operation(
+    "organizations.set_status", f"PUT {_ONE}/status", SetOrganizationStatus, IsActive, auth=O, scope="organization:update",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*FOUND, e.StatusAlreadySet, e.WrongStatus), takes_blank_segments=True,
+    summary="Activate or deactivate an organization.",
+)  # fmt: skip
+read_policies = operation(
+    "organizations.read_policies", f"GET {_ONE}/policy", OrgPath, Policies, auth=O, scope="organization:read",
+    error_profile=ORGANIZATIONS, errors=ACTIVE, takes_blank_segments=True, summary="Read the policies of an organization.",
+)  # fmt: skip
+set_policies = operation(
+    "organizations.set_policies", f"PUT {_ONE}/policy", SetPolicies, Policies, auth=O, scope="organization:update",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, takes_blank_segments=True, summary="Change policies of an organization.",
+    errors=(*ACTIVE, e.WrongDefaultMemberRole, e.MfaPolicyConflict, e.JitWithoutConnection),
+)  # fmt: skip

@@ -1,0 +1,62 @@
+"""The tenant's servers manage the domains of organizations (interface organizations.md section 4)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.auth import O
+from app.contract.error_groups import ORGANIZATIONS
+from app.contract.groups import Deleted
+from app.contract.operations import operation
+from app.contract.organizations import ACTIVE, FOUND
+from app.contract.organizations_models import Domain, OrgPath, Paged
+from app.kit.operation import Accept
+from app.kit.wire import From, Wire
+
+
+class ListDomains(OrgPath, Paged):
+    pass
+
+
+class CreateDomain(OrgPath):
+    domain_name: Annotated[str, Field(min_length=1, max_length=253)]
+
+
+class DomainPath(OrgPath):
+    """A domain of an organization, by the ids in the path."""
+
+    domain_id: Annotated[str, From.PATH, Field(alias="domainId")]
+
+
+class Domains(Wire):
+    data: list[Domain]
+
+
+_PATH = "/v2/manage/organizations/{orgId}/domains"
+_ONE = f"{_PATH}/{{domainId}}"
+UNKNOWN = e.UnknownOrganizationDomain
+
+list_all = operation(
+    "organization_domains.list", f"GET {_PATH}", ListDomains, Domains, auth=O, scope="organization:read", error_profile=ORGANIZATIONS,
+    errors=FOUND, takes_blank_segments=True, summary="List the domains of an organization, the oldest first.",
+)  # fmt: skip
+create = operation(
+    "organization_domains.create", f"POST {_PATH}", CreateDomain, Domain, auth=O, scope="organization:update", accepts=Accept.JSON,
+    error_profile=ORGANIZATIONS, errors=(*ACTIVE, e.DomainTaken), takes_blank_segments=True,
+    summary="Add a domain to an organization. The TXT record `gatehouse-domain-verification=VerificationToken` at the domain proves it.",
+)  # fmt: skip
+read = operation(
+    "organization_domains.read", f"GET {_ONE}", DomainPath, Domain, auth=O, scope="organization:read", error_profile=ORGANIZATIONS,
+    errors=(*FOUND, UNKNOWN), takes_blank_segments=True, summary="Read a domain of an organization.",
+)  # fmt: skip
+verify = operation(
+    "organization_domains.verify", f"POST {_ONE}", DomainPath, Domain, auth=O, scope="organization:update", error_profile=ORGANIZATIONS,
+    errors=(*ACTIVE, UNKNOWN, e.DomainVerified, e.DomainNotProven, e.DomainTaken), takes_blank_segments=True,
+    summary="Look the TXT record of a domain up. Where it is missing, a domain that it verified before is no longer verified.",
+)  # fmt: skip
+delete = operation(
+    "organization_domains.delete", f"DELETE {_ONE}", DomainPath, Deleted, auth=O, scope="organization:update",
+    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, e.DomainInUse), takes_blank_segments=True,
+    summary="Remove a domain from an organization.",
+)  # fmt: skip

@@ -1,0 +1,167 @@
+"""Invitations to organizations: the tenant's servers send them, people accept them (interface organizations.md section 8)."""
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.auth import WRITE, K, O, U
+from app.contract.error_groups import NESTED
+from app.contract.operations import operation
+from app.contract.organizations_members import UserRole
+from app.contract.organizations_models import Display, Id, Paged
+from app.kit.operation import Accept
+from app.kit.wire import Also, From, Wire
+
+Query = From.QUERY
+InvitationUrl = Annotated[str | None, Query, Field(alias="invitation_url", max_length=2_000)]
+RoleIds = Annotated[list[Id], Field(max_length=200)]
+_MAX_TOKEN_LENGTH = 500
+
+INVITATIONS = replace(NESTED, name="invitations", bad_parameter=e.BadParameter)
+"""Operations of invitations, which name every malformed or missing member with 908 (interface organizations.md section 1)."""
+
+
+class ListInvitations(Paged):
+    """`orgid` is the organization; the oldest invitation comes first."""
+
+    org_id: Annotated[str, Query] = ""
+
+
+class CreateInvitation(Wire):
+    """Without role ids the invited person gets the role of new members. `invitation_url` is the page that the email's link opens, by
+    default the hosted one; it must be on the allow list, and gets the parameter `invitation_token`.
+    """
+
+    invitation_url: InvitationUrl = None
+    email: Annotated[str, Field(alias="email", min_length=1, max_length=320)]
+    role_ids: Annotated[RoleIds, Field(alias="roleIds")]
+    org_id: Annotated[str, Field(alias="orgId", min_length=1, max_length=200)]
+    inviter_uid: Annotated[str, Field(alias="inviterUid", min_length=1, max_length=200)]
+
+
+class InvitationPath(Wire):
+    """An invitation, by the id in the path."""
+
+    invitation_id: Annotated[str, From.PATH] = Field(alias="invitationid")
+
+
+class UpdateInvitation(InvitationPath):
+    """At least one of the members. `ResendEmail` sends a new link, which ends the earlier one."""
+
+    invitation_url: InvitationUrl = None
+    role_ids: Annotated[RoleIds | None, Field(alias="RolesIds"), Also("RoleIds")] = None
+    resend_email: bool | None = None
+
+
+class Invitation(Wire):
+    """An invitation. `Status` changes once: from invited to accepted, expired or revoked."""
+
+    id: str
+    email_id: str
+    status: Literal["invited", "accepted", "expired", "revoked"]
+    role_ids: list[str]
+    org_id: str
+    inviter_uid: str
+    created_date: str
+    expiration_date: str
+    modified_date: str
+
+
+class Invitations(Wire):
+    """`TotalCount` is the number of invitations of the organization, on all pages."""
+
+    data: list[Invitation]
+    total_count: int
+
+
+class Resent(Wire):
+    resent: bool = True
+
+
+class InvitationToken(Wire):
+    invitation_token: Annotated[str, Query] = Field(
+        alias="invitation_token", min_length=1, max_length=_MAX_TOKEN_LENGTH
+    )
+
+
+class InvitingOrganization(Wire):
+    """The organization, as sign-in pages show it."""
+
+    name: str
+    display: Display
+
+
+class OpenInvitation(Wire):
+    """An open invitation, for a sign-in page. `IsExistingUser` tells whether an account has verified the address."""
+
+    id: str
+    email_id: str
+    status: str
+    expiration_date: str
+    org_id: str
+    organization: InvitingOrganization
+    is_existing_user: bool
+
+
+class AcceptInvitation(Wire):
+    invitation_token: str = Field(alias="invitation_token", min_length=1, max_length=_MAX_TOKEN_LENGTH)
+
+
+class AcceptedInvitation(Invitation):
+    """The invitation, and the account's roles in the organization."""
+
+    data: list[UserRole]
+
+
+_OF_ORGANIZATION = (
+    e.OrganizationsOff, e.OrganizationIdMissing, e.MalformedOrganizationId, e.UnknownOrganization, e.OrganizationInactive,
+)  # fmt: skip
+_OF_ONE = (e.OrganizationsOff, e.ClosedInvitation, e.UnknownOrganizationInvitation, e.OrganizationInactive)
+_ROLES = (e.MalformedRoleId, e.UnknownOrganizationRole)
+_ONE = "/v2/manage/invitations/{invitationid}"
+_OPEN = (e.OrganizationsOff, e.ClosedInvitation, e.OrganizationInactive)
+
+list_all = operation(
+    "organization_invitations.list_all", "GET /v2/manage/invitations", ListInvitations, Invitations, auth=O, scope="invitation:read",
+    error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
+    summary="List the invitations to an organization, the oldest first.",
+)  # fmt: skip
+create = operation(
+    "organization_invitations.create", "POST /v2/manage/invitations", CreateInvitation, Invitation, auth=O, scope="invitation:create",
+    accepts=Accept.JSON, error_profile=INVITATIONS,
+    errors=(
+        *_OF_ORGANIZATION, *_ROLES, e.WrongInvitationEmail, e.WrongInviter, e.InvitationExists, e.AlreadyMember, e.NoSeatLeft,
+        e.InvitationUrlRefused, e.MailLimitReached,
+    ),
+    summary="Invite a person to an organization by email. The link works once, for 7 days.",
+)  # fmt: skip
+read = operation(
+    "organization_invitations.read", f"GET {_ONE}", InvitationPath, Invitation, auth=O, scope="invitation:read",
+    error_profile=INVITATIONS, errors=_OF_ONE, summary="Read an invitation.",
+)  # fmt: skip
+update = operation(
+    "organization_invitations.update", f"PUT {_ONE}", UpdateInvitation, Invitation, auth=O, scope="invitation:update",
+    accepts=Accept.JSON, error_profile=INVITATIONS,
+    errors=(*_OF_ONE, *_ROLES, e.WrongInviter, e.InvitationUrlRefused, e.MailLimitReached),
+    summary="Change the roles of an open invitation, or email a new link.",
+)  # fmt: skip
+revoke = operation(
+    "organization_invitations.revoke", f"DELETE {_ONE}", InvitationPath, Invitation, auth=O, scope="invitation:delete",
+    error_profile=INVITATIONS, errors=_OF_ONE, summary="Revoke an open invitation: its link stops working.",
+)  # fmt: skip
+resend = operation(
+    "organization_invitations.resend", f"POST {_ONE}/resend", InvitationPath, Resent, auth=O, scope="invitation:update",
+    error_profile=INVITATIONS, errors=(*_OF_ONE, e.MailLimitReached),
+    summary="Email a new link, which works for 7 days and ends the earlier one. Wait a minute between two emails.",
+)  # fmt: skip
+look_up = operation(
+    "organization_invitations.look_up", "GET /identity/v2/auth/invitation", InvitationToken, OpenInvitation, auth=K, errors=_OPEN,
+    summary="Read an open invitation by the token of its link, without using it.",
+)  # fmt: skip
+accept = operation(
+    "organization_invitations.accept", "PUT /identity/v2/auth/invitation/accept", AcceptInvitation, AcceptedInvitation, auth=K & U,
+    access=WRITE, errors=(*_OPEN, e.WrongInvitationEmail, e.NoSeatLeft),
+    summary="Join an organization: the signed-in account must have verified the invited email address.",
+)  # fmt: skip

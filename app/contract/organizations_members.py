@@ -1,0 +1,110 @@
+"""The tenant's servers manage the roles of accounts in organizations (interface organizations.md section 7).
+
+An account is a member of an organization while it has a role there.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.auth import O
+from app.contract.error_groups import NESTED, ORGANIZATIONS
+from app.contract.groups import Deleted, Uid
+from app.contract.operations import operation
+from app.contract.organizations_models import Ids, OrgPath, Paged
+from app.kit.operation import Accept
+from app.kit.wire import From, Wire
+
+
+class Member(Uid):
+    """An account, by the id in the path."""
+
+
+class ListMemberRoles(Uid, Paged):
+    pass
+
+
+class MemberOfOrganization(Uid, OrgPath):
+    pass
+
+
+class RolesInOrganization(MemberOfOrganization):
+    role_ids: Ids
+
+
+class RolesEverywhere(Uid):
+    role_ids: Ids = Field(alias="RoleIds")
+
+
+class ListMembers(OrgPath, Paged):
+    """`roleid` selects the members with a role, `email` those whose address contains the text."""
+
+    role_id: Annotated[str | None, From.QUERY, Field(max_length=200)] = None
+    email: Annotated[str | None, From.QUERY, Field(max_length=320)] = None
+
+
+class UserRole(Wire):
+    """A role of an account in an organization. `Email` is the account's primary address, empty if it has none."""
+
+    id: str
+    uid: str
+    role_id: str
+    org_id: str
+    email: str
+    created_date: str
+
+
+class UserRoles(Wire):
+    data: list[UserRole]
+
+
+_ACCOUNT = "/v2/manage/account/{uid}/orgcontext"
+_IN_ORGANIZATION = f"{_ACCOUNT}/{{orgId}}"
+OFF = e.OrganizationsOff.at(403)
+_OF_ACCOUNT = (OFF, e.UserIdMissing, e.UnknownMember)
+_OF_ORGANIZATION = (e.OrganizationIdMissing, e.MalformedOrganizationId, e.UnknownOrganization)
+_OF_BOTH = (*_OF_ACCOUNT, *_OF_ORGANIZATION, e.OrganizationInactive)
+_ROLES = (e.MalformedRoleId, e.UserRoleExists)
+
+list_of_account = operation(
+    "organization_members.list_of_account", f"GET {_ACCOUNT}", ListMemberRoles, UserRoles, auth=O, scope="role:read",
+    error_profile=ORGANIZATIONS, errors=_OF_ACCOUNT, takes_blank_segments=True,
+    summary="List the roles of an account in all organizations.",
+)  # fmt: skip
+leave_all = operation(
+    "organization_members.leave_all", f"DELETE {_ACCOUNT}", Member, Deleted, auth=O, scope="role:delete",
+    error_profile=ORGANIZATIONS, errors=_OF_ACCOUNT, takes_blank_segments=True,
+    summary="Take all roles in all organizations from an account.",
+)  # fmt: skip
+list_in_organization = operation(
+    "organization_members.list_in_organization", f"GET {_IN_ORGANIZATION}", MemberOfOrganization, UserRoles, auth=O, scope="role:read",
+    error_profile=ORGANIZATIONS, errors=(*_OF_BOTH, e.NotAMember), takes_blank_segments=True,
+    summary="List the roles of an account in an organization.",
+)  # fmt: skip
+leave = operation(
+    "organization_members.leave", f"DELETE {_IN_ORGANIZATION}", MemberOfOrganization, Deleted, auth=O, scope="role:delete",
+    error_profile=ORGANIZATIONS, errors=(*_OF_BOTH, e.NotAMember), takes_blank_segments=True,
+    summary="Take all roles in an organization from an account, which ends its membership.",
+)  # fmt: skip
+assign = operation(
+    "organization_members.assign", f"PUT {_IN_ORGANIZATION}/roles", RolesInOrganization, UserRoles, auth=O, scope="role:update",
+    accepts=Accept.JSON, error_profile=NESTED, errors=(*_OF_BOTH, *_ROLES, e.RoleOfOtherOrganization), takes_blank_segments=True,
+    summary="Give an account roles in an organization. The first one makes it a member.",
+)  # fmt: skip
+unassign = operation(
+    "organization_members.unassign", f"DELETE {_IN_ORGANIZATION}/roles", RolesInOrganization, Deleted, auth=O, scope="role:delete",
+    accepts=Accept.JSON, error_profile=NESTED, takes_blank_segments=True,
+    errors=(*_OF_BOTH, e.MalformedRoleId, e.NotAMember, e.RoleOfOtherOrganization),
+    summary="Take roles in an organization from an account. Without a role it is no member.",
+)  # fmt: skip
+assign_everywhere = operation(
+    "organization_members.assign_everywhere", f"PUT {_ACCOUNT}/roles", RolesEverywhere, UserRoles, auth=O, scope="role:update",
+    accepts=Accept.JSON, error_profile=NESTED, errors=(*_OF_ACCOUNT, *_ROLES, e.RoleNotOfTenant), takes_blank_segments=True,
+    summary="Give an account roles of the tenant in all its active organizations.",
+)  # fmt: skip
+list_of_organization = operation(
+    "organization_members.list_of_organization", "GET /v2/manage/organizations/{orgId}/orgcontext", ListMembers, UserRoles, auth=O,
+    scope="role:read", error_profile=ORGANIZATIONS, errors=(OFF, *_OF_ORGANIZATION), takes_blank_segments=True,
+    summary="List the members of an organization with their roles, the oldest first.",
+)  # fmt: skip

@@ -1,0 +1,210 @@
+"""Models that the operations of organizations share (interface organizations.md sections 1 and 2)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from app.contract import errors as e
+from app.contract.connections import is_provider_address
+from app.kit.web_addresses import is_web_address
+from app.kit.wire import From, Wire
+
+Query = From.QUERY
+
+
+def _https(address: str) -> str:
+    if not (address.startswith("https://") and is_web_address(address)):
+        raise ValueError("an https address")
+    return address
+
+
+def _of_provider(address: str) -> str:
+    if not is_provider_address(address):
+        raise ValueError("an https address (http works on localhost only)")
+    return address
+
+
+ProviderUrl = Annotated[str, Field(max_length=2_000), AfterValidator(_of_provider)]
+HttpsUrl = Annotated[str, Field(max_length=2_000), AfterValidator(_https)]
+Id = Annotated[str, Field(max_length=200)]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=200)]
+
+
+class OrgPath(Wire):
+    """An organization, by the id in the path."""
+
+    org_id: Annotated[str, From.PATH, Field(alias="orgId")]
+
+
+class Paged(Wire):
+    """One page of a list; without `page` and `pagesize` the list is complete."""
+
+    page: Annotated[int | None, Query, Field(ge=1, le=1_000_000)] = None
+    page_size: Annotated[int | None, Query, Field(ge=1, le=200)] = None
+
+    @property
+    def window(self) -> tuple[int | None, int]:
+        """The number of entries, None for all, and of those before them."""
+        if self.page is None and self.page_size is None:
+            return None, 0
+        size = self.page_size or 50
+        return size, ((self.page or 1) - 1) * size
+
+
+class Status(Wire):
+    """Whether it is active: true or false."""
+
+    active: Annotated[Any, Field(json_schema_extra={"type": "boolean"})] = None
+
+    @property
+    def is_active(self) -> bool:
+        """The requested state. Raises WrongStatus for anything but a boolean."""
+        if not isinstance(self.active, bool):
+            raise e.WrongStatus
+        return self.active
+
+
+class IsActive(Wire):
+    is_active: bool
+
+
+class Display(Wire):
+    """The look of the organization on its journeys."""
+
+    name: Annotated[str | None, Field(max_length=100)] = None
+    logo_url: Annotated[HttpsUrl | None, Field(alias="LogoURL")] = None
+
+
+class Domain(Wire):
+    """A domain of an organization. `VerificationToken` is the value of the TXT record that proves it."""
+
+    id: str
+    domain_name: str
+    is_verified: bool
+    verification_strategy: Literal["manual", "dns_txt"]
+    verification_token: str
+    status: Literal["pending", "verified", "failed"]
+
+
+class GroupRole(Wire):
+    """A role for the members of a group at the identity provider."""
+
+    id: str
+    group_id: str
+    name: str
+    role_id: str
+
+
+class Attributes(Wire):
+    """The attributes of the identity provider that hold the fields of a profile."""
+
+    id: Annotated[str, Field(alias="ID", min_length=1, max_length=200)] = "sub"
+    email: Annotated[str, Field(min_length=1, max_length=200)] = "email"
+    first_name: Annotated[str, Field(min_length=1, max_length=200)] = "firstName"
+    last_name: Annotated[str, Field(min_length=1, max_length=200)] = "lastName"
+    groups: Annotated[str, Field(min_length=1, max_length=200)] = "groups"
+    custom_mapping: Annotated[
+        dict[Annotated[str, Field(min_length=1, max_length=100)], Annotated[str, Field(min_length=1, max_length=200)]],
+        Field(max_length=50),
+    ] = Field(default_factory=dict)
+
+
+class DatedCertificate(Wire):
+    """An X.509 certificate in PEM, and its validity."""
+
+    certificate: str
+    not_after: str | None
+    not_before: str | None
+
+
+class OwnCertificate(Wire):
+    """A generated X.509 certificate in PEM."""
+
+    certificate: str
+
+
+def _only_of(kind: str) -> Any:
+    """Return the field of a member that connections of the other kind do not have."""
+    return Field(exclude_if=lambda value: value is None, description=f"Of {kind} connections alone.")
+
+
+_SAML, _OIDC = _only_of("SAML"), _only_of("OpenID Connect")
+
+
+class Connection(Wire):
+    """A connection to the identity provider of an organization. `ClientSecret` is masked."""
+
+    id: str
+    is_active: bool
+    created_date: str
+    modified_date: str
+    name: str
+    domain: str
+    connection_type: str
+    group_roles: list[GroupRole]
+    attributes: Attributes
+    idp_entity_id: Annotated[str | None, _SAML, Field(alias="IDPEntityId")] = None
+    idp_metadata_url: Annotated[str | None, _SAML, Field(alias="IDPMetadataUrl")] = None
+    is_idp_initiated: Annotated[bool | None, _SAML, Field(alias="IsIDPInitiated")] = None
+    idp_certificate: Annotated[DatedCertificate | None, _SAML, Field(alias="IDPCertificate")] = None
+    entity_id: Annotated[str | None, _SAML] = None
+    metadata_url: Annotated[str | None, _SAML] = None
+    acs_endpoint: Annotated[str | None, _SAML, Field(alias="ACSEndpoint")] = None
+    sp_certificate: Annotated[OwnCertificate | None, _SAML, Field(alias="SPCertificate")] = None
+    issuer: Annotated[str | None, _OIDC] = None
+    authorization_url: Annotated[str | None, _OIDC] = None
+    token_url: Annotated[str | None, _OIDC] = None
+    user_info_url: Annotated[str | None, _OIDC] = None
+    client_id: Annotated[str | None, _OIDC] = None
+    client_secret: Annotated[str | None, _OIDC] = None
+    scopes: Annotated[list[str] | None, _OIDC] = None
+    token_auth_method: Annotated[str | None, _OIDC] = None
+    redirect_uri: Annotated[str | None, _OIDC, Field(alias="RedirectURI")] = None
+
+
+class JitPolicy(Wire):
+    """Whether accounts whose verified address has a verified domain of the organization join it."""
+
+    enabled: bool | None = None
+
+
+class MfaPolicy(Wire):
+    """Whether members need a second factor."""
+
+    enforcement_mode: Literal["optional", "force", "none"] | None = None
+
+
+class MemberPolicy(Wire):
+    """The role of new members, and how many accounts the organization may have. Invitations are refused beyond `Seats`."""
+
+    default_member_role: Annotated[str | None, Field(max_length=200)] = None
+    seats: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
+
+
+class OrganizationPasswordPolicy(Wire):
+    """What passwords of members must have; of this policy and the tenant's, the stricter rule holds."""
+
+    expiry_days: Annotated[int | None, Field(ge=0, le=3_650)] = None
+    min_length: Annotated[int | None, Field(ge=1, le=128)] = None
+    max_length: Annotated[int | None, Field(ge=8, le=1_024)] = None
+    require_lowercase: bool | None = None
+    require_uppercase: bool | None = None
+    require_number: bool | None = None
+    require_special_char: bool | None = None
+
+
+class SessionPolicy(Wire):
+    """Lifetimes of tokens of the organization, in seconds."""
+
+    access_token_ttl: Annotated[int | None, Field(alias="AccessTokenTTL", ge=60, le=7_776_000)] = None
+    refresh_token_ttl: Annotated[int | None, Field(alias="RefreshTokenTTL", ge=60, le=31_536_000)] = None
+
+
+class Policies(Wire):
+    """The policies of an organization. Null: the tenant's settings apply."""
+
+    jit_policy: Annotated[JitPolicy, Field(alias="JITPolicy")] = JitPolicy()
+    mfa_policy: Annotated[MfaPolicy, Field(alias="MFAPolicy")] = MfaPolicy()
+    member_policy: MemberPolicy = MemberPolicy()
+    password_policy: OrganizationPasswordPolicy = OrganizationPasswordPolicy()
+    session_policy: SessionPolicy = SessionPolicy()

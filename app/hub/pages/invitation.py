@@ -1,0 +1,154 @@
+"""The page of an invitation to an organization: join, decline, or sign in first. A GET does not use the link up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import format_timedelta
+
+from app.contract import errors as e
+from app.contract import hub_invitations as contract
+from app.contract.hub_invitations import InvitationRole, InvitationState, InvitationView
+from app.hub import journey
+from app.hub.brand import initials
+from app.hub.forms.code import ButtonForm
+from app.hub.page import Page, provider_redirect_targets
+from app.hub.pages import pages
+from app.hub.parts import mailed_link
+from app.hub.parts.formatting import format_day
+from app.hub.services import api, services
+from app.hub.short_links import link_address
+from app.hub.visit import current_visit
+
+ADDRESS: Final = "/invitation"
+_MAX_RETURN_URL: Final = 2_000
+_ACTIONS: Final = ("join", "login", "register", "switch")
+
+
+@dataclass(frozen=True)
+class InvitationPage(Page):
+    """An invitation in its state for this visitor, by its link or by the interaction that it began."""
+
+    template = "pages/invitation.html"
+    query = {**Page.query, **mailed_link.QUERY, "return_url": _MAX_RETURN_URL}
+
+    form: ButtonForm
+    invitation: InvitationView
+    token: str = ""
+    return_url: str = field(default="", repr=False)
+
+    @property
+    def initials(self) -> str:
+        """The initials of the organization, where it has no logo."""
+        return initials(self.invitation.organization)
+
+    @property
+    def expires_in(self) -> str:
+        """A text such as "in 5 days"."""
+        left = datetime.fromisoformat(self.invitation.expires_at) - services().clock.now()
+        text: str = format_timedelta(max(left, timedelta(minutes=1)), threshold=2, add_direction=True)
+        return text
+
+    @property
+    def expires_on(self) -> str:
+        return format_day(self.invitation.expires_at)
+
+    @property
+    def action(self) -> str:
+        """The form's action, which keeps the link or the interaction and where to return."""
+        interaction = current_visit().interaction_id
+        more = {"attempt": interaction if not self.token else None, "return_url": self.return_url}
+        query = urlencode({name: value for name, value in more.items() if value})
+        address = link_address(ADDRESS, self.token)
+        return f"{address}?{query}" if query else address
+
+    @property
+    def continue_address(self) -> str:
+        """Where a member goes on; the identity service checks the return address."""
+        return f"/auth?{urlencode({'return_url': self.return_url})}" if self.return_url else "/profile"
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        return provider_redirect_targets() if self.return_url else super().form_targets
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return (self.invitation.logo,) if self.invitation.logo else ()
+
+    @classmethod
+    def samples(cls) -> Mapping[str, InvitationPage]:
+        def page(state: InvitationState, **shown: Any) -> InvitationPage:
+            return cls(ButtonForm(), InvitationView(state=state, **shown), "a-token")
+
+        ends_at = (services().clock.now() + timedelta(days=5, hours=1)).isoformat()
+        editor = InvitationRole(name="Editor", description="Create and change plans. Can’t manage people.")
+        shown: dict[str, Any] = {
+            "organization": "Globex Gardens", "inviter": "Grace Hopper", "email": "ada@example.com", "roles": [editor],
+            "expires_at": ends_at,
+        }  # fmt: skip
+        several = {**shown, "inviter": "", "roles": [editor, InvitationRole(name="Billing")]}
+        ended = [state for state in InvitationState if state not in _DETAILED]
+        return {
+            "ready": page(InvitationState.READY, **shown, person="ada@example.com"),
+            "with a logo": page(InvitationState.READY, **{**shown, "logo": SAMPLE_LOGO}, person="ada@example.com"),
+            "several roles, no inviter": page(InvitationState.READY, **several, person="ada@example.com"),
+            "new person": page(InvitationState.OPEN, **shown),
+            "has an account": page(InvitationState.OPEN, **shown, is_existing=True),
+            "another account": page(InvitationState.OTHER, **shown, person="bob@example.com"),
+            "member": page(InvitationState.MEMBER, organization="Globex Gardens", person="ada@example.com"),
+            **{state.value: page(state) for state in ended},
+            "token": replace(
+                page(InvitationState.READY, **shown, person="ada@example.com"), form=ButtonForm().with_token_error()
+            ),
+        }
+
+
+SAMPLE_LOGO: Final = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E"
+    "%3Crect width='8' height='8' fill='%230a7d55'/%3E%3C/svg%3E"
+)
+_DETAILED: Final = (InvitationState.OPEN, InvitationState.READY, InvitationState.OTHER, InvitationState.MEMBER)
+
+
+@pages.get(ADDRESS)
+def show_invitation() -> Response:
+    return _render(ButtonForm(formdata=None))
+
+
+@pages.post(ADDRESS)
+def submit_invitation() -> Response:
+    form = ButtonForm()
+    if not form.validate():
+        return _render(form, form.error_status)
+    action, reference = request.form.get("do", ""), _reference()
+    try:
+        if action == "decline":
+            api()(contract.decline, reference)
+        elif action in _ACTIONS:
+            given = {**reference.model_dump(), "action": action, "return_url": _return_url() or None}
+            wanted = contract.ContinueInvitation.model_validate(given)
+            return journey.follow(api()(contract.go_on, wanted))
+    except e.ClosedInvitation as refusal:
+        return _render(ButtonForm(formdata=None), refusal.status)
+    return _render(ButtonForm(formdata=None))
+
+
+def _render(form: ButtonForm, status: int = 200) -> Response:
+    view = api()(contract.read, _reference())
+    return InvitationPage(form, view, mailed_link.link_token(), _return_url()).render(status)
+
+
+def _reference() -> contract.InvitationReference:
+    token = mailed_link.link_token()
+    attempt = "" if token else current_visit().interaction_id or ""
+    return contract.InvitationReference(token=token, attempt=attempt)
+
+
+def _return_url() -> str:
+    given = request.args.get("return_url", "")
+    return given if len(given) <= _MAX_RETURN_URL else ""

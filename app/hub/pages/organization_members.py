@@ -1,0 +1,365 @@
+"""The members of an organization, for those who manage it: list, roles, removal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract import hub_organizations as contract
+from app.hub import journey, oidc_client
+from app.hub.brand import initials
+from app.hub.forms.account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.parts import formatting
+from app.hub.parts.organizations import listed, people
+from app.hub.services import api
+from app.hub.visit import current_visit
+from app.kit.errors import ApiError
+
+LIST: Final = "/organizations"
+ADDRESS: Final = f"{LIST}/members"
+EDIT: Final = f"{ADDRESS}/edit"
+REMOVE: Final = f"{ADDRESS}/remove"
+_ROLE: Final = "role-"
+_MOST_ROLES: Final = 50
+
+
+class RolesForm(PasswordConfirmationForm):
+    """The member's roles: a checkbox named `role-` and its id for each."""
+
+    member = HiddenField()
+
+    @property
+    def chosen(self) -> list[str]:
+        names = [name.removeprefix(_ROLE) for name in request.form if name.startswith(_ROLE)]
+        return [name[:64] for name in names if name][:_MOST_ROLES]
+
+
+class RemovalForm(PasswordConfirmationForm):
+    """Confirms the removal."""
+
+    member = HiddenField()
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member in the list. `key`: organization and account, as addresses and forms name them."""
+
+    key: str
+    label: str
+    roles: str
+    since: str
+    is_self: bool = False
+    is_owner: bool = False
+    can_change: bool = True
+    is_last_owner: bool = False
+
+    @property
+    def initials(self) -> str:
+        return initials(self.label)
+
+    @classmethod
+    def of(cls, organization: str, view: contract.MemberView) -> Member:
+        return cls(
+            f"{organization}-{view.uid}",
+            view.label,
+            listed(view.roles),
+            formatting.short_day(view.since),
+            view.is_self,
+            view.is_owner,
+            view.can_change,
+            view.is_last_owner,
+        )
+
+    @classmethod
+    def samples_of_list(cls) -> tuple[Member, ...]:
+        """Return an owner, the account itself, and a member."""
+        day = formatting.short_day("2026-11-12T10:00:00+00:00")
+        return (
+            cls("org_9-a", "grace@example.com", "Owner", day, is_owner=True, can_change=False, is_last_owner=True),
+            cls("org_9-b", "ada@example.com", "Manager", day, is_self=True),
+            cls("org_9-c", "countess.of.lovelace@analytical-engines.example.org", "Editor, Buyer", day),
+        )
+
+
+@dataclass(frozen=True)
+class OrganizationMembersPage(Page):
+    """Lists the members, with a search and pages."""
+
+    template = "pages/organization_members.html"
+    query = {"id": 64, "search": 100, "page": 6, "done": 8}
+
+    organization: str
+    """Its id."""
+    name: str
+    people: Any
+    members: tuple[Member, ...]
+    search: str = ""
+    number: int = 1
+    """Of the page."""
+    has_more: bool = False
+    result: str = ""
+    """The result of the last change: a key of `_RESULTS`."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return _RESULTS.get(self.result)
+
+    def address(self, number: int) -> str:
+        """Return the address of another page of the list."""
+        query = {"id": self.organization, **({"search": self.search} if self.search else {}), "page": number}
+        return f"{ADDRESS}?{urlencode(query)}"
+
+    @classmethod
+    def samples(cls) -> Mapping[str, OrganizationMembersPage]:
+        listed_people = Member.samples_of_list()
+        globex = ("org_9", "Globex Gardens")
+        first = cls(*globex, people(3), listed_people)
+        return {
+            "some": first,
+            "second page": replace(first, people=people(1204), number=2, has_more=True),
+            "found": replace(first, members=listed_people[2:], search="countess"),
+            "nothing found": replace(first, members=(), search="bob"),
+            **{f"after {result}": replace(first, result=result) for result in _RESULTS},
+        }
+
+
+_RESULTS: Final = {
+    "saved": Notice(_l("Roles saved"), tone="ok"),
+    "removed": Notice(_l("Member removed"), _l("They no longer have access to the organization."), "ok"),
+}
+
+
+@dataclass(frozen=True)
+class Role:
+    """A checkbox."""
+
+    id: str
+    name: str
+    description: str = ""
+    is_checked: bool = False
+    can_change: bool = True
+
+
+@dataclass(frozen=True)
+class MemberRolesPage(Page):
+    """Chooses the roles of a member."""
+
+    template = "pages/member_roles.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 140}
+
+    form: RolesForm
+    organization: str
+    name: str
+    member: Member
+    roles: tuple[Role, ...]
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, MemberRolesPage]:
+        data, (owner, _, member) = {"account": "ada@example.com", "member": "org_9-c"}, Member.samples_of_list()
+        roles = (
+            Role("a", "Editor", "Plans gardens and orders plants.", is_checked=True),
+            Role("b", "Manager", "Invites and removes people."),
+            Role("c", "Owner", can_change=False),
+        )
+        globex = ("org_9", "Globex Gardens")
+        return {
+            "fresh": cls(RolesForm(data=data), *globex, member, roles),
+            "an owner": cls(RolesForm(data=data), *globex, owner, (replace(roles[0], can_change=False), *roles[1:])),
+            "none chosen": cls(RolesForm(data=data), *globex, member, roles[1:], _NONE_CHOSEN),
+            "the only owner": cls(RolesForm(data=data), *globex, member, roles, _NOTICES[e.LastOwner]),
+            "with the password": cls(RolesForm(data={**data, "asks": NEEDED}), *globex, member, roles),
+        }
+
+
+_NONE_CHOSEN: Final = Notice(_l("Choose at least one role"))
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
+    e.LastOwner: Notice(_l("An organization needs an owner"), _l("Make another member an owner first.")),
+    e.OwnersOnly: Notice(_l("Only owners can do that"), _l("Ask an owner of the organization to change this.")),
+}
+
+
+@dataclass(frozen=True)
+class RemoveMemberPage(Page):
+    """Asks to confirm the removal."""
+
+    template = "pages/remove_member.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 140}
+
+    form: RemovalForm
+    organization: str
+    name: str
+    member: Member
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RemoveMemberPage]:
+        data, (owner, _, member) = {"account": "ada@example.com", "member": "org_9-c"}, Member.samples_of_list()
+        globex = ("org_9", "Globex Gardens")
+        return {
+            "fresh": cls(RemovalForm(data=data), *globex, member),
+            "an owner": cls(RemovalForm(data=data), *globex, owner, _NOTICES[e.OwnersOnly]),
+            "with the password": cls(RemovalForm(data={**data, "asks": NEEDED}), *globex, member),
+        }
+
+
+@pages.get(ADDRESS)
+def show_organization_members() -> Response:
+    requested, search = request.args.get("id", "")[:64], request.args.get("search", "").strip()[:100]
+    text = request.args.get("page", "1")
+    number = min(int(text), 100_000) if text.isascii() and text.isdecimal() and len(text) <= 6 and int(text) else 1
+    landing = f"{ADDRESS}?{urlencode({'id': requested})}"
+    if not current_visit().session:
+        return _sign_in(landing)
+    try:
+        view = api()(
+            contract.members, contract.MembersRequest(organization=requested or "-", search=search, page=number)
+        )
+    except e.NotAuthenticated:
+        return _sign_in(landing)
+    except e.UnknownOrganization:
+        return journey.redirect_to(LIST)
+    current_visit().use_account_language(view.person)
+    return OrganizationMembersPage(
+        requested,
+        view.organization.name,
+        people(view.organization.people),
+        tuple(Member.of(requested, one) for one in view.members),
+        search,
+        number,
+        view.has_more,
+        request.args.get("done", ""),
+    ).render()
+
+
+@pages.get(EDIT)
+def show_member_roles() -> Response:
+    return _show(EDIT)
+
+
+@pages.get(REMOVE)
+def show_remove_member() -> Response:
+    return _show(REMOVE)
+
+
+@pages.post(EDIT)
+def submit_member_roles() -> Response:
+    form = RolesForm()
+    chosen = form.chosen
+    organization, uid = _parts(form.member.data or "")
+    if not chosen and form.validate():
+        return _page(EDIT, form, organization, uid, _NONE_CHOSEN, 422)
+    change = contract.SetMemberRolesRequest(
+        organization=organization, uid=uid, role_ids=chosen or ["-"], password=form.current_password
+    )
+    return _submit(EDIT, form, contract.set_roles, change, "saved")
+
+
+@pages.post(REMOVE)
+def submit_remove_member() -> Response:
+    form = RemovalForm()
+    organization, uid = _parts(form.member.data or "")
+    change = contract.RemoveMemberRequest(organization=organization, uid=uid, password=form.current_password)
+    return _submit(REMOVE, form, contract.remove, change, "removed")
+
+
+def _show(address: str) -> Response:
+    requested = request.args.get("id", "")
+    organization, uid = _parts(requested)
+    landing = f"{address}?{urlencode({'id': requested})}"
+    view = _read(organization, uid)
+    if view is None:
+        return _sign_in(landing) if not _is_signed_in() else journey.redirect_to(_list_of(organization))
+    if view.member.can_change and (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    kind = RolesForm if address == EDIT else RemovalForm
+    form = kind(formdata=None, data={**confirmation_data(view), "member": requested})
+    problem = None if view.member.can_change else _NOTICES[e.OwnersOnly]
+    return _render(address, form, view, problem, 200)
+
+
+def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change: Any, result: str) -> Response:
+    """Make the change; return to the list, or show the page again with the reason."""
+    problem, status = None, 422
+    if not form.validate():
+        status = form.error_status
+    else:
+        try:
+            outcome = api()(operation, change)
+        except e.NotAuthenticated:
+            return _sign_in(_list_of(change.organization))
+        except ApiError as refusal:
+            shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
+            problem, status = None if form.add_refusal(refusal) else shown, refusal.status
+        else:
+            current_visit().renew(outcome.session)
+            return journey.redirect_to(f"{_list_of(change.organization)}&done={result}")
+    return _page(address, form, change.organization, change.uid, problem, status)
+
+
+def _page(
+    address: str, form: PasswordConfirmationForm, organization: str, uid: str, problem: Notice | None, status: int
+) -> Response:
+    view = _read(organization, uid)
+    if view is None:  # removed already, by a double submit or another tab
+        return journey.redirect_to(_list_of(organization))
+    return _render(address, form, view, problem, status)
+
+
+def _render(address: str, form: Any, view: contract.MemberResponse, problem: Notice | None, status: int) -> Response:
+    organization, member = view.organization, Member.of(view.organization.id, view.member)
+    if address == REMOVE:
+        return RemoveMemberPage(form, organization.id, organization.name, member, problem).render(status)
+    chosen = form.chosen if request.method == "POST" else view.member.role_ids
+    roles = tuple(
+        Role(one.id, one.name, one.description, one.id in chosen, one.can_change and view.member.can_change)
+        for one in view.roles
+    )
+    return MemberRolesPage(form, organization.id, organization.name, member, roles, problem).render(status)
+
+
+def _read(organization: str, uid: str) -> contract.MemberResponse | None:
+    """Return the member; None without a session, or where there is none that the account may see."""
+    if not current_visit().session or not organization or not uid:
+        return None
+    try:
+        view = api()(contract.member, contract.MemberRequest(organization=organization, uid=uid))
+    except (e.NotAuthenticated, e.UnknownOrganization, e.NotAMember):
+        return None
+    current_visit().use_account_language(view.person)
+    return view
+
+
+def _is_signed_in() -> bool:
+    return bool(current_visit().session)
+
+
+def _parts(key: str) -> tuple[str, str]:
+    """Return the ids of organization and account in a key; an id that is too long is empty."""
+    organization, _, uid = key.partition("-")
+    return (organization, uid) if len(organization) <= 64 and len(uid) <= 64 else ("", "")
+
+
+def _list_of(organization: str) -> str:
+    return f"{ADDRESS}?{urlencode({'id': organization})}"
+
+
+def _sign_in(landing: str) -> Response:
+    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)

@@ -1,0 +1,200 @@
+"""The account's organizations: list and leave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract import hub_organizations as contract
+from app.contract.hub_models import NoParameters
+from app.hub import journey, oidc_client
+from app.hub.forms.account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.parts import formatting
+from app.hub.parts.organizations import Tile, listed, logos, people
+from app.hub.services import api
+from app.hub.visit import current_visit
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/organizations"
+LEAVE: Final = f"{ADDRESS}/leave"
+
+
+class LeaveForm(PasswordConfirmationForm):
+    """Confirms leaving."""
+
+    organization = HiddenField()
+
+    def to_request(self) -> contract.LeaveOrganizationRequest:
+        return contract.LeaveOrganizationRequest(
+            organization=(self.organization.data or "")[:64], password=self.current_password
+        )
+
+
+@dataclass(frozen=True)
+class Organization:
+    """An organization in the list."""
+
+    tile: Tile
+    roles: str
+    people: Any
+    since: str
+    can_manage: bool = False
+    is_last_owner: bool = False
+
+    @classmethod
+    def of(cls, view: contract.OwnOrganization) -> Organization:
+        return cls(
+            Tile(view.name, view.id, view.logo or ""),
+            listed(view.roles),
+            people(view.people),
+            formatting.short_day(view.since),
+            view.can_manage,
+            view.is_last_owner,
+        )
+
+    @classmethod
+    def samples_of_two(cls) -> tuple[Organization, Organization]:
+        """Return one that the account owns alone, and one that it can leave."""
+        day = formatting.short_day("2026-11-12T10:00:00+00:00")
+        globex = cls(Tile("Globex Gardens", "org_9"), "Editor", people(24), day)
+        return cls(Tile("Initech", "org_3"), "Owner", people(8), day, can_manage=True, is_last_owner=True), globex
+
+
+@dataclass(frozen=True)
+class OrganizationsPage(Page):
+    """Lists the organizations."""
+
+    template = "pages/organizations.html"
+    query = {"done": 8}
+
+    organizations: tuple[Organization, ...]
+    is_left: bool = False
+    """Whether the account has just left one."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return _LEFT if self.is_left else None
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return logos(one.tile for one in self.organizations)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, OrganizationsPage]:
+        both = Organization.samples_of_two()
+        long = replace(both[1], tile=Tile("Northern Association of Independent Garden Architects", "org_4"))
+        return {
+            "some": cls(both),
+            "none": cls(()),
+            "after leaving": cls(both[:1], is_left=True),
+            "long names": cls((replace(long, roles="Billing administrator, Head of regional procurement"),)),
+        }
+
+
+_LEFT: Final = Notice(_l("You left the organization"), _l("You no longer have access to its apps and data."), "ok")
+
+
+@dataclass(frozen=True)
+class LeavePage(Page):
+    """Asks to confirm leaving."""
+
+    template = "pages/leave_organization.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 64}
+
+    form: LeaveForm
+    organization: Organization
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LeavePage]:
+        data, (own, other) = {"account": "ada@example.com", "organization": "org_9"}, Organization.samples_of_two()
+        wrong = LeaveForm(data={**data, "asks": NEEDED, "password": "x"})
+        wrong.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(LeaveForm(data=data), other),
+            "the only owner": cls(LeaveForm(data=data), own),
+            "with the password": cls(LeaveForm(data={**data, "asks": NEEDED}), other),
+            "wrong password": cls(wrong, other),
+            "locked": cls(LeaveForm(data=data), other, refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_organizations() -> Response:
+    view = _read()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    organizations = tuple(map(Organization.of, view.organizations))
+    return OrganizationsPage(organizations, request.args.get("done") == "left").render()
+
+
+@pages.get(LEAVE)
+def show_leave_organization() -> Response:
+    requested = request.args.get("id", "")[:64]
+    view, landing = _read(), f"{LEAVE}?{urlencode({'id': requested})}"
+    if view is None:
+        return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else ADDRESS)
+    organization = _find(view, requested)
+    if organization is None:
+        return journey.redirect_to(ADDRESS)
+    if not organization.is_last_owner and (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    data = {**confirmation_data(view), "organization": requested}
+    return LeavePage(LeaveForm(formdata=None, data=data), organization).render()
+
+
+@pages.post(LEAVE)
+def submit_leave_organization() -> Response:
+    form = LeaveForm()
+    problem, status = None, 422
+    if not form.validate():
+        status = form.error_status
+    else:
+        try:
+            outcome = api()(contract.leave, form.to_request())
+        except e.NotAuthenticated:
+            return oidc_client.start_login(ADDRESS)
+        except (e.UnknownOrganization, e.LastOwner) as refusal:  # the page explains the only owner by itself
+            problem, status = None, refusal.status
+        except ApiError as refusal:
+            problem, status = None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
+        else:
+            current_visit().renew(outcome.session)
+            return journey.redirect_to(f"{ADDRESS}?done=left")
+    view = _read()
+    organization = _find(view, form.organization.data or "") if view is not None else None
+    if organization is None:
+        return journey.redirect_to(ADDRESS)  # left already, by a double submit or another tab
+    return LeavePage(form, organization, problem).render(status)
+
+
+def _read() -> contract.OwnOrganizations | None:
+    """Return the account's organizations; None without a session."""
+    if not current_visit().session:
+        return None
+    try:
+        view = api()(contract.read, NoParameters())
+    except e.NotAuthenticated:
+        return None
+    current_visit().use_account_language(view.person)
+    return view
+
+
+def _find(view: contract.OwnOrganizations, requested: str) -> Organization | None:
+    return next((Organization.of(one) for one in view.organizations if one.id == requested), None)

@@ -1,0 +1,125 @@
+"""Choosing an organization at sign-in, where the application asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response, request
+
+from app.contract import hub as contract
+from app.contract import hub_organizations as organizations
+from app.contract.hub import Next, Step
+from app.contract.hub_models import OrganizationOption
+from app.hub import journey
+from app.hub.brand import initials
+from app.hub.forms.base import HubForm
+from app.hub.page import Page
+from app.hub.pages import pages
+from app.hub.parts.organizations import Tile, listed, logos, people
+from app.hub.services import api
+from app.hub.visit import current_visit
+
+ADDRESS: Final = "/select-organization"
+
+
+class ChoiceForm(HubForm):
+    """One button per organization; that of the personal account has no value."""
+
+    def to_request(self) -> organizations.ChooseOrganizationRequest:
+        return organizations.ChooseOrganizationRequest(
+            attempt=current_visit().interaction_id or "", organization=request.form.get("organization", "")[:64]
+        )
+
+
+@dataclass(frozen=True)
+class Option:
+    """An organization in the list."""
+
+    tile: Tile
+    roles: str
+    people: Any
+    is_last_used: bool = False
+
+
+@dataclass(frozen=True)
+class SelectOrganizationPage(Page):
+    """Lists the organizations of the account, and the personal account where the application accepts it."""
+
+    template = "pages/select_organization.html"
+
+    form: ChoiceForm
+    relying_party: str
+    account: str
+    """The label of the account."""
+    options: tuple[Option, ...]
+    has_personal: bool = False
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return logos(option.tile for option in self.options)
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SelectOrganizationPage]:
+        globex = Option(Tile("Globex Gardens", "org_9"), "Editor", people(24), is_last_used=True)
+        initech = Option(Tile("Initech", "org_3"), "Owner", people(8))
+        alone = Option(Tile("Hazel Labs", "org_2", _LOGO), "Owner", people(1))
+        long = Option(
+            Tile("Northern Association of Independent Garden and Landscape Architects", "org_4"),
+            "Billing administrator, Head of regional procurement",
+            people(1204),
+        )
+        known = ("Acme Shop", "ada@example.com")
+        return {
+            "several": cls(ChoiceForm(), *known, (globex, initech, alone)),
+            "with the personal account": cls(ChoiceForm(), *known, (globex, initech), has_personal=True),
+            "one": cls(ChoiceForm(), *known, (initech,), has_personal=True),
+            "long names": cls(ChoiceForm(), *known, (long, globex), has_personal=True),
+            "token": cls(ChoiceForm().with_token_error(), *known, (globex, initech)),
+        }
+
+
+_LOGO: Final = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 56 56'%3E%3Crect width='56' height='56'"
+    " fill='%23774f23'/%3E%3Ccircle cx='28' cy='28' r='14' fill='%23f6efe2'/%3E%3C/svg%3E"
+).replace(" ", "%20")
+"""A sample of an organization's logo."""
+
+
+@pages.get(ADDRESS)
+def show_select_organization() -> Response:
+    return _render(ChoiceForm())
+
+
+@pages.post(ADDRESS)
+def submit_select_organization() -> Response:
+    form = ChoiceForm()
+    if not form.validate():
+        return _render(form, form.error_status)
+    return journey.follow(api()(organizations.choose, form.to_request()))
+
+
+def _render(form: ChoiceForm, status: int = 200) -> Response:
+    interaction = journey.require_interaction()
+    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
+    return _page(form, step).render(status) if step.step is Step.SELECT_ORGANIZATION else journey.follow(step)
+
+
+def _page(form: ChoiceForm, step: Next) -> SelectOrganizationPage:
+    current_visit().use_account_language(step.person)
+    return SelectOrganizationPage(
+        form,
+        relying_party=step.relying_party.name if step.relying_party else "",
+        account=step.person.label if step.person else "",
+        options=tuple(map(_option, step.organizations)),
+        has_personal=step.can_skip,
+    )
+
+
+def _option(view: OrganizationOption) -> Option:
+    return Option(Tile(view.name, view.id, view.logo or ""), listed(view.roles), people(view.people), view.is_last_used)

@@ -1,0 +1,51 @@
+"""Organizations as pages show them: tile, roles, number of people."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask_babel import format_decimal, get_locale
+from flask_babel import lazy_ngettext as _n
+
+from app.hub.brand import initials
+
+TONES: Final = ("green", "rust", "blue", "plum")
+"""Colours of tiles: the classes `tile--green` and so on."""
+_LOGOS: Final = 20
+"""Most logos of one page, since each one is a source in its content security policy."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The logo of an organization, or the initials of its name in a colour that its id decides."""
+
+    name: str
+    id: str
+    logo: str = ""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.name)[:2]
+
+    @property
+    def tone(self) -> str:
+        return TONES[zlib.crc32(self.id.encode()) % len(TONES)]
+
+
+def people(count: int) -> Any:
+    """Return a text such as "24 people"."""
+    return _n("%(count)s person", "%(count)s people", count, count=format_decimal(count))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the names as one text, separated as the visitor's language does."""
+    separator = "، " if str(get_locale()).startswith("ar") else ", "
+    return separator.join(names)
+
+
+def logos(tiles: Iterable[Tile]) -> tuple[str, ...]:
+    """Return the addresses of the logos that a page shows."""
+    return tuple(dict.fromkeys(tile.logo for tile in tiles if tile.logo))[:_LOGOS]

@@ -1,0 +1,128 @@
+"""Converts organizations between a configuration file and the store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract.organizations_file import OrganizationFile, OrganizationPolicies
+from app.contract.organizations_models import Display, Policies
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.organizations import domains, member_store, role_store, service, store
+from app.identity.directory.organizations.organization import Organization, Role
+from app.identity.platform.context import Context
+
+_SAME = ("expiry_days", "min_length", "max_length", "require_lowercase", "require_uppercase", "require_number")
+"""Rules of passwords with the same name in a file and in the interface."""
+
+
+def stored(held: Organization) -> dict[str, Any]:
+    """Return the values of an organization that a file can name."""
+    return {
+        "name": held.name,
+        "display_name": held.display.get("Name"),
+        "logo": held.logo_url,
+        "metadata": held.metadata,
+        "is_active": held.is_active,
+    }
+
+
+def declared(wanted: OrganizationFile, held: Organization) -> dict[str, Any]:
+    """Return the values after the file: those that it names, else those that the organization has."""
+    given = wanted.model_dump(mode="json", include=wanted.model_fields_set & set(stored(held)))
+    return {**stored(held), **given}
+
+
+def columns(wanted: OrganizationFile, held: Organization | None) -> dict[str, Any]:
+    """Return the columns to write. Raises BadField for a misleading name, or metadata that is too large."""
+    after = declared(wanted, held) if held is not None else wanted.model_dump(mode="json")
+    display = Display.model_construct(name=after["display_name"], logo_url=after["logo"])
+    return {"name": after["name"], "display": service.display(display), "metadata": service.metadata(after["metadata"])}
+
+
+def policies(wanted: OrganizationPolicies, role_id: str | None) -> Policies:
+    """Return the policies of a file in the interface's form."""
+    password = wanted.password
+    rules = {name: getattr(password, name) for name in _SAME}
+    return Policies.model_validate(
+        {
+            "jit_policy": {"enabled": wanted.join_by_domain},
+            "mfa_policy": {"enforcement_mode": wanted.second_factor},
+            "member_policy": {"default_member_role": role_id, "seats": wanted.seats},
+            "password_policy": {**rules, "require_special_char": password.require_symbol},
+            "session_policy": {
+                "access_token_ttl": wanted.access_token_seconds,
+                "refresh_token_ttl": wanted.refresh_token_seconds,
+            },
+        }
+    )
+
+
+def stored_policies(after: Policies) -> dict[str, Any]:
+    """Return policies as the store has them: only what is set."""
+    dumped = after.model_dump(by_alias=True, exclude_none=True)
+    return {name: members for name, members in dumped.items() if members}
+
+
+def of_role(context: Context, role: Role) -> dict[str, Any]:
+    """Return the values of a role that a file can name."""
+    found = role_store.permissions_of(context, [role.role_id])[role.role_id]
+    return {"description": role.description, "permissions": sorted(one.name for one in found)}
+
+
+def exported(context: Context) -> dict[str, Any]:
+    """Return roles and organizations as a file has them; empty where the tenant has none."""
+    found = store.page(context, None, None, 0)
+    roles = role_store.roles(context, ["", *(one.org_id for one in found)])
+    permissions = role_store.permissions_of(context, [one.role_id for one in roles])
+    by_level: dict[str, list[dict[str, Any]]] = {}
+    for role in roles:
+        entry: dict[str, Any] = {"name": role.name}
+        entry |= {"description": role.description} if role.description else {}
+        entry |= {"permissions": [one.name for one in permissions[role.role_id]]} if permissions[role.role_id] else {}
+        by_level.setdefault(role.org_id, []).append({**entry, **({"default": True} if role.is_default else {})})
+    names = {role.role_id: role.name for role in roles}
+    of_domains = domains.of_organizations(context, [one.org_id for one in found])
+    listed = []
+    for one in found:
+        entry = {name: value for name, value in stored(one).items() if value not in (None, {}, True)}
+        entry |= {"roles": by_level[one.org_id]} if one.org_id in by_level else {}
+        held = [
+            {"name": each.domain, **({"verified": True} if each.is_verified else {})} for each in of_domains[one.org_id]
+        ]
+        entry |= {"domains": held} if held else {}
+        entry |= {"policies": kept} if (kept := _of_policies(one.policy, names)) else {}
+        listed.append(entry)
+    _add_members(context, found, listed, names)
+    return {
+        **({"organization_roles": by_level[""]} if "" in by_level else {}),
+        **({"organizations": listed} if listed else {}),
+    }
+
+
+def _add_members(
+    context: Context, found: list[Organization], listed: list[dict[str, Any]], names: dict[str, str]
+) -> None:
+    """Add the members whose accounts a file created: the others are not part of a file."""
+    by_id = {one.org_id: entry for one, entry in zip(found, listed, strict=True)}
+    for row in accounts.accounts_from_file(context.work):
+        held: dict[str, list[str]] = {}
+        for role in member_store.of_account(context, row.uid):
+            held.setdefault(role.org_id, []).append(names[role.role_id])
+        for org_id, roles in held.items():
+            member = {"account": row.email or row.username or row.phone, "roles": sorted(roles)}
+            by_id[org_id].setdefault("members", []).append(member)
+
+
+def _of_policies(held: Policies, names: dict[str, str]) -> dict[str, Any]:
+    role_id, password = held.member_policy.default_member_role, held.password_policy
+    rules = {**{name: getattr(password, name) for name in _SAME}, "require_symbol": password.require_special_char}
+    shown = {
+        "join_by_domain": held.jit_policy.enabled,
+        "second_factor": held.mfa_policy.enforcement_mode,
+        "default_role": names.get(role_id) if role_id is not None else None,
+        "seats": held.member_policy.seats,
+        "password": {name: value for name, value in rules.items() if value is not None} or None,
+        "access_token_seconds": held.session_policy.access_token_ttl,
+        "refresh_token_seconds": held.session_policy.refresh_token_ttl,
+    }
+    return {name: value for name, value in shown.items() if value is not None}

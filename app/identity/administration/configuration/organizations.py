@@ -1,0 +1,274 @@
+"""The organizations of a configuration file, and the roles of the tenant for their members.
+
+A key in the file overwrites the value of the organization; an absent key leaves it. Nothing is removed, with `prune` neither:
+organizations are the tenant's customers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn
+
+from app.contract.branding import Brand
+from app.contract.configuration import TenantSettings
+from app.contract.organizations_file import OrganizationFile, OrganizationRoleFile, TenantRoleFile
+from app.contract.tenant_file import TenantFile
+from app.identity.administration.configuration import organization_values as values
+from app.identity.administration.configuration.document import Path
+from app.identity.administration.configuration.plan import Action, Change, Run, differences
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.organizations import (
+    domains,
+    joined_domains,
+    memberships,
+    names,
+    policies,
+    role_store,
+    service,
+    store,
+)
+from app.identity.directory.organizations.organization import Organization, Role
+from app.identity.platform.audit import AuditLog
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Outbox
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tenant import Tenant
+from app.kit.errors import ApiError
+from app.kit.reading import RawRequest
+
+_IDENTIFIERS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
+
+
+def context_of(services: Services, work: UnitOfWork, name: str, settings: TenantSettings) -> Context:
+    """Return a context outside of a request, for the tenant of the unit of work."""
+    tenant = Tenant(work.tenant_id, name, "", b"", 0, settings, Brand())
+    posts = Outbox(work, services.clock, services.encryption)
+    return Context(services, tenant, work, AuditLog(services.clock), posts, RawRequest("", "", "", {}, b""))
+
+
+@dataclass
+class OrganizationPass:
+    """Applies the organizations of one tenant, after its accounts."""
+
+    run: Run
+    declared: TenantFile
+    path: Path
+    settings: TenantSettings
+    is_new: bool
+
+    @cached_property
+    def context(self) -> Context:
+        return context_of(self.run.services, self.run.work, self.declared.name, self.settings)
+
+    def changes(self) -> Iterator[Change]:
+        """Yield a change for each role and organization; with `run.writes`, write it before."""
+        for number, role in enumerate(self.declared.organization_roles or ()):
+            yield self._role(role, (*self.path, "organization_roles", number))
+        for number, wanted in enumerate(self.declared.organizations or ()):
+            yield self._organization(wanted, (*self.path, "organizations", number))
+        if self.run.writes:
+            if not self.is_new:
+                joined_domains.forget(self.context)
+            self.context.audit.write(self.context.work)
+
+    def _role(self, wanted: TenantRoleFile, path: Path) -> Change:
+        held, details = self._set_role(wanted, "", path)
+        if wanted.default and (held is None or not held.is_default):
+            details.append("default: false -> true")
+            if self.run.writes:
+                role_store.set_default(self.context, self._role_named(wanted.name, "", path).role_id)
+        action = Action.CREATE if held is None else Action.CHANGE if details else Action.UNCHANGED
+        return Change(action, self.declared.name, "organization role", wanted.name, tuple(details) if held else ())
+
+    def _set_role(self, wanted: OrganizationRoleFile, org_id: str, path: Path) -> tuple[Role | None, list[str]]:
+        """Create or change a role. Return it as it was, and the differences."""
+        name, held = self._name(wanted.name, path), None
+        if not self.is_new:
+            held = next((one for one in role_store.by_name(self.context, wanted.name, [org_id])), None)
+        before = values.of_role(self.context, held) if held is not None else {}
+        after = {"description": wanted.description, "permissions": sorted(wanted.permissions)}
+        details = [*differences(before, after)]
+        if self.run.writes and (held is None or details):
+            permissions = self._permissions(wanted.permissions)
+            if held is None:
+                role_store.add_role(self.context, org_id, name, wanted.description, permissions)
+            else:
+                role_store.change_role(self.context, held.role_id, held.name, wanted.description, permissions)
+            self.context.audit.record("organization.role_applied", org_id=org_id, name=name, source="file")
+        return held, details
+
+    def _permissions(self, wanted: Iterable[str]) -> list[str]:
+        """Return the ids of the permissions; those that do not exist are created."""
+        known = {names.key_of(one.name): one.permission_id for one in role_store.permissions(self.context, None, 0)}
+        ids = []
+        for name in sorted(set(wanted)):
+            key = names.key_of(name)
+            if key not in known:
+                known[key] = role_store.add_permission(self.context, name, "").permission_id
+            ids.append(known[key])
+        return list(dict.fromkeys(ids))
+
+    def _organization(self, wanted: OrganizationFile, path: Path) -> Change:
+        name = self._name(wanted.name, (*path, "name"))
+        held = None if self.is_new else store.by_name(self.context, name)
+        details = [*differences(values.stored(held), values.declared(wanted, held))] if held is not None else []
+        try:
+            columns = values.columns(wanted, held)
+        except ApiError as refusal:
+            self._refuse(path, refusal)
+        organization = held
+        if self.run.writes and held is None:
+            organization = store.add(self.context, name, columns["display"], columns["metadata"])
+            self.context.audit.record("organization.created", org_id=organization.org_id, source="file")
+        elif self.run.writes and held is not None and details:
+            store.change(self.context, held.org_id, columns)
+            self.context.audit.record("organization.changed", org_id=held.org_id, source="file")
+        details += self._parts(wanted, organization, path)
+        if self.run.writes and organization is not None and "is_active" in wanted.model_fields_set:
+            store.set_active(self.context, organization.org_id, wanted.is_active)
+        action = Action.CREATE if held is None else Action.CHANGE if details else Action.UNCHANGED
+        return Change(action, self.declared.name, "organization", wanted.name, tuple(details) if held else ())
+
+    def _parts(self, wanted: OrganizationFile, organization: Organization | None, path: Path) -> list[str]:
+        """Apply roles, domains, policies and members. Return the differences; of a new organization a plan has none."""
+        details = []
+        for number, role in enumerate(wanted.roles):
+            held, found = None, [""]
+            if organization is not None:
+                held, found = self._set_role(role, organization.org_id, (*path, "roles", number))
+            details += (
+                [f"roles: {role.name} added" if held is None else f"roles: {role.name} changed"]
+                if found or held is None
+                else []
+            )
+        details += self._domains(wanted, organization, path)
+        details += self._policies(wanted, organization, path)
+        for number, member in enumerate(wanted.members):
+            inner = (*path, "members", number)
+            account = self._account(member.account, inner)
+            if organization is None or account is None:
+                continue
+            details += self._member(organization, account, member.roles, inner, member.account)
+        return details
+
+    def _domains(self, wanted: OrganizationFile, organization: Organization | None, path: Path) -> list[str]:
+        details = []
+        for number, one in enumerate(wanted.domains):
+            try:
+                name = domains.checked(one.name)
+                held = domains.by_name(self.context, organization, name) if organization is not None else None
+                if held is not None and (held.is_verified or not one.verified):
+                    continue
+                details.append(f"domains: {name} {'verified' if one.verified else 'added'}")
+                if self.run.writes and organization is not None:
+                    if held is not None:
+                        domains.remove(self.context, held, is_kept=True)
+                    domains.add(self.context, organization, name, is_verified=one.verified)
+            except ApiError as refusal:
+                self._refuse((*path, "domains", number), refusal)
+        return details
+
+    def _policies(self, wanted: OrganizationFile, organization: Organization | None, path: Path) -> list[str]:
+        if wanted.policies is None:
+            return []
+        inner = (*path, "policies")
+        role_id = self._default_role(wanted.policies.default_role, organization, inner)
+        after = values.policies(wanted.policies, role_id)
+        try:
+            policies.check(self.context, organization, after)
+        except ApiError as refusal:
+            self._refuse(inner, refusal)
+        stored = values.stored_policies(after)
+        before = organization.policies if organization is not None else {}
+        if self.run.writes and organization is not None and stored != before:
+            store.change(self.context, organization.org_id, {"policies": stored})
+        return [*differences(before, stored, "policies.")]
+
+    def _default_role(self, name: str | None, organization: Organization | None, path: Path) -> str | None:
+        """Return the id of the role of new members; None if there is none, or if a plan finds it among those of the file."""
+        if name is None or organization is None:
+            return None
+        found = role_store.by_name(self.context, name, ["", organization.org_id])
+        if not found and not self.run.writes and self._is_planned([name]):
+            return None
+        return self._role_named(name, organization.org_id, path).role_id
+
+    def _member(
+        self, organization: Organization, account: Account, wanted: Sequence[str], path: Path, label: str
+    ) -> list[str]:
+        """Add the roles that the account lacks. Return one line if there are any."""
+        found = self._roles_of(organization)
+        unknown = [name for name in wanted if names.key_of(name) not in found]
+        if unknown and (self.run.writes or not self._is_planned(unknown)):
+            self.run.refuse(path, f"expected roles of the organization or the tenant; found {unknown[0]}")
+        ids = [found[names.key_of(name)].role_id for name in wanted if names.key_of(name) in found]
+        held = memberships.held_role_ids(self.context, account, organization)
+        if not set(ids) - held and not unknown:
+            return []
+        if self.run.writes:
+            service.active(organization)
+            memberships.join(self.context, account, organization, ids)
+        return [f"members: {label} gets {', '.join(sorted(wanted))}"]
+
+    def _is_planned(self, wanted: Iterable[str]) -> bool:
+        """Return whether the file creates roles with these names."""
+        listed = [*(self.declared.organization_roles or ())]
+        listed += [role for one in self.declared.organizations or () for role in one.roles]  # type: ignore[misc] # roles of both levels
+        return {names.key_of(one) for one in wanted} <= {names.key_of(one.name) for one in listed}
+
+    def _roles_of(self, organization: Organization) -> dict[str, Role]:
+        """Return the roles that members can have, by normalized name; the organization's own before the tenant's."""
+        return {names.key_of(one.name): one for one in role_store.roles(self.context, ["", organization.org_id])}
+
+    def _role_named(self, name: str, org_id: str, path: Path) -> Role:
+        found = role_store.by_name(self.context, name, list({"", org_id}))
+        if not found:
+            self.run.refuse(path, f"expected a role of the organization or the tenant; found {name}")
+        return found[0]
+
+    def _account(self, text: str, path: Path) -> Account | None:
+        """Return the account; None if a plan finds it among those that the file creates."""
+        for kind in _IDENTIFIERS:
+            form = identifiers.normalize(kind, text)
+            held = accounts.by_identifier(self.context, kind, form) if form else None
+            if held is not None:
+                if form and not self._is_proven(held, kind, form):
+                    self.run.refuse(
+                        (*path, "account"), f"expected a verified email or phone of an account; found {text}"
+                    )
+                return held
+        if self.run.writes or text not in {one.label for one in self.declared.accounts or ()}:
+            self.run.refuse((*path, "account"), f"expected the email, username or phone of an account; found {text}")
+        return None
+
+    def _is_proven(self, held: Account, kind: str, form: str) -> bool:
+        """Return whether the identifier is surely its owner's: anyone can register with another person's address."""
+        if kind == identifiers.USERNAME or held.private.get(accounts.FROM_FILE):
+            return True
+        is_email = kind == identifiers.EMAIL
+        if is_verified(held, form) if is_email else held.phone_verified:
+            return True
+        switches = [(getattr(one, kind), getattr(one, f"{kind}_verified")) for one in self.declared.accounts or ()]
+        return not self.run.writes and any(  # a plan: the file verifies it
+            switch and value and identifiers.normalize(kind, value) == form for value, switch in switches
+        )
+
+    def _name(self, name: str, path: Path) -> str:
+        try:
+            return names.checked(name)
+        except ApiError as refusal:
+            self._refuse(path, refusal)
+
+    def _refuse(self, path: Path, refusal: ApiError) -> NoReturn:
+        self.run.refuse(path, f"expected another value: {refusal.message}. {refusal.description}")
+
+
+def exported(services: Services, work: UnitOfWork, name: str, settings: TenantSettings) -> dict[str, Any]:
+    """Return the organizations and roles of a tenant as a file has them; of the members those whose accounts a file created."""
+    context = context_of(services, work, name, settings)
+    return values.exported(context)

@@ -1,0 +1,68 @@
+"""The roles of a configuration file. The file sets the permissions of the roles that it lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from app.contract.roles import MAX_ROLES
+from app.contract.tenant_file import TenantFile
+from app.identity.administration.configuration.document import Path
+from app.identity.administration.configuration.plan import Action, Change, Run, differences
+from app.identity.directory.roles import names, service, store
+from app.identity.directory.roles.service import NewRole
+
+
+@dataclass
+class RolePass:
+    """Applies the roles of one tenant. `known`: the names of its roles after the run."""
+
+    run: Run
+    declared: TenantFile
+    path: Path
+    is_new: bool
+    known: set[str] = field(default_factory=set)
+
+    def changes(self) -> Iterator[Change]:
+        """Yield a change for each role; with `run.writes`, write it before."""
+        held = {} if self.is_new else {row.name: list(row.permissions) for row in store.all_roles(self.run.work)}
+        wanted = self.declared.roles
+        left = [] if wanted is None else [name for name in held if name not in {role.name for role in wanted}]
+        for name in left:
+            yield self._leave(name)
+        self.known = set(held) - (set(left) if self.run.prune else set())
+        for number, role in enumerate(wanted or ()):
+            path = (*self.path, "roles", number)
+            new = NewRole(role.name, tuple(sorted(set(role.permissions))))
+            if role.name in held:
+                yield self._change(path, held[role.name], new)
+            else:
+                yield self._add(path, new)
+            self.known.add(role.name)
+        if len(self.known) > MAX_ROLES:
+            self.run.refuse((*self.path, "roles"), f"expected at most {MAX_ROLES} roles with those that the tenant has")
+
+    def _add(self, path: Path, new: NewRole) -> Change:
+        if problem := service.problem_with(new, {names.skeleton(name): name for name in self.known}):
+            self.run.refuse(path, f"expected another value: {problem.description}")
+        if self.run.writes:
+            service.add(self.run.work, [new], self.run.now)
+        return self._noted(Action.CREATE, new.name)
+
+    def _change(self, path: Path, before: list[str], new: NewRole) -> Change:
+        if problem := service.problem_with_permissions(new.permissions):
+            self.run.refuse((*path, "permissions"), f"expected another value: {problem.description}")
+        details = tuple(differences({"permissions": before}, {"permissions": list(new.permissions)}))
+        if details and self.run.writes:
+            store.set_permissions(self.run.work, new.name, new.permissions, self.run.now)
+        return self._noted(Action.CHANGE if details else Action.UNCHANGED, new.name, *details)
+
+    def _leave(self, name: str) -> Change:
+        if not self.run.prune:
+            return self._noted(Action.UNCHANGED, name, "not in the file; remove it with --prune")
+        if self.run.writes:
+            store.remove_role(self.run.work, name)
+        return self._noted(Action.REMOVE, name)
+
+    def _noted(self, action: Action, name: str, *details: str) -> Change:
+        return Change(action, self.declared.name, "role", name, details)

@@ -1,0 +1,1 @@
+"""Organizations: the companies among a tenant's customers, with members, roles, policies, domains and connections."""

@@ -1,0 +1,240 @@
+"""The rules of the connections of organizations, and of the roles of groups at their identity providers."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract import organizations_connections as contract
+from app.contract.organizations_models import Attributes
+from app.identity.directory.organizations import connection_store, domains, names, roles, saml_metadata, service
+from app.identity.directory.organizations.connection_store import GroupRole, OrganizationConnection
+from app.identity.directory.organizations.organization import Organization
+from app.identity.platform import outbound, saml_certificates
+from app.identity.platform.context import Context
+from app.identity.platform.outbound import ProviderUnavailable
+from app.kit.resource import MASKED
+
+_SAML: Final = ("idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate")
+_OIDC: Final = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
+_DISCOVERED: Final = ("authorization_url", "token_url", "user_info_url", "token_auth_method")
+_DEFAULT_SCOPES: Final = ("openid", "email", "profile")
+CLIENT_SECRET, SP_KEY = "client_secret", "sp_key"
+"""The names of encrypted secrets."""
+
+
+def require(context: Context, organization: Organization, connection_id: str) -> OrganizationConnection:
+    """Return a connection of the organization. Raises UnknownOrganizationConnection, also for a malformed id."""
+    is_id = names.is_id(names.CONNECTION, connection_id)
+    found = connection_store.by_id(context, organization.org_id, connection_id) if is_id else None
+    if found is None:
+        raise e.UnknownOrganizationConnection
+    return found
+
+
+def create(context: Context, req: contract.CreateConnection) -> OrganizationConnection:
+    """Create a connection.
+
+    Raises:
+        BadField: a member is missing, malformed or of the other kind; the metadata or the issuer is unreachable.
+        DomainNotInOrganization, DomainNotVerified, DomainOfOtherConnection: the domain cannot be used.
+        OrganizationConnectionTaken: the organization has a connection of this name.
+    """
+    organization = service.require_active(context, req.org_id)
+    domain = _domain(context, organization, req.domain)
+    if connection_store.has_name(context, organization.org_id, req.name):
+        raise e.OrganizationConnectionTaken
+    content, secrets = _content(context, req.connection_type, req, {}, {})
+    if req.connection_type != "oidc_custom":
+        certificate, secrets[SP_KEY] = saml_certificates.generate(organization.org_id, context.now)
+        content["sp_certificate"] = certificate
+    service.lock_active(context, organization.org_id)
+    values = {"name": req.name, "kind": req.connection_type, "domain": domain, "content": content}
+    connection = connection_store.add(context, organization.org_id, values, secrets)
+    _record(context, "organization.connection_created", connection)
+    return connection
+
+
+def update(context: Context, req: contract.UpdateConnection) -> OrganizationConnection:
+    """Change the members that the request has. Raises as `create` does, and UnknownOrganizationConnection."""
+    organization = service.require_active(context, req.org_id)
+    held = require(context, organization, req.conn_id)
+    kind = req.connection_type or held.kind
+    if kind.startswith("saml_") is not held.is_saml:
+        raise e.BadField("The ConnectionType is not accepted: it may not change from SAML to OpenID Connect or back.")
+    domain = held.domain
+    if "domain" in req.model_fields_set:
+        domain = _domain(context, organization, req.domain)
+    name = req.name or held.name
+    if connection_store.has_name(context, organization.org_id, name, other_than=held.connection_id):
+        raise e.OrganizationConnectionTaken
+    content, secrets = _content(context, kind, req, held.content, connection_store.secrets_of(context, held))
+    service.lock_active(context, organization.org_id)
+    values = {"name": name, "kind": kind, "domain": domain, "content": content}
+    connection = connection_store.change(context, held, values, secrets)
+    _record(context, "organization.connection_changed", connection)
+    return connection
+
+
+def set_status(context: Context, organization: Organization, connection_id: str, is_active: bool) -> None:
+    """Activate or deactivate a connection. Raises StatusAlreadySet, UnknownOrganizationConnection."""
+    connection = require(context, organization, connection_id)
+    if not connection_store.set_active(context, connection.connection_id, is_active):
+        raise e.StatusAlreadySet
+    event = "organization.connection_activated" if is_active else "organization.connection_deactivated"
+    _record(context, event, connection)
+
+
+def delete(context: Context, organization: Organization, connection_id: str) -> None:
+    """Delete a connection with its group roles. Raises UnknownOrganizationConnection."""
+    connection = require(context, organization, connection_id)
+    connection_store.remove(context, connection)
+    _record(context, "organization.connection_deleted", connection)
+
+
+def add_group_role(context: Context, req: contract.CreateGroupRole) -> GroupRole:
+    """Add a group role. Raises MalformedRoleId, GroupRoleNameTaken, GroupTaken."""
+    organization = service.lock_active(context, req.org_id)
+    connection = require(context, organization, req.conn_id)
+    values = {
+        "group_id": req.group_id,
+        "name": names.checked(req.name),
+        "role_id": _role(context, organization, req.role_id),
+    }
+    added = connection_store.add_group_role(context, connection, values)
+    _record(context, "organization.group_role_added", connection, group_role_id=added.group_role_id)
+    return added
+
+
+def change_group_role(context: Context, req: contract.UpdateGroupRole) -> GroupRole:
+    """Change a group role. Raises as `add_group_role` does, and MalformedGroupRoleId, UnknownGroupRole."""
+    organization = service.lock_active(context, req.org_id)
+    connection = require(context, organization, req.conn_id)
+    held = require_group_role(context, connection, req.group_role_id)
+    values = {
+        "group_id": req.group_id or held.group_id,
+        "name": names.checked(req.name) if req.name is not None else held.name,
+        "role_id": _role(context, organization, req.role_id) if req.role_id is not None else held.role_id,
+    }
+    changed = connection_store.change_group_role(context, held, values)
+    if changed is None:
+        raise e.UnknownGroupRole
+    _record(context, "organization.group_role_changed", connection, group_role_id=held.group_role_id)
+    return changed
+
+
+def delete_group_role(context: Context, connection: OrganizationConnection, group_role_id: str) -> None:
+    """Delete a group role. Raises MalformedGroupRoleId, UnknownGroupRole."""
+    held = require_group_role(context, connection, group_role_id)
+    if not connection_store.remove_group_role(context, held):
+        raise e.UnknownGroupRole
+    _record(context, "organization.group_role_deleted", connection, group_role_id=group_role_id)
+
+
+def require_group_role(context: Context, connection: OrganizationConnection, group_role_id: str) -> GroupRole:
+    """Return a group role of the connection. Raises MalformedGroupRoleId, UnknownGroupRole."""
+    if not names.is_id(names.GROUP_ROLE, group_role_id):
+        raise e.MalformedGroupRoleId
+    found = connection_store.group_role(context, connection.connection_id, group_role_id)
+    if found is None:
+        raise e.UnknownGroupRole
+    return found
+
+
+def _role(context: Context, organization: Organization, role_id: str) -> str:
+    """Return the id of a role that members can have. Raises MalformedRoleId, also for a role of another organization."""
+    try:
+        return roles.for_members(context, organization.org_id, [role_id])[0].role_id
+    except e.RoleOfOtherOrganization:
+        raise e.MalformedRoleId from None
+
+
+def _domain(context: Context, organization: Organization, text: str | None) -> str | None:
+    """Return the verified domain of the organization. Raises BadField, DomainNotInOrganization, DomainNotVerified."""
+    if not text:
+        return None
+    found = domains.by_name(context, organization, domains.checked(text))
+    if found is None:
+        raise e.DomainNotInOrganization
+    if not found.is_verified:
+        raise e.DomainNotVerified
+    return found.domain
+
+
+def _content(
+    context: Context, kind: str, req: contract.ConnectionFields, held: dict[str, Any], secrets: dict[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return content and secrets of a connection after a request. Raises BadField."""
+    is_saml = kind.startswith("saml_")
+    own, others = (_SAML, (*_OIDC, CLIENT_SECRET)) if is_saml else (_OIDC, _SAML)
+    if foreign := next((name for name in others if getattr(req, name) is not None), None):
+        raise _wrong(foreign, f"it does not belong to a connection of the type {kind}")
+    given = {name: getattr(req, name) for name in own if getattr(req, name) is not None}
+    content = {**held, **given}
+    attributes = req.attributes or Attributes.model_validate(held.get("attributes") or {})
+    content["attributes"] = attributes.model_dump(by_alias=True)
+    if is_saml:
+        return _complete_saml(context, content, given), dict(secrets)
+    if "issuer" in given and given["issuer"] != held.get("issuer"):
+        content = {name: value for name, value in content.items() if name in given or name not in _DISCOVERED}
+    completed = _complete_oidc(context, content)
+    if req.client_secret not in (None, "", MASKED):
+        secrets = {CLIENT_SECRET: str(req.client_secret)}
+    elif completed["token_url"] != held.get("token_url"):
+        raise _wrong(CLIENT_SECRET, "it is required for a new token address, which would receive the present one")
+    return completed, secrets
+
+
+def _complete_saml(context: Context, content: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Read what the metadata states, if its address is new, and check the certificate. Raises BadField."""
+    if given.get("idp_metadata_url"):
+        context.work.release_connection()
+        try:
+            resolver = context.services.provider_metadata.resolver
+            read = saml_metadata.read(
+                outbound.get_content(
+                    resolver, given["idp_metadata_url"], "application/samlmetadata+xml, application/xml"
+                )
+            )
+        except (ProviderUnavailable, saml_metadata.WrongMetadata) as problem:
+            raise _wrong("idp_metadata_url", str(problem)) from None
+        content |= {"idp_sign_in_url": read.sign_in_url}
+        content["idp_entity_id"] = given.get("idp_entity_id") or read.entity_id
+        content["idp_certificate"] = given.get("idp_certificate") or read.certificate
+    for name in ("idp_entity_id", "idp_certificate"):
+        if not content.get(name):
+            raise _wrong(name, "it is required without IDPMetadataUrl")
+    if expected := saml_certificates.problem_of(content["idp_certificate"]):
+        raise _wrong("idp_certificate", f"{expected} is expected")
+    return {"idp_metadata_url": "", "is_idp_initiated": False, **content}
+
+
+def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:
+    """Discover the addresses that are not given (OpenID Connect Discovery section 4). Raises BadField."""
+    for name in ("issuer", "client_id"):
+        if not content.get(name):
+            raise _wrong(name, "it is required")
+    if not (content.get("authorization_url") and content.get("token_url")):
+        context.work.release_connection()
+        try:
+            found = context.services.provider_metadata.metadata(content["issuer"])
+        except ProviderUnavailable as problem:
+            raise _wrong("issuer", f"its configuration cannot be read: {problem}") from None
+        discovered = {
+            "authorization_url": found.endpoints.authorization,
+            "token_url": found.endpoints.token,
+            "user_info_url": found.userinfo,
+            "token_auth_method": found.endpoints.auth_method,
+        }
+        content = {**discovered, **content}
+    defaults = {"user_info_url": "", "scopes": list(_DEFAULT_SCOPES), "token_auth_method": "client_secret_post"}
+    return {**defaults, **content}
+
+
+def _wrong(field: str, why: str) -> e.BadField:
+    alias = contract.ConnectionFields.model_fields[field].alias or field
+    return e.BadField(f"The {alias} is not formatted correctly: {why}.")
+
+
+def _record(context: Context, event: str, connection: OrganizationConnection, **facts: str) -> None:
+    context.audit.record(event, org_id=connection.org_id, connection_id=connection.connection_id, **facts)

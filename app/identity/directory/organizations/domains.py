@@ -1,0 +1,161 @@
+"""Domains of organizations: their names, and the claims that organizations make to them.
+
+Several organizations may claim a domain; the first that proves it owns it, and the claims of the others stay unverified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, delete, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from app.contract import errors as e
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.organizations import joined_domains, names
+from app.identity.directory.organizations.mail_providers import is_mail_provider
+from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.tables import organization_connections, organization_domains
+from app.identity.platform.context import Context
+from app.kit import randomness
+
+DNS, MANUAL = "dns_txt", "manual"
+PENDING, VERIFIED, FAILED = "pending", "verified", "failed"
+_TOKEN_LENGTH: Final = 32
+
+
+@dataclass(frozen=True)
+class OrganizationDomain:
+    """A domain that an organization claims."""
+
+    domain_id: str
+    org_id: str
+    domain: str
+    state: str
+    strategy: str
+    token: str
+    created_at: datetime
+    verified_at: datetime | None
+    checked_at: datetime | None
+
+    @property
+    def is_verified(self) -> bool:
+        return self.state == VERIFIED
+
+
+D = organization_domains.c
+COLUMNS = tuple(D[name] for name in OrganizationDomain.__dataclass_fields__)
+
+
+def checked(text: str) -> str:
+    """Return the domain in ASCII and lower case. Raises BadField for a malformed one, and for one of a mail provider."""
+    address = identifiers.normalize_email(f"a@{text.strip().rstrip('.')}")
+    domain = address.rpartition("@")[2] if address else ""
+    if not domain or "[" in domain or "@" in text:
+        raise e.BadField("The DomainName is not formatted correctly: a domain such as example.com is expected.")
+    if is_mail_provider(domain):
+        raise e.BadField(f"The DomainName is not accepted: {domain} belongs to a provider of mailboxes for everyone.")
+    return domain
+
+
+def of_organizations(
+    context: Context, org_ids: Collection[str], window: tuple[int | None, int] = (None, 0)
+) -> dict[str, list[OrganizationDomain]]:
+    """Return the domains of these organizations, the oldest first, in one statement."""
+    found: dict[str, list[OrganizationDomain]] = {org_id: [] for org_id in org_ids}
+    limit, offset = window
+    ordered = select(*COLUMNS).where(*mine(context), D.org_id.in_(org_ids)).order_by(D.created_at, D.domain)
+    for row in context.work.all(ordered.limit(limit).offset(offset)):
+        found[row.org_id].append(OrganizationDomain(**row._mapping))
+    return found
+
+
+def require(context: Context, organization: Organization, domain_id: str) -> OrganizationDomain:
+    """Return a domain of the organization. Raises UnknownOrganizationDomain, also for a malformed id."""
+    where = (*mine(context), D.org_id == organization.org_id, D.domain_id == domain_id)
+    row = context.work.one(select(*COLUMNS).where(*where)) if names.is_id(names.DOMAIN, domain_id) else None
+    if row is None:
+        raise e.UnknownOrganizationDomain
+    return OrganizationDomain(**row._mapping)
+
+
+def by_name(context: Context, organization: Organization, domain: str) -> OrganizationDomain | None:
+    """Return a domain of the organization by its normalized name."""
+    row = context.work.one(select(*COLUMNS).where(*mine(context), D.org_id == organization.org_id, D.domain == domain))
+    return OrganizationDomain(**row._mapping) if row is not None else None
+
+
+def verified(context: Context, domain: str) -> OrganizationDomain | None:
+    """Return the verified claim to a domain."""
+    row = context.work.one(select(*COLUMNS).where(*mine(context), D.verified_domain == domain))
+    return OrganizationDomain(**row._mapping) if row is not None else None
+
+
+def add_all(context: Context, organization: Organization, wanted: Mapping[str, bool]) -> None:
+    """Add domains; True states that the domain is verified. Raises DomainTaken."""
+    for domain in sorted(wanted):
+        add(context, organization, domain, is_verified=wanted[domain])
+
+
+def add(context: Context, organization: Organization, domain: str, *, is_verified: bool = False) -> OrganizationDomain:
+    """Add a domain. Raises DomainTaken if the organization has it, or another one has verified it."""
+    if verified(context, domain) is not None:
+        raise e.DomainTaken
+    values: dict[str, Any] = {
+        "tenant_id": context.tenant.tenant_id,
+        "domain_id": names.mint(names.DOMAIN),
+        "org_id": organization.org_id,
+        "domain": domain,
+        "verified_domain": domain if is_verified else None,
+        "state": VERIFIED if is_verified else PENDING,
+        "strategy": MANUAL if is_verified else DNS,
+        "token": randomness.alphanumeric(_TOKEN_LENGTH),
+        "created_at": context.now,
+        "verified_at": context.now if is_verified else None,
+    }
+    try:
+        row = context.work.run(insert(organization_domains).values(values).returning(*COLUMNS)).one()
+    except IntegrityError:
+        raise e.DomainTaken from None
+    if is_verified:
+        joined_domains.forget_of(context, organization.org_id)
+    context.audit.record("organization.domain_added", org_id=organization.org_id, domain=domain, verified=is_verified)
+    return OrganizationDomain(**row._mapping)
+
+
+def replace_all(context: Context, organization: Organization, wanted: Mapping[str, bool]) -> None:
+    """Replace the domains of an organization; those that it has keep their proof. Raises DomainInUse, DomainTaken."""
+    held = {one.domain: one for one in of_organizations(context, [organization.org_id])[organization.org_id]}
+    dropped = [one for name, one in held.items() if name not in wanted]
+    restated = [
+        held[name]
+        for name, is_verified in wanted.items()
+        if name in held and is_verified and not held[name].is_verified
+    ]
+    for one in (*dropped, *restated):
+        remove(context, one, is_kept=one in restated)
+    missing = {name: is_verified for name, is_verified in wanted.items() if name not in held or held[name] in restated}
+    add_all(context, organization, missing)
+
+
+def remove(context: Context, domain: OrganizationDomain, *, is_kept: bool = False) -> None:
+    """Delete a domain. Raises DomainInUse if a connection uses it, unless it is added again at once."""
+    if not is_kept and _is_in_use(context, domain):
+        raise e.DomainInUse
+    context.work.run(delete(organization_domains).where(*mine(context), D.domain_id == domain.domain_id))
+    if domain.is_verified:
+        joined_domains.forget_of(context, domain.org_id)
+    context.audit.record("organization.domain_removed", org_id=domain.org_id, domain=domain.domain)
+
+
+def _is_in_use(context: Context, domain: OrganizationDomain) -> bool:
+    c = organization_connections.c
+    where = (c.tenant_id == context.tenant.tenant_id, c.org_id == domain.org_id, c.domain == domain.domain)
+    return context.work.one(select(c.connection_id).where(*where).limit(1)) is not None
+
+
+def mine(context: Context) -> tuple[ColumnElement[bool], ...]:
+    return (D.tenant_id == context.tenant.tenant_id,)

@@ -1,0 +1,100 @@
+"""The policies that apply to an account: of the tenant and of its active organizations, the stricter rule holds.
+
+Each question takes one statement for an account that joined an organization, and none for any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from app.contract.configuration import PasswordPolicy
+from app.contract.organizations_models import Policies
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations.tables import organization_user_roles, organizations
+from app.identity.platform.context import Context
+
+O, M = organizations.c, organization_user_roles.c  # noqa: E741 - short names of columns, as in all stores
+
+
+def policies_of(context: Context, account: Account) -> list[Policies]:
+    """Return the policies of the account's active organizations, without those that set nothing."""
+    if not account.has_organizations or not context.tenant.settings.organizations.enabled:
+        return []
+    tenant_id = context.tenant.tenant_id
+    mine = select(M.org_id).where(M.tenant_id == tenant_id, M.uid == account.uid)
+    rows = context.work.all(select(O.policies).where(O.tenant_id == tenant_id, O.is_active, O.org_id.in_(mine)))
+    return [Policies.model_validate(row.policies) for row in rows if row.policies]
+
+
+def requires_second_factor(context: Context, account: Account) -> bool:
+    """Return whether the account needs a second factor: by the tenant's settings, or because an organization forces it.
+
+    An organization cannot force it while the tenant has two-factor sign-in disabled.
+    """
+    mode = context.tenant.settings.two_factor
+    if mode != "optional":
+        return mode == "required"
+    return any(one.mfa_policy.enforcement_mode == "force" for one in policies_of(context, account))
+
+
+def password_rules(context: Context, account: Account | None) -> PasswordPolicy:
+    """Return the rules for a new password of the account; None: of an account that is being created."""
+    rules = context.tenant.settings.password_policy
+    if account is None:
+        return rules
+    for one in policies_of(context, account):
+        own = one.password_policy
+        shortest = max(rules.min_length, own.min_length or 0)
+        longest = min(rules.max_length, own.max_length or rules.max_length)
+        rules = rules.model_copy(
+            update={
+                "min_length": shortest,
+                "max_length": max(
+                    shortest, longest
+                ),  # two organizations may exclude each other: the longer password is safer
+                "require_lowercase": rules.require_lowercase or bool(own.require_lowercase),
+                "require_uppercase": rules.require_uppercase or bool(own.require_uppercase),
+                "require_number": rules.require_number or bool(own.require_number),
+                "require_symbol": rules.require_symbol or bool(own.require_special_char),
+            }
+        )
+    return rules
+
+
+def password_expires_at(context: Context, account: Account) -> datetime | None:
+    """Return when the password expires; None: never."""
+    changed_at = account.password_changed_at
+    if changed_at is None:
+        return account.password_expires_at
+    days = _least(one.password_policy.expiry_days for one in policies_of(context, account))
+    ends = [account.password_expires_at, changed_at + timedelta(days=days) if days else None]
+    return min((one for one in ends if one is not None), default=None)
+
+
+def shortened(
+    context: Context, account: Account | None, access_seconds: int | None = None, refresh_seconds: int | None = None
+) -> tuple[int | None, int | None]:
+    """Return the lifetimes of an access and a refresh token, shortened by the account's organizations; None: as the tenant says."""
+    settings, found = context.tenant.settings, policies_of(context, account) if account is not None else []
+    shortest_access = _least(one.session_policy.access_token_ttl for one in found)
+    shortest_refresh = _least(one.session_policy.refresh_token_ttl for one in found)
+    if shortest_access is not None:
+        access_seconds = min(access_seconds or settings.access_token_minutes * 60, shortest_access)
+    if shortest_refresh is not None:
+        refresh_seconds = min(refresh_seconds or settings.refresh_token_minutes * 60, shortest_refresh)
+    return access_seconds, refresh_seconds
+
+
+def shortened_of(context: Context, uid: str) -> tuple[int | None, int | None]:
+    """Return the lifetimes as `shortened` does where only the account's id is known; one statement more in a tenant with organizations."""
+    is_on = context.tenant.settings.organizations.enabled
+    return shortened(context, account_store.by_uid(context, uid) if is_on else None)
+
+
+def _least(values: Iterable[int | None]) -> int | None:
+    """Return the least number that is set and not 0."""
+    return min((one for one in values if one), default=None)

@@ -1,0 +1,40 @@
+"""Just-in-time membership: an account with a verified address joins the organization that verified the address's domain."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.identity.directory.accounts import account as account_values
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import joined_domains, member_store, memberships, store
+from app.identity.platform.context import Context
+
+
+def join_by_domain(context: Context, account: Account) -> None:
+    """Make the account a member of the organizations that its verified addresses belong to, with the role of new members.
+
+    Call it at the end of a sign-in, when the account's row is locked. A tenant without such organizations costs no statement,
+    because their domains are cached with the tenant's version. What goes wrong is audited, and does not end the sign-in.
+    """
+    if not context.tenant.settings.organizations.enabled:
+        return
+    by_domain = joined_domains.by_domain(context)
+    if not by_domain:
+        return
+    wanted = {by_domain[domain] for domain in verified_domains(account) if domain in by_domain}
+    if wanted and account.has_organizations:
+        wanted -= {one.org_id for one in member_store.of_account(context, account.uid)}
+    for organization in store.by_ids(context, wanted) if wanted else ():
+        try:
+            joined = memberships.join(context, account, organization)
+        except (e.OrganizationInactive, e.UnknownOrganization, e.MalformedRoleId, e.RoleOfOtherOrganization):
+            joined = []
+        event = "organization.joined_by_domain" if joined else "organization.not_joined"
+        context.audit.record(event, uid=account.uid, org_id=organization.org_id)
+
+
+def verified_domains(account: Account) -> set[str]:
+    """Return the domains of the account's verified addresses, normalized."""
+    addresses = [entry["Value"] for entry in account.emails if account_values.is_verified(account, entry["Value"])]
+    forms = (identifiers.normalize_email(one) or "" for one in addresses)
+    return {form.rpartition("@")[2] for form in forms if form}

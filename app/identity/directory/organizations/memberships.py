@@ -1,0 +1,209 @@
+"""The rules of memberships: an account is a member of an organization while it has a role there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from app.contract import errors as e
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import normalize_email
+from app.identity.directory.organizations import invitation_store, member_store, role_store, roles, service
+from app.identity.directory.organizations.organization import Membership, Organization, Role
+from app.identity.platform import events
+from app.identity.platform.context import Context
+
+account_store.organization_entries = member_store.profile_entries
+
+
+def of(context: Context, account: Account) -> list[Membership]:
+    """Return the memberships of an account in active organizations, the oldest organization first.
+
+    One statement for any number of organizations, and none for an account that never joined one.
+    """
+    if not account.has_organizations or not context.tenant.settings.organizations.enabled:
+        return []
+    return [one for one in member_store.memberships(context, account.uid) if one.organization.is_active]
+
+
+def in_organization(context: Context, account: Account, org_id: str) -> Membership | None:
+    """Return the account's membership in an active organization; None if it has none there."""
+    if not account.has_organizations or not context.tenant.settings.organizations.enabled:
+        return None
+    found = member_store.memberships(context, account.uid, org_id)
+    return next((one for one in found if one.organization.is_active), None)
+
+
+def of_uid(context: Context, uid: str, org_id: str) -> Membership | None:
+    """Return an account's membership in an active organization, in one statement; None if it has none there."""
+    if not context.tenant.settings.organizations.enabled:
+        return None
+    found = member_store.memberships(context, uid, org_id)
+    return next((one for one in found if one.organization.is_active), None)
+
+
+def count_people(context: Context, org_ids: Collection[str]) -> dict[str, int]:
+    """Return the number of members of each organization, in one statement."""
+    return member_store.count_people(context, org_ids)
+
+
+def add(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:
+    """Give an account roles in an organization; the first one makes it a member.
+
+    Raises:
+        OrganizationInactive, UnknownOrganization: it was deactivated or deleted in the meantime.
+        UnknownMember: the account is gone.
+        MalformedRoleId, RoleOfOtherOrganization: a role is unknown, or belongs to another organization.
+        UserRoleExists: the account has one of the roles; nothing was changed.
+    """
+    found = _prepare(context, account, organization, role_ids)
+    member_store.add(context, account.uid, organization.org_id, [role.role_id for role in found])
+    _record(context, account, organization, [role.role_id for role in found])
+
+
+def join(context: Context, account: Account, organization: Organization, role_ids: Collection[str] = ()) -> list[str]:
+    """Give an account those of the roles that it lacks, by default the role of new members. Return the ids of the new ones.
+
+    Repeating it changes nothing, so invitations and verified domains may call it at every sign-in. Raises as `add` does, except
+    UserRoleExists; without a role and a default role nothing happens.
+    """
+    wanted = list(role_ids) or default_role_ids(context, organization)
+    if not wanted:
+        return []
+    found = _prepare(context, account, organization, wanted)
+    held = held_role_ids(context, account, organization)
+    missing = [role.role_id for role in found if role.role_id not in held]
+    if missing:
+        member_store.add(context, account.uid, organization.org_id, missing)
+        _record(context, account, organization, missing)
+    return missing
+
+
+def held_role_ids(context: Context, account: Account, organization: Organization) -> set[str]:
+    """Return the ids of the account's roles in an organization."""
+    return {one.role_id for one in member_store.of_account(context, account.uid, organization.org_id)}
+
+
+def default_role_ids(context: Context, organization: Organization) -> list[str]:
+    """Return the role of new members: by the organization's policy, else the tenant's default role; empty if there is none."""
+    if organization.default_role_id is not None:
+        return [organization.default_role_id]
+    role = role_store.default_role(context)
+    return [role.role_id] if role is not None else []
+
+
+def add_everywhere(context: Context, account: Account, role_ids: Collection[str]) -> None:
+    """Give an account roles of the tenant in all its active organizations, where it lacks them.
+
+    Raises UnknownMember, MalformedRoleId, RoleNotOfTenant, and UserRoleExists if it has all of them everywhere.
+    """
+    _lock(context, account)
+    found = roles.assignable(context, role_ids)
+    if not all(role.is_of_tenant for role in found):
+        raise e.RoleNotOfTenant
+    active = [one for one in member_store.memberships(context, account.uid) if one.organization.is_active]
+    added = False
+    for one in active:
+        held = {role.role_id for role in one.roles}
+        missing = [role.role_id for role in found if role.role_id not in held]
+        if missing:
+            member_store.add(context, account.uid, one.organization.org_id, missing)
+            _record(context, account, one.organization, missing)
+            added = True
+    if active and not added:
+        raise e.UserRoleExists
+
+
+def remove(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> bool:
+    """Take roles in an organization from an account. Return whether it had one of them.
+
+    Open invitations of its addresses end, or one could give the roles back; without a role left, also those that it sent.
+
+    Raises NotAMember, MalformedRoleId, RoleOfOtherOrganization.
+    """
+    _lock(context, account)
+    found = roles.for_members(context, organization.org_id, role_ids)
+    if not member_store.of_account(context, account.uid, organization.org_id):
+        raise e.NotAMember
+    ids = [role.role_id for role in found]
+    count = member_store.remove(context, account.uid, organization.org_id, ids)
+    if count:
+        is_member = bool(member_store.of_account(context, account.uid, organization.org_id))
+        _revoke_invitations(context, account, organization.org_id, is_member=is_member)
+    context.audit.record("organization.roles_removed", uid=account.uid, org_id=organization.org_id, role_ids=ids)
+    events.emit(context, "UnassignRoles", account, False)
+    return count > 0
+
+
+def leave(context: Context, account: Account, organization: Organization) -> None:
+    """End a membership, and the open invitations by which the account could return or others could follow. Raises NotAMember."""
+    account_store.lock(context, account.uid)
+    if not member_store.remove(context, account.uid, organization.org_id):
+        raise e.NotAMember
+    _revoke_invitations(context, account, organization.org_id)
+    context.audit.record("organization.left", uid=account.uid, org_id=organization.org_id)
+    events.emit(context, "UnassignRoles", account, False)
+
+
+def leave_all(context: Context, account: Account) -> bool:
+    """End every membership of an account, and its open invitations. Return whether there was a membership."""
+    account_store.lock(context, account.uid)
+    if not member_store.remove(context, account.uid):
+        return False
+    _revoke_invitations(context, account)
+    context.audit.record("organization.left_all", uid=account.uid)
+    events.emit(context, "UnassignRoles", account, False)
+    return True
+
+
+def require_account(context: Context, uid: str) -> Account:
+    """Return an account that can get roles. Raises UserIdMissing, and UnknownMember also where it is being deleted."""
+    account = require_removable(context, uid)
+    if account.is_deleted:
+        raise e.UnknownMember
+    return account
+
+
+def require_removable(context: Context, uid: str) -> Account:
+    """Return an account that can lose roles, also one that is being deleted: reverting the deletion must not bring them back.
+
+    Raises UserIdMissing, UnknownMember.
+    """
+    if not uid.strip():
+        raise e.UserIdMissing
+    account = account_store.by_uid(context, uid) if len(uid) <= 64 else None
+    if account is None:
+        raise e.UnknownMember
+    return account
+
+
+def _prepare(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> list[Role]:
+    """Lock what a new role depends on, in the order of all writers, and return the roles."""
+    service.lock_active(context, organization.org_id)
+    _lock(context, account)
+    return roles.for_members(context, organization.org_id, role_ids)
+
+
+def _lock(context: Context, account: Account) -> None:
+    if not account_store.mark_member(context, account.uid):
+        raise e.UnknownMember
+
+
+def _revoke_invitations(
+    context: Context, account: Account, org_id: str | None = None, *, is_member: bool = False
+) -> None:
+    """Revoke the open invitations of the account's addresses, and unless it `is_member` still, those that it sent."""
+    current = account_store.by_uid(context, account.uid) or account  # its addresses may have changed before the lock
+    forms = (normalize_email(one) for one in (*(entry["Value"] for entry in current.emails), current.email or ""))
+    keys = {form for form in forms if form}
+    senders = [] if is_member else [account.uid, *(current.private.get("previous_uids") or ())]
+    for one in invitation_store.revoke_of_member(context, keys, senders, org_id):
+        facts = {"org_id": one.org_id, "invitation_id": one.invitation_id}
+        context.audit.record("organization.invitation_revoked", uid=one.inviter_uid, **facts)
+
+
+def _record(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:
+    context.audit.record(
+        "organization.roles_assigned", uid=account.uid, org_id=organization.org_id, role_ids=sorted(role_ids)
+    )
+    events.emit(context, "AssignRoles", account, False)

@@ -1,0 +1,129 @@
+"""Organizations, roles and memberships as immutable values read from the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
+
+from app.contract.organizations_models import Policies
+
+MANAGE: Final = "org:manage"
+"""The permission of those who administer their own organization."""
+OWN: Final = "org:own"
+"""The permission of the owners of an organization."""
+
+
+@dataclass(frozen=True)
+class Organization:
+    """A company among the tenant's customers."""
+
+    org_id: str
+    name: str
+    display: dict[str, Any]  # by the interface's names
+    metadata: dict[str, Any]
+    policies: dict[str, Any]  # by the interface's names, only what is set
+    is_active: bool
+    created_at: datetime
+    modified_at: datetime
+
+    @cached_property
+    def policy(self) -> Policies:
+        return Policies.model_validate(self.policies)
+
+    @property
+    def display_name(self) -> str:
+        return str(self.display.get("Name") or self.name)
+
+    @property
+    def logo_url(self) -> str | None:
+        return self.display.get("LogoURL")
+
+    @property
+    def default_role_id(self) -> str | None:
+        """The role of new members by the organization's policy; None: the tenant's default role."""
+        return self.policy.member_policy.default_member_role
+
+    @property
+    def seats(self) -> int | None:
+        """The most members; None: no limit."""
+        return self.policy.member_policy.seats
+
+
+@dataclass(frozen=True)
+class Permission:
+    """What a role may do, for example `read:users`."""
+
+    permission_id: str
+    name: str
+    original_name: str
+    description: str
+    created_at: datetime
+    modified_at: datetime
+
+
+@dataclass(frozen=True)
+class Role:
+    """An organization role: of the tenant, for all organizations, or of one organization."""
+
+    role_id: str
+    org_id: str  # empty for a role of the tenant
+    name: str
+    original_name: str
+    description: str
+    is_default: bool  # of the tenant
+    created_at: datetime
+    modified_at: datetime
+
+    @property
+    def is_of_tenant(self) -> bool:
+        return not self.org_id
+
+    def fits(self, org_id: str) -> bool:
+        """Return whether members of an organization can have the role."""
+        return self.org_id in ("", org_id)
+
+
+@dataclass(frozen=True)
+class MemberRole:
+    """A role of a membership, by id and name."""
+
+    role_id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Membership:
+    """An account in an organization."""
+
+    organization: Organization
+    roles: tuple[MemberRole, ...]  # by name
+    permissions: frozenset[str]  # names, of all roles
+
+    @property
+    def is_administrator(self) -> bool:
+        """Whether the account may administer the organization."""
+        return bool(self.permissions & {MANAGE, OWN})
+
+
+@dataclass(frozen=True)
+class Member:
+    """An account in an organization, as those who manage the organization see it."""
+
+    uid: str
+    label: str  # email, username or phone
+    since: datetime
+    roles: tuple[MemberRole, ...]
+
+
+@dataclass(frozen=True)
+class UserRole:
+    """A role of an account in an organization."""
+
+    user_role_id: str
+    uid: str
+    org_id: str
+    role_id: str
+    email: str | None
+    created_at: datetime

@@ -1,0 +1,152 @@
+"""The rules by which members leave their organizations, and manage the members of those where they have the permission."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from app.contract import errors as e
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import member_store, memberships, names, role_store, roles, store
+from app.identity.directory.organizations.organization import OWN, Member, Membership, Organization, Role
+from app.identity.platform.context import Context
+
+
+@dataclass(frozen=True)
+class Managed:
+    """An organization that an account manages, and its owners."""
+
+    organization: Organization
+    actor: Membership
+    owners: frozenset[str]
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the account that manages it is an owner."""
+        return OWN in self.actor.permissions
+
+    def can_change(self, uid: str) -> bool:
+        """Return whether the account may change this member."""
+        return self.is_owner or uid not in self.owners
+
+    def can_give(self, permissions: Collection[str]) -> bool:
+        """Return whether the account may give a role with these permissions: owners any, others only what they have themselves."""
+        return self.is_owner or self.actor.permissions.issuperset(permissions)
+
+    def is_last_owner(self, uid: str) -> bool:
+        return self.owners == {uid}
+
+
+@dataclass(frozen=True)
+class OfferedRole:
+    """A role that members can have, and the names of its permissions."""
+
+    role: Role
+    permissions: frozenset[str]
+
+
+def managed(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> Managed:
+    """Return an organization that the account manages; `for_change` lets no other change of its owners happen meanwhile.
+
+    Raises UnknownOrganization, also where it exists and the account does not manage it.
+    """
+    found = _membership(context, account, org_id, for_change=for_change)
+    if not found.is_administrator:
+        raise e.UnknownOrganization
+    return Managed(found.organization, found, _owners(context, org_id))
+
+
+def page(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[Member]:
+    """Return members, the oldest first; `search` is a part of the email, username or phone."""
+    return member_store.people(context, org_id, search.strip(), limit, offset)
+
+
+def offered_roles(context: Context, org_id: str) -> list[OfferedRole]:
+    """Return the roles that members of the organization can have: its own and those of the tenant, by name."""
+    found = sorted(role_store.roles(context, ["", org_id]), key=lambda role: (names.key_of(role.name), role.role_id))
+    permissions = _permissions_of(context, [role.role_id for role in found])
+    return [OfferedRole(role, permissions[role.role_id]) for role in found]
+
+
+def leave(context: Context, account: Account, org_id: str) -> Organization:
+    """End the account's own membership, and return the organization.
+
+    Raises UnknownOrganization where it has none, LastOwner.
+    """
+    found = _membership(context, account, org_id, for_change=True)
+    if _owners(context, org_id) == {account.uid}:
+        raise e.LastOwner
+    memberships.leave(context, account, found.organization)
+    return found.organization
+
+
+def remove(context: Context, actor: Account, org_id: str, uid: str) -> None:
+    """Remove a member. Raises UnknownOrganization, NotAMember, OwnersOnly, LastOwner."""
+    scope, account = _member(context, actor, org_id, uid)
+    if scope.is_last_owner(uid):
+        raise e.LastOwner
+    memberships.leave(context, account, scope.organization)
+    context.audit.record("organization.member_removed", uid=uid, org_id=org_id, by=actor.uid)
+
+
+def set_roles(context: Context, actor: Account, org_id: str, uid: str, role_ids: Collection[str]) -> None:
+    """Replace the roles of a member.
+
+    Raises UnknownOrganization, NotAMember, LastOwner, MalformedRoleId for an unknown role, RoleOfOtherOrganization, and OwnersOnly,
+    also if a manager gives a permission that the manager lacks.
+    """
+    scope, account = _member(context, actor, org_id, uid)
+    wanted = {role.role_id for role in roles.for_members(context, org_id, role_ids)}
+    held = {one.role_id for one in member_store.of_account(context, uid, org_id)}
+    given, taken = wanted - held, held - wanted
+    permissions = _permissions_of(context, wanted)
+    if not all(scope.can_give(permissions[role_id]) for role_id in given):
+        raise e.OwnersOnly
+    if scope.is_last_owner(uid) and not any(OWN in one for one in permissions.values()):
+        raise e.LastOwner
+    if given and account.is_deleted:
+        raise e.NotAMember
+    if given:
+        memberships.add(context, account, scope.organization, sorted(given))
+    if taken:
+        memberships.remove(context, account, scope.organization, sorted(taken))
+    context.audit.record("organization.member_changed", uid=uid, org_id=org_id, by=actor.uid, role_ids=sorted(wanted))
+
+
+def owners_of(context: Context, org_ids: Collection[str]) -> dict[str, set[str]]:
+    """Return the owners of each organization, in one statement."""
+    return member_store.owners(context, org_ids)
+
+
+def _member(context: Context, actor: Account, org_id: str, uid: str) -> tuple[Managed, Account]:
+    """Return the organization, locked, and the account of a member that the actor may change."""
+    scope = managed(context, actor, org_id, for_change=True)
+    if not member_store.of_account(context, uid, org_id):
+        raise e.NotAMember
+    if not scope.can_change(uid):
+        raise e.OwnersOnly
+    try:
+        return scope, memberships.require_removable(context, uid)
+    except e.UnknownMember:
+        raise e.NotAMember from None
+
+
+def _membership(context: Context, account: Account, org_id: str, *, for_change: bool) -> Membership:
+    if not names.is_id(names.ORGANIZATION, org_id):
+        raise e.UnknownOrganization
+    if for_change:  # before the membership is read: two owners who leave at once would each see the other
+        store.locked(context, org_id, is_alone=True)
+    found = memberships.of_uid(context, account.uid, org_id)
+    if found is None:
+        raise e.UnknownOrganization
+    return found
+
+
+def _owners(context: Context, org_id: str) -> frozenset[str]:
+    return frozenset(member_store.owners(context, [org_id]).get(org_id, ()))
+
+
+def _permissions_of(context: Context, role_ids: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return the names of the permissions of each role."""
+    found = role_store.permissions_of(context, role_ids) if role_ids else {}
+    return {role_id: frozenset(one.name for one in permissions) for role_id, permissions in found.items()}

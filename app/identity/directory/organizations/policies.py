@@ -1,0 +1,88 @@
+"""The rules of an organization's policies (interface organizations.md section 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.organizations import SetPolicies
+from app.contract.organizations_models import Policies
+from app.identity.directory.organizations import joined_domains, names, role_store, service, store
+from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.tables import organization_connections
+from app.identity.platform.context import Context
+
+
+def change(context: Context, req: SetPolicies) -> Policies:
+    """Change the policies, member by member, and return all.
+
+    Raises:
+        BadField: the shortest password would be longer than the longest.
+        WrongDefaultMemberRole: no role of the tenant or of the organization.
+        MfaPolicyConflict: the tenant's settings do not allow the mode.
+        JitWithoutConnection: the organization has no active connection.
+    """
+    organization = service.lock_active(context, req.org_id)
+    given = Policies.model_validate(req.model_dump(exclude={"org_id"}, exclude_unset=True))
+    merged = _merged(organization.policies, given)
+    policies = Policies.model_validate(merged)
+    _check_role(context, organization, given)
+    check(context, organization, given, policies)
+    changed = store.change(context, organization.org_id, {"policies": merged})
+    if given.jit_policy.model_fields_set:
+        joined_domains.forget(context)
+    context.audit.record("organization.policies_changed", org_id=organization.org_id, policies=merged)
+    return (changed or organization).policy
+
+
+def _merged(held: dict[str, Any], given: Policies) -> dict[str, Any]:
+    """Return the stored policies with those of a request; null removes a member."""
+    merged = {name: dict(members) for name, members in held.items()}
+    for name, members in given.model_dump(by_alias=True, exclude_unset=True).items():
+        kept = {**merged.get(name, {}), **(members or {})}
+        merged[name] = {key: value for key, value in kept.items() if value is not None}
+    return {name: members for name, members in merged.items() if members}
+
+
+def check(
+    context: Context, organization: Organization | None, given: Policies, policies: Policies | None = None
+) -> None:
+    """Check given policies, and all of them together if others stay; None: of an organization that does not exist yet.
+
+    Raises BadField, MfaPolicyConflict, JitWithoutConnection.
+    """
+    password = (policies or given).password_policy
+    shortest, longest = password.min_length, password.max_length
+    if shortest is not None and longest is not None and shortest > longest:
+        raise e.BadField("The PasswordPolicy.MinLength is not formatted correctly: it exceeds MaxLength.")
+    mode = given.mfa_policy.enforcement_mode
+    if mode is not None and not is_mode_allowed(context.tenant.settings, mode):
+        raise e.MfaPolicyConflict
+    if given.jit_policy.enabled and (organization is None or not _has_active_connection(context, organization)):
+        raise e.JitWithoutConnection
+
+
+def _check_role(context: Context, organization: Organization, given: Policies) -> None:
+    role_id = given.member_policy.default_member_role
+    if role_id is not None:
+        found = role_store.by_ids(context, [role_id], is_locked=True) if names.is_id(names.ROLE, role_id) else []
+        if not found or not found[0].fits(organization.org_id):
+            raise e.WrongDefaultMemberRole
+
+
+def is_mode_allowed(settings: TenantSettings, mode: str) -> bool:
+    """Return whether an organization may choose this mode of the second factor under the tenant's settings."""
+    if settings.two_factor == "disabled":
+        return mode == "none"
+    if settings.two_factor == "required":
+        return mode == "force"
+    return mode == "optional" or (mode == "force" and settings.second_factors.has_any)
+
+
+def _has_active_connection(context: Context, organization: Organization) -> bool:
+    c = organization_connections.c
+    where = (c.tenant_id == context.tenant.tenant_id, c.org_id == organization.org_id, c.is_active)
+    return context.work.one(select(c.connection_id).where(*where).limit(1)) is not None

@@ -1,0 +1,181 @@
+"""The rules of organizations: creation, change, activity, deletion."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final, TypeVar
+
+from app.contract import errors as e
+from app.contract.organizations import CreateOrganization, DomainInput, UpdateOrganization
+from app.contract.organizations_models import Display
+from app.identity.directory.organizations import domain_verification, domains, joined_domains, names, store
+from app.identity.directory.organizations.organization import Organization
+from app.identity.platform.context import Context
+from app.kit.wire import Wire
+
+_MOST_METADATA_BYTES: Final = 16_384
+_LONGEST_KEY: Final = 100
+Req = TypeVar("Req", bound=Wire)
+Res = TypeVar("Res", bound=Wire)
+
+
+def while_on(handler: Callable[[Context, Req], Res]) -> Callable[[Context, Req], Res]:
+    """Wrap a handler: it raises OrganizationsOff where the tenant has no organizations."""
+
+    def checked(context: Context, req: Req) -> Res:
+        if not context.tenant.settings.organizations.enabled:
+            raise e.OrganizationsOff
+        return handler(context, req)
+
+    return checked
+
+
+def by_id(context: Context, org_id: str) -> Organization | None:
+    """Return the organization with this id."""
+    return store.by_id(context, org_id)
+
+
+def by_name(context: Context, name: str) -> Organization | None:
+    """Return the organization with this name, in any letter case."""
+    return store.by_name(context, name)
+
+
+def require(context: Context, org_id: str) -> Organization:
+    """Return the organization. Raises OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization."""
+    return _found(store.by_id(context, checked_id(org_id)))
+
+
+def require_active(context: Context, org_id: str) -> Organization:
+    """Return the organization. Raises OrganizationInactive too."""
+    return active(require(context, org_id))
+
+
+def lock_active(context: Context, org_id: str) -> Organization:
+    """Return the organization, which stays as it is until the commit. Raises as `require_active` does."""
+    return active(_found(store.locked(context, checked_id(org_id))))
+
+
+def checked_id(org_id: str) -> str:
+    """Return the id. Raises OrganizationIdMissing, MalformedOrganizationId."""
+    if not org_id.strip():
+        raise e.OrganizationIdMissing
+    if not names.is_id(names.ORGANIZATION, org_id):
+        raise e.MalformedOrganizationId
+    return org_id
+
+
+def create(context: Context, req: CreateOrganization) -> Organization:
+    """Create an organization.
+
+    Raises:
+        BadField: the name, the metadata or a domain is malformed; a domain belongs to a mail provider.
+        OrganizationNameTaken, DomainTaken: another organization has the name, or has verified the domain.
+        TooManyOrganizations: the tenant is on trial.
+    """
+    name = names.checked(req.name)
+    wanted = _domains(context, req.domains or [])
+    settings = context.tenant.settings
+    if settings.trial_ends_at is not None:
+        context.work.begin()
+        if store.count(context) >= settings.organizations.trial_limit:
+            raise e.TooManyOrganizations
+    organization = store.add(context, name, display(req.display), metadata(req.metadata))
+    domains.add_all(context, organization, wanted)
+    context.audit.record("organization.created", org_id=organization.org_id)
+    return organization
+
+
+def update(context: Context, req: UpdateOrganization) -> Organization:
+    """Change the members that the request has. Raises as `create` does, and DomainInUse, UnknownOrganization, OrganizationInactive."""
+    organization = require_active(context, req.org_id)
+    given = req.model_fields_set - {"org_id"}
+    values: dict[str, Any] = {}
+    if req.name is not None:
+        values["name"] = names.checked(req.name)
+    if "display" in given:
+        values["display"] = display(req.display)
+    if "metadata" in given:
+        values["metadata"] = metadata(req.metadata)
+    wanted = None
+    if req.domains is not None:
+        held = domains.of_organizations(context, [organization.org_id])[organization.org_id]
+        wanted = _domains(context, req.domains, {one.domain for one in held})
+    changed = _found(store.change(context, organization.org_id, values))
+    if wanted is not None:
+        domains.replace_all(context, organization, wanted)
+    context.audit.record("organization.changed", org_id=changed.org_id, members=sorted(given))
+    return changed
+
+
+def delete(context: Context, org_id: str) -> None:
+    """Delete an organization with all that belongs to it. Raises UnknownOrganization."""
+    joined_domains.forget_of(context, checked_id(org_id))
+    if not store.remove(context, org_id):
+        raise e.UnknownOrganization
+    context.audit.record("organization.deleted", org_id=org_id)
+
+
+def set_status(context: Context, org_id: str, is_active: bool) -> None:
+    """Activate or deactivate an organization. Raises StatusAlreadySet, UnknownOrganization."""
+    if not store.set_active(context, checked_id(org_id), is_active):
+        require(context, org_id)
+        raise e.StatusAlreadySet
+    joined_domains.forget_of(context, org_id)
+    context.audit.record("organization.activated" if is_active else "organization.deactivated", org_id=org_id)
+
+
+def active(organization: Organization) -> Organization:
+    """Return the organization. Raises OrganizationInactive."""
+    if not organization.is_active:
+        raise e.OrganizationInactive
+    return organization
+
+
+def display(given: Display | None) -> dict[str, Any]:
+    """Return the stored look. Raises BadField for a name that imitates another."""
+    shown = given or Display()
+    if shown.name is not None:
+        shown = shown.model_copy(update={"name": names.checked(shown.name, "Display.Name")})
+    return shown.model_dump(by_alias=True, exclude_none=True)
+
+
+def metadata(given: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the stored metadata. Raises BadField if it is too large or has a number that JSON cannot write."""
+    held = given or {}
+    if any(not key or len(key) > _LONGEST_KEY for key in held):
+        raise e.BadField(f"The Metadata is not formatted correctly: names have 1 to {_LONGEST_KEY} characters.")
+    if not _is_finite(held):
+        raise e.BadField("The Metadata is not formatted correctly: a number is too large.")
+    if len(json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode()) > _MOST_METADATA_BYTES:
+        raise e.BadField(f"The Metadata is not formatted correctly: it is larger than {_MOST_METADATA_BYTES} bytes.")
+    return held
+
+
+def _domains(context: Context, given: Sequence[DomainInput], known: Collection[str] = frozenset()) -> dict[str, bool]:
+    """Return the domains, and whether an administrator states that they are verified; `known` ones have a mail server.
+
+    Raises BadField.
+    """
+    wanted = {domains.checked(one.domain_name): one.is_verified for one in given}
+    if len(wanted) < len(given):
+        raise e.BadField("The Domains are not formatted correctly: a domain is listed twice.")
+    if context.client is not None and any(wanted.values()):
+        raise e.BadField("The IsVerified is not accepted from a client id and secret: verify the domain by DNS.")
+    domain_verification.require_mail_servers(context, sorted(set(wanted).difference(known)))
+    return wanted
+
+
+def _found(organization: Organization | None) -> Organization:
+    if organization is None:
+        raise e.UnknownOrganization
+    return organization
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, list) or all(map(_is_finite, value))

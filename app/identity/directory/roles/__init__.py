@@ -1,0 +1,1 @@
+"""Roles of accounts, their permissions and their contexts."""

@@ -1,0 +1,22 @@
+"""The page that chooses an organization at sign-in."""
+
+from __future__ import annotations
+
+from app.contract import hub_organizations as contract
+from app.contract.hub import Next
+from app.identity.authentication.sign_in import interactions, sessions
+from app.identity.hosted import next_step
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import authorize
+
+
+@contract.choose.implements
+def choose(context: Context, req: contract.ChooseOrganizationRequest) -> Next:
+    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if interaction.kind != next_step.AUTHORIZE:
+        return next_step.after_end(session)
+    if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
+        return unsaved
+    return authorize.choose_organization(context, interaction, session, req.organization)

@@ -1,0 +1,1 @@
+"""Invitations to organizations: sent by the tenant's servers, accepted by people."""

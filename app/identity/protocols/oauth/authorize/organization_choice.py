@@ -1,0 +1,98 @@
+"""Decides which organization the tokens of a request are for: that of the request, the account's only one, or the chosen one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.contract.hub_models import OrganizationOption
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.organizations import last_used, memberships, names
+from app.identity.directory.organizations.organization import Membership
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.authorize import prompt
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+
+PERSONAL: Final = ""
+"""The chosen `org_id` of the personal account."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the account may choose from."""
+
+    memberships: tuple[Membership, ...]
+    allows_personal: bool
+
+
+def resolve(
+    context: Context, request: Authorization, client: Application, account: Account | None
+) -> Membership | Choice | None:
+    """Return the membership that the tokens are for, None for the personal account, or the choice that must be made.
+
+    Memberships are read at each call, and only where the request or the client uses organizations.
+
+    Raises:
+        RefusedByRedirect: the account is no member of the requested organization, or of any where the client requires one.
+            An organization that is unknown or inactive gets the same error, so that it tells nothing about them.
+    """
+    usage = client.settings.organization_usage
+    if request.organization is not None:
+        return _named(context, request.organization, account if usage != "deny" else None)
+    is_asked = prompt.SELECT_ORGANIZATION in request.prompt or usage == "prompt"
+    if usage == "deny" or (usage != "require" and not is_asked):
+        return None
+    found = tuple(memberships.of(context, account)) if account is not None else ()
+    if usage == "require":
+        if not found:
+            raise RefusedByRedirect("access_denied", "The user is not a member of an organization.")
+        return found[0] if len(found) == 1 else _chosen(request, account, Choice(found, allows_personal=False))
+    return _chosen(request, account, Choice(found, allows_personal=True)) if found else None
+
+
+def options(context: Context, choice: Choice, uid: str, client_id: str) -> list[OrganizationOption]:
+    """Return the organizations as the page shows them, the one that was used last first."""
+    ids = [one.organization.org_id for one in choice.memberships]
+    people, last = memberships.count_people(context, ids), last_used.read(context, uid, client_id)
+    shown = [
+        OrganizationOption(
+            id=one.organization.org_id,
+            name=one.organization.display_name,
+            logo=one.organization.logo_url,
+            roles=list(dict.fromkeys(role.name for role in one.roles)),
+            people=people.get(one.organization.org_id, 1),
+            is_last_used=one.organization.org_id == last,
+        )
+        for one in choice.memberships
+    ]
+    return sorted(shown, key=lambda one: not one.is_last_used)
+
+
+def facts_of(context: Context, request: Authorization, membership: Membership | None, uid: str) -> dict[str, Any]:
+    """Return the facts of a code about the organization, and remember it for the next choice."""
+    if membership is None:
+        return {}
+    last_used.record(context, uid, request.client_id, membership.organization.org_id)
+    return {"org_id": membership.organization.org_id}
+
+
+def _named(context: Context, text: str, account: Account | None) -> Membership:
+    found = memberships.of(context, account) if account is not None else []
+    if names.is_id(names.ORGANIZATION, text):
+        match = next((one for one in found if one.organization.org_id == text), None)
+    else:
+        key = names.key_of(text)
+        match = next((one for one in found if names.key_of(one.organization.name) == key), None)
+    if match is None:
+        raise RefusedByRedirect("access_denied", "The user is not a member of this organization.")
+    return match
+
+
+def _chosen(request: Authorization, account: Account | None, choice: Choice) -> Membership | Choice | None:
+    """Return what this account chose on the page, if it still may."""
+    if account is None or request.org_id is None or request.org_uid != account.uid:
+        return choice
+    if request.org_id == PERSONAL:
+        return None if choice.allows_personal else choice
+    return next((one for one in choice.memberships if one.organization.org_id == request.org_id), choice)

@@ -1,0 +1,41 @@
+"""The operations of organizations are covered: every error that one declares is raised by a test."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from app.contract.operations import CATALOGUE, load_catalogue
+from tests.api import (
+    test_operations_invitations,
+    test_operations_organizations,
+    test_operations_organizations_connections,
+    test_operations_organizations_domains,
+    test_operations_organizations_members,
+    test_operations_organizations_roles,
+)
+from tests.support.organizations import Refused
+
+FILES = (
+    test_operations_invitations,
+    test_operations_organizations,
+    test_operations_organizations_connections,
+    test_operations_organizations_domains,
+    test_operations_organizations_members,
+    test_operations_organizations_roles,
+)
+PARTS = ("s", "_permissions", "_roles", "_members", "_domains", "_connections", "_invitations")
+AREAS = tuple(f"organization{name}" for name in PARTS)
+REFUSALS: list[Refused] = [one for file in FILES for one in file.REFUSALS]
+RAISED = {(one.operation, one.code) for one in REFUSALS}
+OTHER_TESTS = {("organization_domains.verify", 8157): "test_first_verified_owner_keeps_the_domain"}
+load_catalogue()
+
+
+def test_every_declared_error_is_raised() -> None:
+    declared = {(one.name, kind.code) for one in CATALOGUE if one.area in AREAS for kind in one.errors}
+    assert declared - RAISED - set(OTHER_TESTS) == set()
+    assert not set(OTHER_TESTS) & RAISED
+
+
+def test_no_refusal_is_listed_twice() -> None:
+    assert [pair for pair, count in Counter((one.operation, one.code) for one in REFUSALS).items() if count > 1] == []

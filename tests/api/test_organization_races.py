@@ -1,0 +1,75 @@
+"""Concurrent requests about organizations: each rule holds for all of them together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from tests.support.organizations import PATH, PERMISSIONS, ROLES, Business, a_business
+from tests.support.races import at_once
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+MANY = 20
+
+
+@pytest.fixture
+def business(new_tenant_server: NewTenantServer) -> Business:
+    return a_business(new_tenant_server)
+
+
+@pytest.mark.parametrize(
+    ("path", "code"), [(PATH, 8116), (ROLES, 8123), (PERMISSIONS, 8120), (f"{PATH}/{{org}}/roles", 8123)]
+)
+def test_name_is_created_once(business: Business, path: str, code: int) -> None:
+    at = path.format(org=business.org)
+    before = len(answered(business.send("GET", at))["Data"])
+    answers = at_once([partial(business.send, "POST", at, {"Name": "Same"})] * MANY)
+    assert Counter(one.status_code for one in answers) == {200: 1, 409: MANY - 1}
+    assert {refused(one) for one in answers if one.status_code != 200} == {(409, code)}
+    assert len(answered(business.send("GET", at))["Data"]) == before + 1
+
+
+def test_role_is_assigned_once(business: Business) -> None:
+    role, uid, org = business.role(), business.uid, business.org
+    answers = at_once([partial(business.assign, uid, org, role)] * MANY)
+    assert Counter(one.status_code for one in answers) == {200: 1, 409: MANY - 1}
+    assert {refused(one) for one in answers if one.status_code != 200} == {(409, 8130)}
+    assert len(answered(business.send("GET", f"{PATH}/{org}/orgcontext"))["Data"]) == 1
+
+
+def test_domain_is_verified_for_one_organization(business: Business) -> None:
+    body = {"Domains": [{"DomainName": "race.example", "IsVerified": True}]}
+    paths = [f"{PATH}/{business.create()}" for _ in range(MANY)]
+    answers = at_once([partial(business.send, "PUT", path, body) for path in paths])
+    assert Counter(one.status_code for one in answers) == {200: 1, 409: MANY - 1}
+    held = [one["Domains"] for one in answered(business.send("GET", PATH))["Data"]]
+    assert len([domain for domains in held for domain in domains]) == 1
+
+
+def test_one_default_role_remains(business: Business) -> None:
+    roles = [business.role() for _ in range(8)]
+    answers = at_once([partial(business.send, "PUT", f"{ROLES}/{role}/default") for role in roles])
+    assert {one.status_code for one in answers} == {200}
+    deleted = [business.send("DELETE", f"{ROLES}/{role}").status_code for role in roles]
+    assert Counter(deleted) == {200: 7, 403: 1}
+
+
+def test_deleted_role_has_no_members(business: Business) -> None:
+    role, uids = business.role(), [business.account() for _ in range(6)]
+    delete = partial(business.send, "DELETE", f"{ROLES}/{role}")
+    acts = [partial(business.assign, uid, business.org, role) for uid in uids]
+    answers = at_once([*acts[:3], delete, *acts[3:]])
+    assert {one.status_code for one in answers} <= {200, 400}
+    assert answered(business.send("GET", f"{PATH}/{business.org}/orgcontext")) == {"Data": []}
+
+
+def test_deleted_organization_keeps_no_member(business: Business) -> None:
+    role, uids, org = business.role(), [business.account() for _ in range(6)], business.org
+    delete = partial(business.send, "DELETE", f"{PATH}/{org}")
+    acts = [partial(business.assign, uid, org, role) for uid in uids]
+    answers = at_once([*acts[:3], delete, *acts[3:]])
+    assert {one.status_code for one in answers} <= {200, 404}
+    for uid in uids:
+        assert answered(business.send("GET", f"/v2/manage/account/{uid}/orgcontext")) == {"Data": []}

@@ -1,0 +1,383 @@
+"""Members leave organizations, and manage the members of those where they have the permission."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from app.contract import errors as e
+from app.identity.platform.audit import audit
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from tests.support.invitations import PATH as INVITATIONS
+from tests.support.invitations import Inviting
+from tests.support.mailbox import mails_to, token_in
+from tests.support.members import Company
+from tests.support.oauth_world import World
+from tests.support.organizations import NO_ORG, NO_ROLE, Business
+from tests.support.relying_party import Browser, Person, moved
+from tests.support.tenant_server import MANAGE, NewTenantServer, answered
+
+OWN = "/hub/own/organizations"
+ACCOUNT = "/v2/manage/account"
+
+
+@dataclass
+class Team:
+    """An organization with an owner, a manager and a member, each in a browser."""
+
+    company: Company
+    org: str
+    roles: dict[str, str]
+    people: dict[str, Person]
+
+    def browser(self, name: str) -> Browser:
+        return self.company.world.browser().signed_in(self.people[name])
+
+    def send(self, name: str, path: str, **members: Any) -> tuple[int, Any]:
+        """Post as one of the people; return the status and the error code, if any."""
+        body = {"Organization": self.org, **members}
+        answer = self.browser(name).send("POST", f"{OWN}{path}", json.dumps(body).encode())
+        return answer.status_code, (answer.json or {}).get("ErrorCode")
+
+    def leave(self, name: str) -> tuple[int, Any]:
+        return self.send(name, "/leave")
+
+    def remove(self, name: str, other: str) -> tuple[int, Any]:
+        return self.send(name, "/members/remove", Uid=self.people[other].uid)
+
+    def set_roles(self, name: str, other: str, *roles: str) -> tuple[int, Any]:
+        ids = [self.roles.get(one, one) for one in roles]
+        return self.send(name, "/members/roles", Uid=self.people[other].uid, RoleIds=ids)
+
+    def read(self, name: str, path: str = "", status: int = 200) -> Any:
+        answer = self.browser(name).send("GET", f"{OWN}{path}", b"")
+        assert answer.status_code == status, answer.text
+        return answer.json
+
+    def members(self, name: str = "owner", query: str = "") -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.read(name, f"/{self.org}/members{query}")["Members"]
+        return found
+
+    def roles_of(self, name: str) -> list[str]:
+        uid = self.people[name].uid
+        return next((one["Roles"] for one in self.members() if one["Uid"] == uid), [])
+
+
+def refused(error: type[e.ApiError]) -> tuple[int, int]:
+    return error.status, error.code
+
+
+@pytest.fixture
+def team(company: Company) -> Team:
+    org = company.business.create("Globex")
+    ids = {name: company.permission(name) for name in ("org:own", "org:manage")}
+    roles = {
+        "Owner": company.business.role("Owner", permissions=(ids["org:own"],)),
+        "Manager": company.business.role("Manager", org=org, permissions=(ids["org:manage"],)),
+        "Editor": company.business.role("Editor", org=org),
+    }
+    people = {name: company.world.person(f"{name}@globex.test") for name in ("owner", "manager", "editor", "outsider")}
+    for name, role in (("owner", "Owner"), ("manager", "Manager"), ("editor", "Editor")):
+        answered(company.business.assign(people[name].uid, org, roles[role]))
+    return Team(company, org, roles, people)
+
+
+def test_account_reads_its_organizations(team: Team) -> None:
+    (one,) = team.read("owner")["Organizations"]
+    assert (one["Name"], one["Roles"], one["People"], one["CanManage"], one["IsLastOwner"]) == (
+        "Globex",
+        ["Owner"],
+        3,
+        True,
+        True,
+    )
+    (one,) = team.read("editor")["Organizations"]
+    assert (one["CanManage"], one["IsLastOwner"]) == (False, False)
+    assert team.read("outsider")["Organizations"] == []
+
+
+def test_member_leaves(team: Team) -> None:
+    assert team.leave("editor") == (200, None)
+    assert team.read("editor")["Organizations"] == []
+    assert team.leave("editor") == refused(e.UnknownOrganization)
+
+
+@pytest.mark.parametrize("end", ["remove", "leave", "leave by API", "leave all", "take roles", "demote"])
+def test_removed_member_cannot_use_a_spare_invitation(team: Team, end: str) -> None:
+    one, person = Inviting(team.company.business.tenant), team.people["editor"]
+    roles, owner = [team.roles["Editor"], team.roles["Owner"]], team.people["owner"].uid
+    other = one.create("Initech")
+    answered(one.assign(owner, other, team.roles["Owner"]))
+    answered(team.company.business.send("DELETE", f"{ACCOUNT}/{person.uid}/orgcontext/{team.org}"))
+    spare = one.invite(person.email, orgId=team.org, inviterUid=owner, roleIds=roles)["Id"]
+    kept = one.invite(person.email, orgId=other, inviterUid=owner, roleIds=[team.roles["Owner"]])["Id"]
+    of_others = one.invite("guest@globex.test", orgId=team.org, inviterUid=owner, roleIds=roles)["Id"]
+    answered(one.assign(person.uid, team.org, roles[0], team.roles["Manager"]))
+    sent = one.invite("friend@globex.test", orgId=team.org, inviterUid=person.uid, roleIds=roles[:1])["Id"]
+    path = f"{ACCOUNT}/{person.uid}/orgcontext"
+    if end == "remove":
+        assert team.remove("owner", "editor") == (200, None)
+    elif end == "leave":
+        assert team.leave("editor") == (200, None)
+    elif end == "demote":
+        assert team.set_roles("owner", "editor", "Editor") == (200, None)
+    elif end == "take roles":
+        team.company.leave(person, team.org, roles[0], team.roles["Manager"])
+    else:
+        answered(one.send("DELETE", path if end == "leave all" else f"{path}/{team.org}"))
+    status = {
+        key: answered(one.send("GET", f"{INVITATIONS}/{key}"))["Status"] for key in (spare, kept, of_others, sent)
+    }
+    assert status == {
+        spare: "revoked",
+        kept: "revoked" if end == "leave all" else "invited",
+        of_others: "invited",
+        sent: "invited" if end == "demote" else "revoked",
+    }
+
+
+def test_last_owner_cannot_leave_or_step_down(team: Team) -> None:
+    for outcome in (team.leave("owner"), team.remove("owner", "owner"), team.set_roles("owner", "owner", "Editor")):
+        assert outcome == refused(e.LastOwner)
+    assert team.roles_of("owner") == ["Owner"]
+    assert team.set_roles("owner", "editor", "Owner") == (200, None)
+    assert team.leave("owner") == (200, None)
+    assert team.leave("editor") == refused(e.LastOwner)
+
+
+def test_organization_without_owners_can_be_left(team: Team) -> None:
+    role = team.roles["Owner"]
+    answered(team.company.business.assign(team.people["owner"].uid, team.org, team.roles["Editor"]))
+    team.company.leave(team.people["owner"], team.org, role)
+    assert team.leave("owner") == (200, None)
+
+
+def test_manager_changes_and_removes_members(team: Team) -> None:
+    assert team.set_roles("manager", "editor", "Editor", "Manager") == (200, None)
+    assert team.roles_of("editor") == ["Editor", "Manager"]
+    assert team.set_roles("manager", "editor", "Manager") == (200, None)
+    assert team.roles_of("editor") == ["Manager"]
+    assert team.remove("manager", "editor") == (200, None)
+    assert [one["Label"] for one in team.members()] == ["owner@globex.test", "manager@globex.test"]
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda team: team.remove("manager", "owner"),
+        lambda team: team.set_roles("manager", "owner", "Editor"),
+        lambda team: team.set_roles("manager", "owner", "Owner", "Editor"),
+        lambda team: team.set_roles("manager", "editor", "Owner"),
+        lambda team: team.set_roles("manager", "manager", "Manager", "Owner"),
+    ],
+    ids=["remove owner", "demote owner", "touch owner", "make owner", "make oneself owner"],
+)
+def test_manager_cannot_change_owners(team: Team, act: Callable[[Team], tuple[int, Any]]) -> None:
+    assert act(team) == refused(e.OwnersOnly)
+    assert (team.roles_of("owner"), team.roles_of("manager"), team.roles_of("editor")) == (
+        ["Owner"],
+        ["Manager"],
+        ["Editor"],
+    )
+
+
+@pytest.mark.parametrize("other", ["manager", "editor"])
+def test_manager_gives_no_permissions_it_lacks(team: Team, other: str) -> None:
+    pay, read = (team.company.permission(name) for name in ("billing:pay", "billing:read"))
+    manage = team.company.permission("org:manage")
+    team.roles["Payer"] = team.company.business.role("Payer", org=team.org, permissions=(read, pay))
+    team.roles["Reader"] = team.company.business.role("Reader", org=team.org, permissions=(read, manage))
+    answered(team.company.business.assign(team.people["manager"].uid, team.org, team.roles["Reader"]))
+    former = team.roles_of(other)
+    assert team.set_roles("manager", other, *former, "Payer") == refused(e.OwnersOnly)
+    assert team.roles_of(other) == former
+    page = f"/{team.org}/members/{team.people[other].uid}"
+    shown = {one["Name"]: one["CanChange"] for one in team.read("manager", page)["Roles"]}
+    assert (shown["Payer"], shown["Owner"], shown["Reader"], shown["Editor"]) == (False, False, True, True)
+    assert team.set_roles("manager", other, *{*former, "Reader"}) == (200, None)
+    assert all(one["CanChange"] for one in team.read("owner", page)["Roles"])
+    assert team.set_roles("owner", other, *former, "Payer") == (200, None)
+    shown = {one["Name"]: one["CanChange"] for one in team.read("manager", page)["Roles"]} if other == "editor" else {}
+    assert shown.get("Payer", True), "a role that the member has can be taken"
+    assert team.set_roles("manager", "editor", "Editor") == (200, None)
+
+
+@pytest.mark.parametrize("name", ["editor", "outsider"])
+def test_organization_one_does_not_manage_is_unknown(team: Team, name: str) -> None:
+    uid = team.people["editor"].uid
+    for path in (f"/{team.org}/members", f"/{team.org}/members/{uid}", f"/{NO_ORG}/members"):
+        assert team.read(name, path, 404)["ErrorCode"] == e.UnknownOrganization.code
+    unknown = refused(e.UnknownOrganization)
+    assert team.remove(name, "manager") == team.set_roles(name, "manager", "Editor") == unknown
+    assert team.roles_of("manager") == ["Manager"]
+
+
+def test_manager_of_one_organization_cannot_reach_another(team: Team) -> None:
+    business = team.company.business
+    other = business.create("Initech")
+    team.company.join(team.people["outsider"], other, "Chief", "org:own", "org:manage")
+    assert team.read("outsider", f"/{team.org}/members", 404)["ErrorCode"] == e.UnknownOrganization.code
+    uid = team.people["editor"].uid
+    assert team.read("outsider", f"/{other}/members/{uid}", 404)["ErrorCode"] == e.NotAMember.code
+    body = {"Organization": other, "Uid": uid}
+    assert team.send("outsider", "/members/remove", **body) == refused(e.NotAMember)
+    roles = {**body, "RoleIds": [business.role(org=other)]}
+    assert team.send("outsider", "/members/roles", **roles) == refused(e.NotAMember)
+
+
+def test_role_of_another_organization_is_refused(team: Team) -> None:
+    foreign = team.company.business.role("Spy", org=team.company.business.create("Initech"))
+    assert team.set_roles("owner", "editor", foreign) == refused(e.RoleOfOtherOrganization)
+    assert team.set_roles("owner", "editor", NO_ROLE) == refused(e.MalformedRoleId)
+    assert team.set_roles("owner", "editor")[0] == 400, "a member has at least one role"
+    assert team.roles_of("editor") == ["Editor"]
+
+
+def test_other_tenants_organization_is_unknown(team: Team, new_tenant_server: NewTenantServer) -> None:
+    foreign = Business(new_tenant_server()).create()
+    assert team.read("owner", f"/{foreign}/members", 404)["ErrorCode"] == e.UnknownOrganization.code
+    assert team.send("owner", "/leave", Organization=foreign) == refused(e.UnknownOrganization)
+
+
+def test_inactive_organization_cannot_be_managed(team: Team) -> None:
+    team.company.business.deactivate(team.org)
+    assert team.read("owner")["Organizations"] == []
+    assert team.remove("owner", "editor") == refused(e.UnknownOrganization)
+
+
+def test_list_has_pages_and_a_search(team: Team) -> None:
+    for number in range(30):
+        answered(team.company.business.assign(
+            team.company.world.person(f"p{number:02}@crowd.test").uid, team.org, team.roles["Editor"]
+        ))  # fmt: skip
+    first, second = (team.read("manager", f"/{team.org}/members?page={page}") for page in (1, 2))
+    assert (len(first["Members"]), first["HasMore"], len(second["Members"]), second["HasMore"]) == (25, True, 8, False)
+    assert len({one["Uid"] for one in [*first["Members"], *second["Members"]]}) == 33
+    assert [one["Label"] for one in team.members(query="?search=P07%40CROWD")] == ["p07@crowd.test"]
+    assert team.members(query="?search=%25") == team.members(query="?search=_") == []
+
+
+def test_list_marks_oneself_and_what_can_be_changed(team: Team) -> None:
+    seen = {one["Label"].partition("@")[0]: one for one in team.members("manager")}
+    assert (seen["manager"]["IsSelf"], seen["owner"]["IsOwner"], seen["owner"]["CanChange"]) == (True, True, False)
+    assert seen["editor"]["CanChange"]
+    assert team.members("owner")[0]["IsLastOwner"]
+
+
+def test_member_is_read_with_the_roles_to_choose_from(team: Team) -> None:
+    found = team.read("manager", f"/{team.org}/members/{team.people['editor'].uid}")
+    assert found["Member"]["RoleIds"] == [team.roles["Editor"]]
+    assert [(one["Name"], one["CanChange"]) for one in found["Roles"]] == [
+        ("Editor", True),
+        ("Manager", True),
+        ("Owner", False),
+    ]
+
+
+def test_changes_need_recent_authentication(team: Team, services: Services) -> None:
+    browser, person = team.browser("owner"), team.people["editor"]
+    body = {"Organization": team.org, "Uid": person.uid, "RoleIds": [team.roles["Manager"]]}
+    with moved(services, minutes=6):
+        for path in ("/leave", "/members/remove", "/members/roles"):
+            answer = browser.send("POST", f"{OWN}{path}", json.dumps(body).encode())
+            assert (answer.status_code, answer.json["ErrorCode"]) == refused(e.WrongCurrentPassword), path
+        with_password = {**body, "Password": team.people["owner"].password}
+        answer = browser.send("POST", f"{OWN}/members/roles", json.dumps(with_password).encode())
+        assert answer.status_code == 200
+        assert answer.json["Session"]["Token"], "the cookie is renewed"
+
+
+def test_signed_out_browser_is_refused(team: Team, world: World) -> None:
+    for path in ("", f"/{team.org}/members", f"/{team.org}/members/x"):
+        answer = world.browser().send("GET", f"{OWN}{path}", b"")
+        assert answer.status_code == e.NotAuthenticated.status, answer.text
+    for path in ("/leave", "/members/roles", "/members/remove"):
+        body = json.dumps({"Organization": team.org, "Uid": "x", "RoleIds": ["x"]}).encode()
+        assert world.browser().send("POST", f"{OWN}{path}", body).status_code == e.NotAuthenticated.status
+
+
+def test_changes_are_audited_with_their_actor(team: Team, services: Services) -> None:
+    team.set_roles("manager", "editor", "Manager")
+    team.remove("manager", "editor")
+    with UnitOfWork(services.database, team.company.world.tenant_id).separate_transaction() as work:
+        rows = work.all(select(audit).where(audit.c.tenant_id == team.company.world.tenant_id))
+    found = {row.event: (row.uid, row.facts) for row in rows if row.event.startswith("organization.member_")}
+    assert found.keys() == {"organization.member_changed", "organization.member_removed"}
+    for uid, facts in found.values():
+        assert (uid, facts["by"], facts["org_id"]) == (
+            team.people["editor"].uid,
+            team.people["manager"].uid,
+            team.org,
+        )
+
+
+def test_two_owners_leaving_at_once_leave_one(team: Team) -> None:
+    assert team.set_roles("owner", "editor", "Owner") == (200, None)
+    browsers = [team.browser(name) for name in ("owner", "editor")]
+    body, outcomes = json.dumps({"Organization": team.org}).encode(), list[int]()
+
+    def go(browser: Browser) -> None:
+        outcomes.append(browser.send("POST", f"{OWN}/leave", body).status_code)
+
+    threads = [Thread(target=go, args=(browser,)) for browser in browsers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == [200, e.LastOwner.status]
+
+
+def schedule_deletion(team: Team, name: str) -> None:
+    """Delete the person's account, with a week to change their mind."""
+    tenant, person, path = team.company.business.tenant, team.people[name], "/identity/v2/auth/account"
+    tenant.change_settings(deletion_days=7)
+    answered(tenant.send("DELETE", path, bearer=tenant.tokens(person.uid)["access_token"]))
+    token = token_in(mails_to(tenant.services, tenant.tenant_id, person.email)[-1])
+    answered(tenant.send("GET", f"{path}/delete", with_secret=False, deletetoken=token))
+    assert tenant.read(person.uid)["IsDeleted"] is True
+
+
+def by_api(team: Team, path: str, body: Any = None) -> tuple[int, Any]:
+    answer = team.company.business.send(
+        "DELETE", f"/v2/manage/account/{team.people['editor'].uid}/orgcontext{path}", body
+    )
+    return answer.status_code, (answer.json or {}).get("ErrorCode")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda team: team.remove("owner", "editor"),
+        lambda team: by_api(team, f"/{team.org}"),
+        lambda team: by_api(team, ""),
+        lambda team: by_api(team, f"/{team.org}/roles", {"RoleIds": [team.roles["Editor"]]}),
+    ],
+    ids=["owner", "organization", "all", "roles"],
+)
+def test_leaving_account_is_removed_from_its_organization(team: Team, act: Callable[[Team], tuple[int, Any]]) -> None:
+    schedule_deletion(team, "editor")
+    assert team.read("owner", f"/{team.org}/members/{team.people['editor'].uid}")["Member"]["Roles"] == ["Editor"]
+    assert act(team) == (200, None)
+    tenant, uid = team.company.business.tenant, team.people["editor"].uid
+    answered(tenant.send("PUT", f"{MANAGE}/{uid}", {"IsDeleted": False}))
+    assert tenant.read(uid)["IsDeleted"] is False
+    assert team.roles_of("editor") == []
+    assert team.read("editor")["Organizations"] == []
+
+
+def test_leaving_account_loses_roles_and_gets_none(team: Team) -> None:
+    assert team.set_roles("owner", "editor", "Editor", "Manager") == (200, None)
+    schedule_deletion(team, "editor")
+    assert team.set_roles("owner", "editor", "Editor", "Manager", "Owner") == refused(e.NotAMember)
+    assert team.set_roles("owner", "editor", "Editor") == (200, None)
+    assert team.roles_of("editor") == ["Editor"]
+    uid = team.people["editor"].uid
+    answer = team.company.business.assign(uid, team.org, team.roles["Manager"])
+    assert (answer.status_code, (answer.json or {}).get("ErrorCode")) == refused(e.UnknownMember)

@@ -1,0 +1,87 @@
+"""Invitations of a tenant's server, and the links that were mailed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from tests.support.mailbox import mails_to
+from tests.support.organizations import Business
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered
+
+PATH = "/v2/manage/invitations"
+LOOK_UP, ACCEPT = "/identity/v2/auth/invitation", "/identity/v2/auth/invitation/accept"
+NO_INVITATION = f"inv_{'0' * 16}"
+GUEST = "ada@example.com"
+
+
+@dataclass
+class Inviting(Business):
+    """A tenant whose organization has a member, Grace, who invites."""
+
+    links: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def member_role(self) -> str:
+        return self.role("Editor")
+
+    @cached_property
+    def grace(self) -> str:
+        uid = str(self.tenant.create(FirstName="Grace", LastName="Hopper")["Uid"])
+        answered(self.assign(uid, self.org, self.member_role))
+        return uid
+
+    def body(self, **members: Any) -> dict[str, Any]:
+        """Return the body of a valid invitation with some members changed; None leaves a member out."""
+        body = {"email": GUEST, "roleIds": [self.member_role], "orgId": self.org, "inviterUid": self.grace, **members}
+        return {name: value for name, value in body.items() if value is not None}
+
+    def ask(self, url: str | None = None, **members: Any) -> TestResponse:
+        return self.send("POST", PATH, self.body(**members), invitation_url=url)
+
+    def invite(self, email: str = GUEST, url: str | None = None, **members: Any) -> dict[str, Any]:
+        """Invite, which must succeed."""
+        return answered(self.ask(url, email=email, **members))
+
+    def mail(self, email: str = GUEST) -> dict[str, Any]:
+        """Return the last mail to an address."""
+        return mails_to(self.tenant.services, self.tenant.tenant_id, email)[-1]
+
+    def token(self, email: str = GUEST) -> str:
+        """Return the token of the last mailed link."""
+        return token_in(self.mail(email))
+
+    def guest(self, email: str = GUEST, *, is_verified: bool = True) -> str:
+        """Create an account with this address and return its access token."""
+        made = self.tenant.create(Email=[{"Type": "Primary", "Value": email}], EmailVerified=is_verified)
+        return str(self.tenant.tokens(made["Uid"])["access_token"])
+
+    def accept(self, token: str, bearer: str) -> TestResponse:
+        return self.tenant.send("PUT", ACCEPT, {"invitation_token": token}, bearer=bearer)
+
+    def members(self, org: str = "") -> list[dict[str, Any]]:
+        """Return the roles of the members of the organization."""
+        found: list[dict[str, Any]] = answered(
+            self.send("GET", f"/v2/manage/organizations/{org or self.org}/orgcontext")
+        )["Data"]
+        return found
+
+    def wait(self, **time: float) -> None:
+        """Move the clock on by a `timedelta`'s keywords."""
+        self.tenant.services.clock.advance(**time)  # type: ignore[attr-defined] # the tests' clock
+
+    def set_policy(self, **policies: Any) -> None:
+        answered(self.send("PUT", f"/v2/manage/organizations/{self.org}/policy", policies))
+
+
+def token_in(mail: dict[str, Any]) -> str:
+    """Return the token of the link in the text of an invitation."""
+    line = next(one for one in str(mail["text"]).splitlines() if one.startswith("http"))
+    return line.rpartition("invitation_token=")[2] if "invitation_token=" in line else line.rpartition("/")[2]
+
+
+def inviting(make: NewTenantServer | TenantServer, **settings: Any) -> Inviting:
+    return Inviting(make if isinstance(make, TenantServer) else make(**settings))
