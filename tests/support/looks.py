@@ -80,7 +80,9 @@ WATCH = """(doc, _, frame) => {
             name: at.outerHTML.slice(0, 90),
         });
     };
-    win.addEventListener("keyup", frame.note = note);
+    // A widget's frame is in another process: its key events are not seen here, and it passes the focus on later.
+    for (const event of ["keyup", "focusin", "blur"]) win.addEventListener(event, note);
+    frame.note = note;
     doc.activeElement.blur();
     win.getSelection().removeAllRanges();
 }"""
