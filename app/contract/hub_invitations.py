@@ -45,6 +45,7 @@ class InvitationView(Wire):
 
     state: InvitationState
     organization: str = ""
+    organization_id: str = ""
     logo: str | None = None
     inviter: str = ""
     email: str = ""

@@ -77,7 +77,7 @@ def test_another_account_switches_and_joins(world: World, served: str, opened: O
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/profile**")
     page.goto(link_of(world, served, business))
-    expect(page.get_by_role("heading", level=1)).to_have_text("Signed in to another account")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Switch account to join")
     page.get_by_role("button", name="Switch account").click()
     expect(page.get_by_label("Email")).to_have_value(GUEST)
     page.get_by_label("Password", exact=True).fill(PASSWORD)

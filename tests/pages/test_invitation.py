@@ -145,7 +145,7 @@ def test_another_account_is_asked_to_switch(guest: Guest) -> None:
     guest.sign_in("eve@example.com")
     guest.world.person(GUEST)
     page = guest.open()
-    assert page.heading == "Signed in to another account"
+    assert page.heading == "Switch account to join"
     assert "eve@example.com" in page.text
     assert "Decline" not in page.text
     form = page.press("Switch account")
@@ -158,7 +158,7 @@ def test_sign_in_to_another_account_does_not_join(guest: Guest) -> None:
     guest.world.person("eve@example.com")
     guest.world.person(GUEST)
     page = guest.open().press("Sign in to join").press("Sign in", identifier="eve@example.com", password=PASSWORD)
-    assert page.heading == "Signed in to another account"
+    assert page.heading == "Switch account to join"
     assert guest.members() == []
     assert guest.status() == "invited"
     page = page.press("Switch account").press("Sign in", identifier=GUEST, password=PASSWORD)
@@ -172,7 +172,7 @@ def test_join_posted_from_another_account_is_refused(guest: Guest) -> None:
     page = guest.visitor.send(
         "POST", urljoin(page.address, guest.link), {**page.form("Switch account").fields, "do": "join"}
     )
-    assert page.heading == "Signed in to another account"
+    assert page.heading == "Switch account to join"
     assert guest.members() == []
 
 

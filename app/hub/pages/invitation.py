@@ -15,12 +15,12 @@ from app.contract import errors as e
 from app.contract import hub_invitations as contract
 from app.contract.hub_invitations import InvitationRole, InvitationState, InvitationView
 from app.hub import journey
-from app.hub.brand import initials
 from app.hub.forms.code import ButtonForm
 from app.hub.page import Page, provider_redirect_targets
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.parts.formatting import format_day
+from app.hub.parts.organizations import Tile, logos
 from app.hub.services import api, services
 from app.hub.short_links import link_address
 from app.hub.visit import current_visit
@@ -43,9 +43,8 @@ class InvitationPage(Page):
     return_url: str = field(default="", repr=False)
 
     @property
-    def initials(self) -> str:
-        """The initials of the organization, where it has no logo."""
-        return initials(self.invitation.organization)
+    def tile(self) -> Tile:
+        return Tile(self.invitation.organization, self.invitation.organization_id, self.invitation.logo or "")
 
     @property
     def expires_in(self) -> str:
@@ -78,7 +77,7 @@ class InvitationPage(Page):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        return (self.invitation.logo,) if self.invitation.logo else ()
+        return logos([self.tile])
 
     @classmethod
     def samples(cls) -> Mapping[str, InvitationPage]:
@@ -88,7 +87,7 @@ class InvitationPage(Page):
         ends_at = (services().clock.now() + timedelta(days=5, hours=1)).isoformat()
         editor = InvitationRole(name="Editor", description="Create and change plans. Can’t manage people.")
         shown: dict[str, Any] = {
-            "organization": "Globex Gardens", "inviter": "Grace Hopper", "email": "ada@example.com", "roles": [editor],
+            "organization": "Globex Gardens", "organization_id": "org_9", "inviter": "Grace Hopper", "email": "ada@example.com", "roles": [editor],
             "expires_at": ends_at,
         }  # fmt: skip
         several = {**shown, "inviter": "", "roles": [editor, InvitationRole(name="Billing")]}
@@ -100,7 +99,7 @@ class InvitationPage(Page):
             "new person": page(InvitationState.OPEN, **shown),
             "has an account": page(InvitationState.OPEN, **shown, is_existing=True),
             "another account": page(InvitationState.OTHER, **shown, person="bob@example.com"),
-            "member": page(InvitationState.MEMBER, organization="Globex Gardens", person="ada@example.com"),
+            "member": page(InvitationState.MEMBER, **{**shown, "email": "", "roles": []}, person="ada@example.com"),
             **{state.value: page(state) for state in ended},
             "token": replace(
                 page(InvitationState.READY, **shown, person="ada@example.com"), form=ButtonForm().with_token_error()

@@ -112,7 +112,13 @@ def _view(
     state = _state(context, invitation, organization, account)
     if state is not InvitationState.MEMBER and state not in _SHOWN:
         return InvitationView(state=state)
-    view = InvitationView(state=state, organization=organization.display_name, logo=organization.logo_url, person=label)
+    view = InvitationView(
+        state=state,
+        organization=organization.display_name,
+        organization_id=organization.org_id,
+        logo=organization.logo_url,
+        person=label,
+    )
     return view if state is InvitationState.MEMBER else _with_details(context, view, invitation, organization)
 
 
