@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import urlencode
 
 from flask import Response, request
@@ -25,7 +25,7 @@ from app.hub.forms.account import (
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
-from app.hub.parts.organizations import listed, people
+from app.hub.parts.organizations import TABS, Tab, listed, people
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -102,6 +102,7 @@ class OrganizationMembersPage(Page):
 
     template = "pages/organization_members.html"
     query = {"id": 64, "search": 100, "page": 6, "done": 8}
+    tabs: ClassVar[tuple[Tab, ...]] = TABS
 
     organization: str
     """Its id."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask_babel import format_decimal, get_locale
+from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 
 from app.hub.brand import initials
@@ -33,6 +34,21 @@ class Tile:
     @property
     def tone(self) -> str:
         return TONES[zlib.crc32(self.id.encode()) % len(TONES)]
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A page of an organization, as the tabs of its managers name it; `address` takes the organization as `id`."""
+
+    name: str
+    text: Any
+    address: str
+
+
+TABS: Final = (
+    Tab("members", _l("Members"), "/organizations/members"),
+)  # fmt: skip
+"""The pages of an organization that its managers see; one page alone shows no tabs."""
 
 
 def people(count: int) -> Any:
