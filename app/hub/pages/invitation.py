@@ -87,8 +87,8 @@ class InvitationPage(Page):
         ends_at = (services().clock.now() + timedelta(days=5, hours=1)).isoformat()
         editor = InvitationRole(name="Editor", description="Create and change plans. Can’t manage people.")
         shown: dict[str, Any] = {
-            "organization": "Globex Gardens", "organization_id": "org_9", "inviter": "Grace Hopper", "email": "ada@example.com", "roles": [editor],
-            "expires_at": ends_at,
+            "organization": "Globex Gardens", "organization_id": "org_9", "inviter": "Grace Hopper",
+            "email": "ada@example.com", "roles": [editor], "expires_at": ends_at,
         }  # fmt: skip
         several = {**shown, "inviter": "", "roles": [editor, InvitationRole(name="Billing")]}
         ended = [state for state in InvitationState if state not in _DETAILED]
