@@ -265,7 +265,7 @@ def _check(settings: Settings) -> None:
     if settings.metrics_bind and not re.match(r"[^/]*:[0-9]+\Z", settings.metrics_bind):
         raise SettingsError(f"GATEHOUSE_METRICS_BIND must be host:port, not {settings.metrics_bind!r}.")
     if settings.metrics_bind and int(settings.metrics_bind.rpartition(":")[2]) not in _PORTS:
-        raise SettingsError(f"GATEHOUSE_METRICS_BIND is {settings.metrics_bind!r}, but ports end at 65535.")
+        raise SettingsError(f"GATEHOUSE_METRICS_BIND must have a port from 1 to 65535, not {settings.metrics_bind!r}.")
     for address in _addresses(settings):
         address.check()
     _check_inside(settings)

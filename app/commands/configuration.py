@@ -12,14 +12,14 @@ from app.commands.errors import CommandError, open_services
 
 @click.command
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would change without changing anything.")
 @click.option(
     "--prune",
     is_flag=True,
     help="Also remove applications and templates that FILE doesn't list, and accounts that an earlier file created.",
 )
 def apply(file: Path, dry_run: bool, prune: bool) -> None:
-    """Create and update tenants to match FILE, in one transaction: all of it applies, or none.
+    """Create and update tenants to match FILE, in one transaction, all or nothing.
 
     Existing passwords, keys and secrets are never overwritten. Keys and secrets that FILE leaves out are generated and
     printed once. Running servers pick up the change within 5 seconds.
@@ -45,7 +45,7 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
 @click.command
 @click.argument("tenant")
 def export(tenant: str) -> None:
-    """Print TENANT as a configuration file, without secrets and passwords."""
+    """Print TENANT as a configuration file, without secrets or passwords."""
     from app.identity.administration.configuration.export import UnknownName  # noqa: PLC0415 - only this command needs it
     from app.identity.administration.configuration.export import export as export_tenant  # noqa: PLC0415 - as above
 

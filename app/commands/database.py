@@ -25,7 +25,7 @@ def migrate(down: str | None) -> None:
 
     Restart `serve` and `worker` afterwards, one after the other.
 
-    A migration that can't lock a table at once steps back, lets other queries through and retries.
+    A migration that can't lock a table immediately steps back, lets other queries through and retries.
 
     On PostgreSQL, set GATEHOUSE_MIGRATE_URL to the role that owns the tables. The role in GATEHOUSE_DATABASE_URL gets the
     privileges it needs to serve.

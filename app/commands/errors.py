@@ -40,7 +40,8 @@ def as_command_errors() -> Iterator[None]:
         raise CommandError(str(problem)) from None
     except DecryptionError:
         raise CommandError(
-            "GATEHOUSE_SECRET_KEY can't decrypt this database. Set the key it was encrypted with, as another line after a rotation."
+            "GATEHOUSE_SECRET_KEY can't decrypt this database. Set the key it was encrypted with. "
+            "After a rotation, keep the old key as another line."
         ) from None
     except OSError as problem:
         raise CommandError(f"{problem.filename or ''}: {problem.strerror or problem}".removeprefix(": ")) from None

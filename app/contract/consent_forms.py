@@ -46,7 +46,7 @@ class ConsentForm(ConfigurationModel):
         if len(set(ids)) < len(ids):
             raise ValueError("options: each id once")
         if any(self.event.lower() == known.lower() for known in EVENTS) and self.is_custom:
-            raise ValueError("event: Register, FirstLogin or Login, spelled exactly so, or a name of your own")
+            raise ValueError("event: Register, FirstLogin or Login, spelled exactly like that, or a name of your own")
         return self
 
 

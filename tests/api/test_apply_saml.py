@@ -125,13 +125,13 @@ def provider(name: str, domain: str) -> dict[str, Any]:
 
 def test_domain_of_two_providers_of_a_file_is_refused(own_services: Services) -> None:
     providers = [provider(name, "partner.example") for name in ("partner", "other")]
-    with pytest.raises(ConfigurationError, match=r"saml_providers\[1\]\.domain: is that of another one; see line \d+"):
+    with pytest.raises(ConfigurationError, match=r"saml_providers\[1\]\.domain: is already used; see line \d+"):
         applied(own_services, saml_providers=providers)
 
 
 def test_domain_of_a_stored_provider_is_refused(own_services: Services) -> None:
     applied(own_services, saml_providers=[provider("partner", "partner.example")])
-    problem = r"saml_providers\[0\]\.domain: is that of partner, which the file omits"
+    problem = r"saml_providers\[0\]\.domain: is already used by partner, which isn't in the file"
     with pytest.raises(ConfigurationError, match=problem):
         applied(own_services, saml_providers=[provider("other", "partner.example")])
     applied(

@@ -54,7 +54,7 @@ def problems(part: str) -> list[str]:
         ),
         (
             "consent_forms: [{event: login, options: [{id: a, title: {en: A}}]}]",
-            "consent_forms[0].event: expected Register, FirstLogin or Login, spelled exactly so, or a name of your own",
+            "consent_forms[0].event: expected Register, FirstLogin or Login, spelled exactly like that, or a name of your own",
         ),
         ("custom_fields: [' ']", "custom_fields[0]: expected text, not only spaces; found ' '"),
         ("security_questions: {pet: ''}", "security_questions.pet: expected text, not only spaces; found ''"),

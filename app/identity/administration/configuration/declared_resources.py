@@ -30,7 +30,7 @@ def problems(
                     yield (*path, _last_key(resource)), f"is listed twice{of}; see line {line}"
                 for given in distinct_values(resource, item):
                     if (first := values.setdefault(given, path)) != path:
-                        yield (*path, given[0]), f"is that of another one; see line {document.line_of(first)}"
+                        yield (*path, given[0]), f"is already used; see line {document.line_of(first)}"
 
 
 def listed(resource: Resource, tenant: BaseModel, path: Path) -> Iterator[tuple[Path, BaseModel]]:

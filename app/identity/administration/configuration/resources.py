@@ -142,7 +142,7 @@ class _Pass:
             key = member.path[-1]
             path = values.get((key, str(look(item.content, member.path)))) if member.distinct else None
             if path is not None and not self.run.prune:
-                self.run.refuse((*path, key), f"is that of {item.name}, which the file omits")
+                self.run.refuse((*path, key), f"is already used by {item.name}, which isn't in the file")
 
     def _marks_of(self, item: Item) -> Marks | None:
         """Return the keys of an item that a file named; None if an operation created the item."""

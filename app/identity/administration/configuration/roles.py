@@ -40,7 +40,9 @@ class RolePass:
                 yield self._add(path, new)
             self.known.add(role.name)
         if len(self.known) > MAX_ROLES:
-            self.run.refuse((*self.path, "roles"), f"expected at most {MAX_ROLES} roles with those that the tenant has")
+            self.run.refuse(
+                (*self.path, "roles"), f"expected at most {MAX_ROLES} roles, including those the tenant already has"
+            )
 
     def _add(self, path: Path, new: NewRole) -> Change:
         if problem := service.problem_with(new, {names.skeleton(name): name for name in self.known}):

@@ -89,7 +89,7 @@ class Database:
             with time_budget.measured():
                 is_acquired = self.writing.acquire(timeout=time_budget.remaining_seconds(6 * LOCK_SECONDS))
             if not is_acquired:
-                raise StoreUnavailable("Another transaction holds the write lock for longer than the request may wait.")
+                raise StoreUnavailable("Another transaction has held the write lock longer than the request may wait.")
         started, is_trial = monotonic(), False
         wait_seconds = min(LOCK_SECONDS, time_budget.remaining_seconds(LOCK_SECONDS / _LOCK_SHARE) * _LOCK_SHARE)
         try:
@@ -139,7 +139,7 @@ def refuse_unwritable(connection: Connection) -> None:
     try:
         if connection.dialect.name == "postgresql":
             if connection.exec_driver_sql(_READ_ONLY).scalar():
-                raise StoreUnavailable("The database takes no writes.")
+                raise StoreUnavailable("The database doesn't accept writes.")
             return
         connection.exec_driver_sql("PRAGMA busy_timeout=500")
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")  # in autocommit
