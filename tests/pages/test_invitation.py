@@ -76,7 +76,7 @@ def test_invited_account_joins_with_one_click(guest: Guest) -> None:
     guest.sign_in()
     page = guest.open()
     assert page.heading == "Join Acme"
-    assert "Grace Hopper invited you to work together on" in page.text
+    assert "Grace Hopper invited you to join" in page.text
     assert "You’ll join as Editor" in page.text
     assert GUEST in page.text
     assert "Expires in 7 days" in page.text
@@ -214,7 +214,7 @@ def turn_off(guest: Guest) -> None:
     ("act", "heading", "sentence"),
     [
         (revoke, "Invitation withdrawn", "Ask the person who invited you for a new invitation."),
-        (expire, "Invitation expired", "Invitations last 7 days."),
+        (expire, "Invitation expired", "Invitations expire after 7 days."),
         (deactivate, "Organization not active", "Nobody can join right now."),
         (delete, "Link incomplete", "Open the link in your latest invitation email"),
         (fill, "No seats left", "Ask the person who invited you to add a seat"),

@@ -26,7 +26,7 @@ def page(company: Company, visitor: Visitor, app: RelyingParty) -> VisitedPage:
 
 def test_page_shows_organizations_and_the_account(page: VisitedPage, company: Company) -> None:
     assert page.heading == "Choose an organization"
-    assert "Continue to Acme Shop as:" in page.text
+    assert "Continue to Acme Shop with:" in page.text
     assert "Editor · 1 person" in page.text
     assert "Personal account Only you" in page.text
     assert company.ada.email in page.text

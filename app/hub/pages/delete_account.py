@@ -37,7 +37,7 @@ from app.kit.errors import ApiError
 ADDRESS: Final = "/delete-account"
 KEEP: Final = "/keep-account"
 _UNCONFIRMED: Final = Notice(
-    _l("Verify your email first"), _l("We can only send the deletion link to a verified email.")
+    _l("Verify your email first"), _l("We can only send the confirmation link to a verified email.")
 )
 
 
