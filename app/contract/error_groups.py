@@ -19,7 +19,7 @@ LOCK_ANSWERS = (e.UnknownSecurityQuestion, e.WrongQuestionOrAnswer, *CAPTCHA)
 LOCK_CHALLENGES = (*LOCKS, e.LockedDuringStep, *LOCK_ANSWERS, e.WrongSecurityAnswer)
 REQUIRED_ACTIONS = (e.PrivacyPolicyOutdated, e.ConsentNeeded, e.PinRequired)
 """The tenant requires something before a completed sign-in gets a session; `Data` of each error holds the token to continue."""
-SESSION_ERRORS = (*LOCKS, *REQUIRED_ACTIONS, e.LoginDisabled, e.TooManySessions)
+SESSION_ERRORS = (*LOCKS, *REQUIRED_ACTIONS, e.LoginDisabled, e.LoginNotAllowed, e.TooManySessions)
 """The account may not get a session."""
 REAUTHENTICATION = (*LOCKS, e.NotAuthenticated, e.WrongCurrentPassword)
 LINK = (e.UnknownLink, e.UsedLink, e.ExpiredLink)

@@ -19,6 +19,7 @@ from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
 from app.contract.hub_models import InteractionDecision, InteractionOnly, NoParameters, OrganizationOption
 from app.contract.operations import HASHES, hub_operation
+from app.contract.organizations_models import MethodLimit
 from app.contract.registration_form import FormField
 from app.kit.wire import From, Wire
 
@@ -125,6 +126,7 @@ class Next(Wire):
     organizations: list[OrganizationOption] = Field(default_factory=list)  # SELECT_ORGANIZATION
     can_skip: bool = False  # PIN; SELECT_ORGANIZATION: whether the personal account is offered
     login_hint: str | None = None
+    method_limit: MethodLimit | None = None  # LOGIN, if `problem` is `method`: an organization requires another method
     invitation: str | None = None  # the organization that a sign-in or registration joins at its end
     ui_locales: str | None = None
     display: str | None = None

@@ -68,7 +68,7 @@ LINK_ERRORS = (
 
 sign_in = operation(
     "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K, row="U13",
-    errors=(*REQUIRED_ACTIONS, refusals.NoCallbackLoginOff, e.WrongClientGuid),
+    errors=(*REQUIRED_ACTIONS, e.LoginNotAllowed, refusals.NoCallbackLoginOff, e.WrongClientGuid),
     summary="Finish a sign-in through another provider that started without a callback.",
 )  # fmt: skip
 link = operation(

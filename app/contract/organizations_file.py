@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.contract.configuration_model import ConfigurationModel, Picture
+from app.contract.organizations_models import SignInMethod
 
 _Name = Annotated[str, Field(min_length=1, max_length=100)]
 _PermissionName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/*-]{0,99}$")]
@@ -51,6 +52,7 @@ class OrganizationPolicies(ConfigurationModel):
     default_role: _Name | None = None
     seats: int | None = Field(default=None, ge=1, le=1_000_000)
     password: OrganizationPasswordFile = OrganizationPasswordFile()
+    allowed_methods: tuple[SignInMethod, ...] | None = Field(default=None, min_length=1, max_length=20)
     access_token_seconds: int | None = Field(default=None, ge=60, le=7_776_000)
     refresh_token_seconds: int | None = Field(default=None, ge=60, le=31_536_000)
 

@@ -200,6 +200,24 @@ class SessionPolicy(Wire):
     refresh_token_ttl: Annotated[int | None, Field(alias="RefreshTokenTTL", ge=60, le=31_536_000)] = None
 
 
+SignInMethod = Literal["password", "passkey", "email", "sms", "connection", "pin"]
+"""The first factor of a sign-in: `email` is a link or code by email, `connection` an identity provider, `pin` renews a session."""
+Methods = Annotated[list[SignInMethod], Field(min_length=1, max_length=20)]
+
+
+class MethodPolicy(Wire):
+    """The methods by which members may sign in. Members who have set up none of them may use another."""
+
+    allowed_methods: Methods | None = None
+
+
+class MethodLimit(Wire):
+    """`Data` of error 1220: the methods that an organization of the account allows, one of which it has set up."""
+
+    organization: str  # its display name
+    allowed_methods: list[SignInMethod]
+
+
 class Policies(Wire):
     """The policies of an organization. Null: the tenant's settings apply."""
 
@@ -208,3 +226,4 @@ class Policies(Wire):
     member_policy: MemberPolicy = MemberPolicy()
     password_policy: OrganizationPasswordPolicy = OrganizationPasswordPolicy()
     session_policy: SessionPolicy = SessionPolicy()
+    method_policy: MethodPolicy = MethodPolicy()

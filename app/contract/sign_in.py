@@ -54,7 +54,7 @@ RISK_ERRORS = (
 LOGIN_ERRORS = (
     *RISK_ERRORS, *LOCK_CHALLENGES, *SESSION_ERRORS, *SMS_SENDING, *IDENTIFIER_KINDS, e.UnknownAccount, e.WrongCredentials,
     e.EmailUnverified, e.PhoneUnverified, e.MalformedEmail, e.MalformedPhone, e.PasswordBreached, e.PasswordResetMailed,
-    e.LoginNotAllowed, e.MailLimitReached, e.DelegationFailed,
+    e.MailLimitReached, e.DelegationFailed,
 )  # fmt: skip
 
 with_password = operation(

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from app.contract.hub import Next
+from app.contract.organizations_models import MethodLimit
 from app.hub.encryption import CookieCipher
 from app.kit import randomness
 from app.kit.web_addresses import is_web_address
@@ -58,6 +59,10 @@ class Interaction:
     """Address of the application's terms."""
     invitation: str = ""
     """Name of the organization that this sign-in or registration joins at its end."""
+    limited_by: str = ""
+    """Name of an organization that refused the method of the last sign-in; `needs=method` in the address shows it."""
+    limited_to: str = ""
+    """The methods that it allows, separated by spaces."""
 
     @property
     def application(self) -> tuple[str, ...]:
@@ -71,6 +76,20 @@ class Interaction:
         A whole origin would block the application's own next redirect: browsers check `form-action` on every hop.
         """
         return self.redirect_origin.partition(":")[0] + ":" if self.redirect_origin else ""
+
+    @property
+    def method_limit(self) -> MethodLimit | None:
+        """The methods that an organization allows; None until it refused one."""
+        methods = self.limited_to.split()
+        return (
+            MethodLimit.model_validate({"organization": self.limited_by, "allowed_methods": methods})
+            if methods
+            else None
+        )
+
+    def with_method_limit(self, limit: MethodLimit) -> Interaction:
+        """Return the interaction after an organization refused the method of a sign-in."""
+        return replace(self, limited_by=limit.organization[:80], limited_to=" ".join(limit.allowed_methods))
 
     def with_language(self, language: str) -> Interaction:
         """Return the interaction in the language that the person chose on its page."""

@@ -113,19 +113,25 @@ def set_cookies(response: Response, step: Next) -> None:
         set_cookie(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
     if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not visit.interaction:
         remember_relying_party(response, step.attempt, application, step.relying_party.home or "")
-    elif step.attempt and step.binding:
-        set_interaction_cookie(response, interaction_from_step(step, step.binding, shared.now()))
-    elif visit.interaction and step.attempt == visit.interaction.id and step.step in _EXTENDING_STEPS:
-        set_interaction_cookie(
-            response, replace(visit.interaction, expires_at=shared.now() + step.attempt_lifetime_seconds)
-        )
-    elif (
-        visit.interaction
-        and step.attempt == visit.interaction.id
-        and application
-        and not visit.interaction.relying_party
-    ):
-        set_interaction_cookie(response, interaction_from_step(step, visit.interaction.binding, shared.now()))
+    elif (interaction := _changed_interaction(step)) is not None:
+        set_interaction_cookie(response, interaction)
+
+
+def _changed_interaction(step: Next) -> Interaction | None:
+    """Return the interaction that a step begins, or whose pages show more after it; None if the cookie stays as it is."""
+    shared, held = services(), current_visit().interaction
+    if step.attempt and step.binding:
+        begun = interaction_from_step(step, step.binding, shared.now())
+        return begun.with_method_limit(step.method_limit) if step.method_limit else begun
+    if held is None or step.attempt != held.id:
+        return None
+    if step.method_limit is not None:
+        return held.with_method_limit(step.method_limit)
+    if step.step in _EXTENDING_STEPS:
+        return replace(held, expires_at=shared.now() + step.attempt_lifetime_seconds)
+    if step.relying_party and step.relying_party.name and not held.relying_party:
+        return interaction_from_step(step, held.binding, shared.now())
+    return None
 
 
 def _redirect(step: Next) -> Response:

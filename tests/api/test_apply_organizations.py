@@ -24,6 +24,7 @@ ACME: dict[str, Any] = {
     "domains": [{"name": "acme.example", "verified": True}, {"name": "acme.test"}],
     "policies": {
         "default_role": "Buyer", "seats": 25, "second_factor": "force", "password": {"min_length": 12}, "access_token_seconds": 600,
+        "allowed_methods": ["password"],
     },
     "members": [{"account": "ada@acme.example", "roles": ["Buyer", "Member"]}],
 }  # fmt: skip
@@ -76,6 +77,7 @@ def test_file_creates_organizations_with_their_parts(business: Business) -> None
     assert policies["MFAPolicy"] == {"EnforcementMode": "force"}
     assert policies["PasswordPolicy"]["MinLength"] == 12
     assert policies["SessionPolicy"]["AccessTokenTTL"] == 600
+    assert policies["MethodPolicy"] == {"AllowedMethods": ["password"]}
     members = answered(business.send("GET", f"{PATH}/{made['Id']}/orgcontext"))["Data"]
     assert {one["RoleId"] for one in members} == {one["Id"] for one in roles.values()}
     assert {one["Email"] for one in members} == {"ada@acme.example"}
@@ -138,6 +140,7 @@ def test_prune_removes_no_organization(business: Business) -> None:
         ({"policies": {"second_factor": "none"}}, "MFA policy conflicts"),
         ({"policies": {"join_by_domain": True}}, "JIT needs an active connection"),
         ({"policies": {"password": {"min_length": 20, "max_length": 10}}}, "MinLength"),
+        ({"policies": {"allowed_methods": ["passkey"]}}, "does not offer passkey"),
         ({"policies": {"default_role": "Nothing"}}, "expected a role"),
         ({"members": [{"account": "nobody@acme.example", "roles": ["Member"]}]}, "of an account"),
         ({"members": [{"account": "ada@acme.example", "roles": ["Nothing"]}]}, "expected roles"),

@@ -31,6 +31,8 @@ from app.hub.visit import current_visit, interaction_address
 from app.kit.errors import ApiError
 
 _CHOOSE: Final = "/login/choose"
+METHOD: Final = "method"
+"""Value of `needs`: an organization of the account requires another method, which the interaction's cookie holds."""
 
 
 @pages.get("/login")
@@ -56,7 +58,10 @@ def show_login() -> Response:
     identifier = reauthentication.name if reauthentication is not None else hint
     reset, needs = request.args.get("reset"), request.args.get("needs", "")
     data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
-    page = login_page(LoginForm.of(visit.tenant.identifiers, data=data), reauthentication=reauthentication)
+    limit = visit.interaction.method_limit if visit.interaction and needs == METHOD else None
+    form = LoginForm.of(visit.tenant.identifiers, data=data)
+    page = login_page(form, reauthentication=reauthentication, limit=limit if reauthentication is None else None)
+    page = replace(page, limit=limit)
     shows_all = request.args.get("methods") == "all"
     page = replace(page, is_reset=reset == "done", is_passkey_set=reset == "passkey", needs=needs, shows_all=shows_all)
     return page.render()
@@ -75,7 +80,10 @@ def submit_login() -> Response:
         return offer_to_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
-    return begin_method(journey.follow(step), step, PASSWORD)
+    response = journey.follow(step)
+    if step.method_limit is not None:  # the other method's page needs it again
+        return carry_identifier(response, form.identifier.data or "")
+    return begin_method(response, step, PASSWORD)
 
 
 @pages.get(_CHOOSE)

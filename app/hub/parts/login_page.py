@@ -10,6 +10,7 @@ from flask import Response
 from flask_babel import lazy_gettext as _l
 
 from app.contract.captcha import Challenge
+from app.contract.organizations_models import MethodLimit
 from app.hub.forms import captcha
 from app.hub.forms.captcha import OTHER_QUESTION
 from app.hub.forms.captcha_widget import Widget
@@ -18,13 +19,14 @@ from app.hub.forms.login import LoginForm
 from app.hub.page import Notice, Page
 from app.hub.parts import sign_in_methods
 from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
-from app.hub.parts.sign_in_methods import SignInMethod
+from app.hub.parts.sign_in_methods import PASSKEY, PASSWORD, SignInMethod
 from app.hub.parts.sign_in_refusals import (
     CHALLENGED,
     CHECK_MORE,
     NEEDS,
     STOPPED,
     RefusalReason,
+    method_notice,
     sign_in_notice,
 )
 from app.hub.tenancy import Identifier
@@ -71,6 +73,8 @@ class LoginPage(Page):
     """The signed-in account that must reauthenticate, if any."""
     last_key: str = ""
     """The key of the method that this browser used last."""
+    limit: MethodLimit | None = None
+    """The methods that an organization of the account allows, after a sign-in by another."""
     shows_all: bool = False
     """Whether the page shows more methods than two rows of tiles hold."""
 
@@ -121,7 +125,9 @@ class LoginPage(Page):
 
     @property
     def takes_password(self) -> bool:
-        return self.reauthentication is None or self.reauthentication.has_password
+        if self.reauthentication is not None:
+            return self.reauthentication.has_password
+        return self.limit is None or PASSWORD in self.limit.allowed_methods
 
     @property
     def carries(self) -> bool:
@@ -159,6 +165,8 @@ class LoginPage(Page):
 
     @property
     def notice(self) -> Notice | None:
+        if self.limit is not None and not self.refusal:
+            return method_notice(self.limit)
         if self.needs in NEEDS and not self.refusal:
             return NEEDS[self.needs]
         if self.is_reset and not self.refusal:
@@ -192,6 +200,12 @@ class LoginPage(Page):
             "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
             "not wanted here": cls(LoginForm.of((email,)), needs="address"),
             "not asked elsewhere": cls(LoginForm.of((email,)), needs="silent"),
+            "one method required": cls(LoginForm.of((email,), **given), limit=_limit("password")),
+            "another method required": cls(
+                LoginForm.of((email,), **given),
+                limit=_limit("email", "sms"),
+                methods=sign_in_methods.sample_methods(),
+            ),
             "connects": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
             "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
             "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
@@ -250,7 +264,7 @@ class PasskeyLoginPage(LoginPage):
 
     @property
     def has_button(self) -> bool:
-        return self.passkeys != "autofill" or self.reauthentication is not None
+        return self.passkeys != "autofill" or self.reauthentication is not None or self.limit is not None
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -282,6 +296,7 @@ class PasskeyLoginPage(LoginPage):
             "more ways than tiles, all": cls(form, **cls._every_method(twice=True), shows_all=True),
             "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
             "after a new passkey": cls(form, is_passkey_set=True),
+            "passkey required": cls(form, relying_party="Acme Shop", limit=_limit("passkey")),
         }
 
     @staticmethod
@@ -339,6 +354,10 @@ def _locked_form(challenge: Challenge | None) -> LoginForm:
     return form
 
 
+def _limit(*methods: str) -> MethodLimit:
+    return MethodLimit.model_validate({"organization": "Globex Gardens", "allowed_methods": methods})
+
+
 WRONG_ANSWER = _l("Wrong answer.")
 
 
@@ -348,6 +367,7 @@ def login_page(
     wait_seconds: int = 0,
     *,
     reauthentication: Reauthentication | None = None,
+    limit: MethodLimit | None = None,
 ) -> LoginPage:
     visit = current_visit()
     relying_party = visit.relying_party
@@ -361,9 +381,14 @@ def login_page(
     by_kind = {"methods": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
     offered: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
     offered["last_key"] = sign_in_methods.last_used()
+    if limit is not None:
+        offered |= {name: _allowed_methods(limit, offered[name]) for name in by_kind} | {"limit": limit, "last_key": ""}
     if form.captcha.is_shown or form.asks_question:
         return LockedLoginPage(form, *common, **offered, reauthentication=reauthentication)
-    if visit.tenant.passkeys and (reauthentication is None or reauthentication.has_passkey):
+    has_passkeys = (
+        reauthentication.has_passkey if reauthentication else limit is None or PASSKEY in limit.allowed_methods
+    )
+    if visit.tenant.passkeys and has_passkeys:
         return PasskeyLoginPage(
             form, *common, **offered, reauthentication=reauthentication, passkeys=visit.tenant.passkeys
         )
@@ -375,6 +400,11 @@ def _available_methods(
 ) -> tuple[SignInMethod, ...]:
     """Return the methods that the account can reauthenticate with; all methods without a reauthentication."""
     return tuple(method for method in methods if reauthentication is None or method.key in reauthentication.methods)
+
+
+def _allowed_methods(limit: MethodLimit, methods: tuple[SignInMethod, ...]) -> tuple[SignInMethod, ...]:
+    """Return the methods that an organization allows."""
+    return tuple(method for method in methods if sign_in_methods.kind_of(method.key) in limit.allowed_methods)
 
 
 def new_login_form(**given: Any) -> LoginForm:

@@ -43,12 +43,18 @@ class SignInMethod:
     """The well-known provider of a connection."""
 
 
+_KINDS: Final = {MAIL: "email", DEVICE: "email"}
 _METHODS: Final = {
     PASSKEY: (_l("Sign in with a passkey"), pgettext("way to sign in", "Passkey"), "passkey"),
     MAIL: (_l("Get an email link"), pgettext("way to sign in", "Email link"), "mail"),
     SMS: (_l("Get a code by text message"), pgettext("way to sign in", "Text message"), "message"),
     DEVICE: (_l("Approve on another device"), pgettext("way to sign in", "Another device"), "devices"),
 }
+
+
+def kind_of(key: str) -> str:
+    """Return the method of the interface (`SignInMethod` of the contract) that a key of a page is one of."""
+    return "connection" if key.startswith(CONNECTION_METHOD) else _KINDS.get(key, key)
 
 
 def tenant_methods() -> tuple[SignInMethod, ...]:

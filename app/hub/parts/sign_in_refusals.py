@@ -10,6 +10,7 @@ from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors as e
+from app.contract.organizations_models import MethodLimit
 from app.hub.page import Notice
 from app.hub.parts.formatting import LONGEST_COUNTDOWN
 from app.kit.errors import ApiError
@@ -72,6 +73,13 @@ NEEDS: Final = {
     ),
 }
 """Notices after a redirect that did not complete the sign-in, by the value of `needs` in the address."""
+
+
+def method_notice(limit: MethodLimit) -> Notice:
+    """Return the notice of a sign-in by a method that an organization does not allow."""
+    methods = [method for method in limit.allowed_methods if method in _REQUIRED]
+    heading, text = _REQUIRED[methods[0]] if len(methods) == 1 else _SEVERAL
+    return Notice(heading % {"organization": limit.organization}, text, "note")
 
 
 def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
@@ -148,6 +156,23 @@ _NOTICES: Final = {
     ),
     RefusalReason.SESSIONS: Notice(_l("Too many devices signed in"), _l("Sign out on another device, then try again.")),
 }
+
+
+_REQUIRED: Final = {
+    "password": (_l("%(organization)s requires a password"), _l("Enter your password to continue.")),
+    "passkey": (_l("%(organization)s requires a passkey"), _l("Use a passkey to continue.")),
+    "email": (_l("%(organization)s requires sign-in by email"), _l("Get an email link to continue.")),
+    "sms": (_l("%(organization)s requires a code by text message"), _l("Get a code by text message to continue.")),
+    "connection": (
+        _l("%(organization)s requires a connected account"),
+        _l("Sign in with the account that your organization uses."),
+    ),
+}
+"""Heading and text for the only method that an organization allows."""
+_SEVERAL: Final = (
+    _l("%(organization)s requires another sign-in method"),
+    _l("Choose one of the methods below to continue."),
+)
 
 
 REFUSALS: Final[dict[type[ApiError], RefusalReason]] = {

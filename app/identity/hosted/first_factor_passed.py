@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.hub import Next, Step
+from app.contract.organizations_models import MethodLimit
 from app.identity.authentication.recovery import sending
-from app.identity.authentication.sign_in import eligibility, interactions, risks, second_factor, sessions
+from app.identity.authentication.sign_in import (
+    allowed_methods,
+    eligibility,
+    interactions,
+    risks,
+    second_factor,
+    sessions,
+)
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import Authentication
@@ -20,6 +28,8 @@ EXPIRED = "expired"
 """The reason of a token that replaces an expired password."""
 KEY = "second_factor"
 """The member of an interaction's request with the hash of the continuation token."""
+METHOD = "method"
+"""The problem of a sign-in by a method that an organization does not allow."""
 STEP_UP = "step_up"
 """The member with the session that only needs a second factor."""
 
@@ -28,6 +38,8 @@ def try_sign_in(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
 ) -> Next | None:
     """Sign in after one factor other than a password; None if the account may not sign in by it."""
+    if (limited := method_step(context, interaction, account, authentication)) is not None:
+        return limited
     try:
         required = (
             None
@@ -40,6 +52,31 @@ def try_sign_in(
     if not can_proceed(context, account, authentication.kind):
         return None
     return continue_sign_in(context, interaction, account, authentication, required)
+
+
+def method_step(
+    context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
+) -> Next | None:
+    """Return the step that asks for another method, if an organization of the account requires one."""
+    try:
+        allowed_methods.refuse(context, account, authentication.methods)
+    except e.LoginNotAllowed as refusal:
+        return ask_for_method(context, interaction, refusal)
+    return None
+
+
+def ask_for_method(context: Context, interaction: Interaction | None, refusal: e.LoginNotAllowed) -> Next:
+    """Return the login step of a sign-in whose first factor was verified, with the methods that the account may use."""
+    binding = None
+    if interaction is None or interaction.is_done:
+        interaction, binding = interactions.begin(context, next_step.RETURN, {})
+    return Next(
+        step=Step.LOGIN,
+        attempt=interaction.interaction_id,
+        binding=binding,
+        problem=METHOD,
+        method_limit=MethodLimit.model_validate(refusal.data),
+    )
 
 
 def continue_sign_in(

@@ -100,6 +100,8 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
         return verification.after_password_by_phone(
             context, unfinished, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
+    except e.LoginNotAllowed as refusal:
+        return first_factor_passed.ask_for_method(context, unfinished, refusal)
     authentication = Authentication(
         (sign_in.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from app.identity.authentication.sign_in import allowed_methods
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.service import PASSWORD
 from app.identity.credentials.passkeys import store
@@ -22,8 +23,13 @@ _PROGRESSIVE, _LOCAL, _DATE = "ProgressiveFlag", "LocalEnrollmentFlag", "Progres
 
 
 def is_due(context: Context, account: Account, authentication: Authentication) -> bool:
-    """Return whether a passkey is offered after a sign-in by password. Costs one query if the tenant offers passkeys."""
+    """Return whether a passkey is offered after a sign-in by password. Costs one query if the tenant offers passkeys.
+
+    An account whose organization requires one that it lacks is asked at each sign-in.
+    """
     settings = context.tenant.settings
+    if settings.passkeys and account.email and allowed_methods.needs_passkey(context, account, authentication.methods):
+        return webauthn_origins.supports_passkeys(context)
     is_on = settings.passkeys and settings.passkey_settings.progressive_enrollment
     if (
         not is_on

@@ -229,6 +229,8 @@ def _offer_local(
 ) -> Next:
     if interaction is None or interaction.is_done:
         return first_factor_passed.try_sign_in(context, interaction, account, authentication) or next_step.START_AGAIN
+    if (limited := first_factor_passed.method_step(context, interaction, account, authentication)) is not None:
+        return limited
     if not sign_in_service.try_complete_sign_in(context, account, authentication.kind):
         raise e.AccountBlocked
     interaction = interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **{LOCAL: True})

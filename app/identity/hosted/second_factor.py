@@ -86,6 +86,10 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
         pending = second_factor.verify(context, pending, req.kind, response)
         if interaction is not None and _is_step_up(interaction):
             return _confirmed(context, interaction, pending)
+        if (
+            limited := first_factor_passed.method_step(context, interaction, pending.account, pending.authentication)
+        ) is not None:
+            return limited
         account = second_factor.finish(context, pending)
     except OVER:
         return _next_or_start(context, interaction)

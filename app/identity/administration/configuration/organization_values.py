@@ -53,6 +53,7 @@ def policies(wanted: OrganizationPolicies, role_id: str | None) -> Policies:
                 "access_token_ttl": wanted.access_token_seconds,
                 "refresh_token_ttl": wanted.refresh_token_seconds,
             },
+            "method_policy": {"allowed_methods": wanted.allowed_methods and list(wanted.allowed_methods)},
         }
     )
 
@@ -122,6 +123,7 @@ def _of_policies(held: Policies, names: dict[str, str]) -> dict[str, Any]:
         "default_role": names.get(role_id) if role_id is not None else None,
         "seats": held.member_policy.seats,
         "password": {name: value for name, value in rules.items() if value is not None} or None,
+        "allowed_methods": held.method_policy.allowed_methods,
         "access_token_seconds": held.session_policy.access_token_ttl,
         "refresh_token_seconds": held.session_policy.refresh_token_ttl,
     }

@@ -17,7 +17,7 @@ from app.contract.second_factors.challenge import (
     FactorLogin,
 )
 from app.contract.sign_in import Login
-from app.identity.authentication.sign_in import risks, second_factor, service, tenant_requirements
+from app.identity.authentication.sign_in import allowed_methods, risks, second_factor, service, tenant_requirements
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.tenant_requirements import Requirement
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
@@ -51,8 +51,10 @@ def complete(
 
     Raises:
         AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions.
+        LoginNotAllowed: an organization of the account requires another method.
         TwoFactorOn: the only second factor was just used as the first.
     """
+    allowed_methods.refuse(context, account, authentication.methods)
     required = (
         None
         if second_factor.MFA in authentication.methods
@@ -67,13 +69,14 @@ def complete(
 def try_single_factor(context: Context, account: Account, authentication: Authentication) -> bool:
     """Record a sign-in by one factor other than a password, where one factor is enough.
 
-    Returns False where the account may not sign in, needs a second factor, or must first accept a policy or consent.
+    Returns False where the account may not sign in by it, needs a second factor, or must first accept a policy or consent.
     """
     try:
+        allowed_methods.refuse(context, account, authentication.methods)
         is_sufficient = risks.required_factor(
             context, account, authentication.channel
         ) is None and tenant_requirements.are_met(context, account)
-    except e.TwoFactorOn:
+    except (e.TwoFactorOn, e.LoginNotAllowed):
         return False
     return is_sufficient and service.try_complete_sign_in(
         context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook
@@ -130,7 +133,11 @@ def begin_session(
     *,
     after: Requirement | None = None,
 ) -> FactorLogin:
-    """Begin an API session for a complete, recorded sign-in; raises the first unmet requirement after `after`."""
+    """Begin an API session for a complete, recorded sign-in; raises the first unmet requirement after `after`.
+
+    Raises LoginNotAllowed too, where a policy changed since the first factor was verified.
+    """
+    allowed_methods.refuse(context, account, authentication.methods)
     tenant_requirements.refuse_unmet(context, account, authentication, after)
     provider = {} if authentication.kind in _IDENTIFIER_KINDS else {"provider": authentication.kind}
     issued = service.issue_tokens(context, account, authentication.methods, **provider)

@@ -8,7 +8,7 @@ from typing import Any
 from app.contract import errors as e
 from app.identity.authentication.recovery import sending
 from app.identity.authentication.recovery.sending import ResetOptions
-from app.identity.authentication.sign_in import eligibility, identifiers, locks, risks
+from app.identity.authentication.sign_in import allowed_methods, eligibility, identifiers, locks, risks
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
@@ -71,6 +71,7 @@ def verify(
         PasswordBreached, PasswordResetMailed: the password is right, and is in a list of breached passwords.
         LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, but the account may not
             sign in.
+        LoginNotAllowed: the password is right, but an organization of the account requires another method.
         MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification of `options` could
             not be sent; programs get this error, hosted pages do not.
     """
@@ -81,6 +82,7 @@ def verify(
     account = _verify_password(context, lookup, password, solved)
     new_hash = _rehash_if_stale(context, account, password)
     _refuse_ineligible(context, lookup, solved, options)
+    allowed_methods.refuse(context, account, (PASSWORD,))
     refuse_breached(context, account, password)
     risks.refuse_new_origin(context, account)
     required = risks.required_factor(context, account)

@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.contract.organizations import SetPolicies
 from app.contract.organizations_models import Policies
-from app.identity.directory.organizations import joined_domains, names, role_store, service, store
+from app.identity.directory.organizations import joined_domains, names, role_store, service, sign_in_methods, store
 from app.identity.directory.organizations.organization import Organization
 from app.identity.directory.organizations.tables import organization_connections
 from app.identity.platform.context import Context
@@ -20,7 +20,7 @@ def change(context: Context, req: SetPolicies) -> Policies:
     """Change the policies, member by member, and return all.
 
     Raises:
-        BadField: the shortest password would be longer than the longest.
+        BadField: the shortest password would be longer than the longest, or the tenant does not offer a sign-in method.
         WrongDefaultMemberRole: no role of the tenant or of the organization.
         MfaPolicyConflict: the tenant's settings do not allow the mode.
         JitWithoutConnection: the organization has no active connection.
@@ -58,6 +58,8 @@ def check(
     shortest, longest = password.min_length, password.max_length
     if shortest is not None and longest is not None and shortest > longest:
         raise e.BadField("The PasswordPolicy.MinLength is not formatted correctly: it exceeds MaxLength.")
+    if (methods := given.method_policy.allowed_methods) is not None:
+        sign_in_methods.check(context.tenant.settings, methods)
     mode = given.mfa_policy.enforcement_mode
     if mode is not None and not is_mode_allowed(context.tenant.settings, mode):
         raise e.MfaPolicyConflict

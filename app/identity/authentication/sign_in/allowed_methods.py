@@ -1,0 +1,83 @@
+"""Refuses sign-ins by methods that an account's organizations do not allow (decision 0195)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.organizations_models import MethodLimit
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.sign_in.sessions import FEDERATED
+from app.identity.credentials.passkeys import store as passkeys
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import sign_in_methods
+from app.identity.platform.context import Context
+
+_BY_AMR: Final = {
+    "pwd": sign_in_methods.PASSWORD,
+    "otp": sign_in_methods.EMAIL,
+    "sms": sign_in_methods.SMS,
+    "pin": sign_in_methods.PIN,
+    FEDERATED: sign_in_methods.CONNECTION,
+}
+
+
+def method_of(amr: Sequence[str]) -> str:
+    """Return the method of a sign-in by its first `amr` value; that of a passkey depends on the key."""
+    return _BY_AMR.get(amr[0], sign_in_methods.PASSKEY)
+
+
+def refuse(context: Context, account: Account, amr: Sequence[str]) -> None:
+    """Refuse a sign-in whose first factor is verified, by a method that an organization of the account does not allow.
+
+    An account that has set up none of the allowed methods may sign in by another, to set one up. Members cost one statement.
+
+    Raises LoginNotAllowed, whose `Data` is a `MethodLimit`. Call it only after the first factor was verified.
+    """
+    allowed = sign_in_methods.of_account(context, account)
+    if allowed is None or (method := method_of(amr)) in allowed.methods:
+        return
+    org_id, name = allowed.refusing(method)
+    if not _can_use_any(context, account, allowed.methods):
+        context.audit.record("sign_in.method_tolerated", uid=account.uid, method=method, org_id=org_id)
+        return
+    context.audit.record("sign_in.refused", uid=account.uid, reason="method", method=method, org_id=org_id)
+    limit = MethodLimit.model_validate({"organization": name, "allowed_methods": allowed.methods})
+    sentence = f"{name} requires another sign-in method of its members: {', '.join(allowed.methods)}."
+    raise e.LoginNotAllowed(sentence, data=limit.model_dump(by_alias=True))
+
+
+def needs_passkey(context: Context, account: Account, amr: Sequence[str]) -> bool:
+    """Return whether the account was tolerated with another method, and a passkey would be allowed."""
+    allowed = sign_in_methods.of_account(context, account)
+    if allowed is None or sign_in_methods.PASSKEY not in allowed.methods or method_of(amr) in allowed.methods:
+        return False
+    return not _has_passkey(context, account)
+
+
+def _can_use_any(context: Context, account: Account, methods: Iterable[str]) -> bool:
+    """Return whether the account has set up one of the methods; a PIN only renews a session."""
+    return any(_CAN_USE[method](context, account) for method in methods if method in _CAN_USE)
+
+
+def _has_connection(context: Context, account: Account) -> bool:
+    """Return whether the account has an identity of an active connection, or its verified address leads one to it."""
+    active = set(connections.active_names(context))
+    if any(identity.provider in active for identity in linked_identities.of(account)):
+        return True
+    return account.email_verified and any(one.trusts_email for one in connections.active_connections(context))
+
+
+def _has_passkey(context: Context, account: Account) -> bool:
+    return any(not one.facts.get(passkeys.SECOND_FACTOR_ONLY) for one in passkeys.by_account(context, account.uid))
+
+
+_CAN_USE: Final = {
+    sign_in_methods.PASSWORD: lambda _, account: account.password_hash is not None,
+    sign_in_methods.PASSKEY: _has_passkey,
+    sign_in_methods.EMAIL: lambda _, account: bool(account.email),
+    sign_in_methods.SMS: lambda _, account: bool(account.phone and account.phone_verified),
+    sign_in_methods.CONNECTION: _has_connection,
+}

@@ -1,0 +1,89 @@
+"""The sign-in methods that organizations allow their members (decision 0195)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from sqlalchemy import select
+
+from app.contract import errors as e
+from app.contract.configuration import TenantSettings
+from app.contract.organizations_models import Policies, SignInMethod
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations.tables import organization_user_roles, organizations
+from app.identity.platform.context import Context
+
+O, M = organizations.c, organization_user_roles.c  # noqa: E741 - short names of columns, as in all stores
+PASSWORD: Final = "password"
+PASSKEY: Final = "passkey"
+EMAIL: Final = "email"
+SMS: Final = "sms"
+CONNECTION: Final = "connection"
+PIN: Final = "pin"
+METHODS: Final[tuple[str, ...]] = get_args(SignInMethod)
+
+
+@dataclass(frozen=True)
+class AllowedMethods:
+    """The methods that an account may sign in with, and the organizations that limit them, each with its own methods."""
+
+    methods: tuple[str, ...]
+    by_organization: tuple[tuple[str, str, frozenset[str]], ...]
+    """Id, display name and allowed methods, by name."""
+
+    def refusing(self, method: str) -> tuple[str, str]:
+        """Return id and display name of the first organization that does not allow a method that is not among `methods`."""
+        return next((org_id, name) for org_id, name, methods in self.by_organization if method not in methods)
+
+
+def offered(settings: TenantSettings) -> frozenset[str]:
+    """Return the methods that the tenant offers to every account."""
+    is_offered = {
+        PASSWORD: True,
+        PASSKEY: settings.passkeys,
+        EMAIL: settings.passwordless_email or settings.one_touch or settings.smart_login,
+        SMS: settings.phone_login and (settings.passwordless_sms or settings.one_touch),
+        CONNECTION: any(one.is_active for one in settings.connections.values()),
+        PIN: settings.pin.is_on and settings.pin.login,
+    }
+    return frozenset(method for method, is_on in is_offered.items() if is_on)
+
+
+def check(settings: TenantSettings, methods: Collection[str]) -> None:
+    """Refuse methods that would leave members without a way to sign in.
+
+    Raises BadField: the tenant does not offer a method, or a PIN alone is allowed, which only renews a session.
+    """
+    on = offered(settings)
+    if missing := [method for method in methods if method not in on]:
+        raise e.BadField(f"The MethodPolicy.AllowedMethods is not accepted: the tenant does not offer {missing[0]}.")
+    if set(methods) == {PIN}:
+        raise e.BadField("The MethodPolicy.AllowedMethods is not accepted: a PIN only renews a session.")
+
+
+def of_account(context: Context, account: Account) -> AllowedMethods | None:
+    """Return the methods that the account's active organizations allow; None where none limits them.
+
+    Several organizations limit them to what all of them allow; where that is nothing, to what any of them allows. A policy
+    waits while the tenant offers none of its methods. One statement for members, none for others.
+    """
+    if not account.has_organizations or not context.tenant.settings.organizations.enabled:
+        return None
+    tenant_id, on = context.tenant.tenant_id, offered(context.tenant.settings)
+    mine = select(M.org_id).where(M.tenant_id == tenant_id, M.uid == account.uid)
+    where = (O.tenant_id == tenant_id, O.is_active, O.org_id.in_(mine))
+    rows = context.work.all(select(O.org_id, O.name, O.display, O.policies).where(*where).order_by(O.name_key))
+    limits = [
+        (row.org_id, str(row.display.get("Name") or row.name), frozenset(allowed) & on)
+        for row in rows
+        if (allowed := Policies.model_validate(row.policies).method_policy.allowed_methods)
+    ]
+    limits = [limit for limit in limits if limit[2] - {PIN}]
+    if not limits:
+        return None
+    sets = [methods for _, _, methods in limits]
+    common = frozenset.intersection(*sets)
+    left = common if common - {PIN} else frozenset.union(*sets)
+    return AllowedMethods(tuple(method for method in METHODS if method in left), tuple(limits))
