@@ -296,6 +296,15 @@ def test_connection_is_switched_and_deleted(business: Business) -> None:
     assert connected(business, Domain=NAME)["GroupRoles"] == []
 
 
+def test_deactivated_connection_is_listed_as_inactive(business: Business) -> None:
+    path = f"{PATH}/{business.org}/connections"
+    made = connected(business)
+    for is_active in (False, True):
+        answer = business.send("PUT", f"{PATH}/{business.org}/connections/{made['Id']}/status", {"Active": is_active})
+        assert answered(answer) == {"IsActive": is_active}
+        assert [one["IsActive"] for one in answered(business.send("GET", path))["Data"]] == [is_active]
+
+
 def test_connection_of_another_organization_is_unknown(business: Business) -> None:
     made = connected(business, org=business.create())
     for method, path, body in (

@@ -47,7 +47,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("rows", nargs="*", choices=[[], *(name for name, _ in ORDER)], metavar="ROW")
     is_full = os.environ.get("BENCH_FULL") == "1"
     parser.add_argument("--full", action="store_true", default=is_full, help="10,000 sign-ins (or BENCH_FULL=1)")
-    parser.add_argument("--scale", action="store_true", default=is_full, help="10,000 tenants and 1,000,000 accounts")
+    parser.add_argument(
+        "--scale", action="store_true", default=is_full, help="10,000 tenants, 1,000,000 accounts and memberships"
+    )
     return parser.parse_args()
 
 

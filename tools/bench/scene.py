@@ -20,6 +20,15 @@ TENANT, TWO_STEP_TENANT, RELYING_PARTY = "bench", "bench-two", "bench-shop"
 CLIENT_SECRET = "a-secret-of-the-bench-only-0123456789"
 REDIRECT = "http://relying.localhost/callback"
 PASSWORD = "Correct-horse-7-battery"
+API_KEY, API_SECRET = "5e0c7d1a-0000-4000-8000-00000000be01", "5e0c7d1a-0000-4000-8000-00000000be02"
+"""Of the tenant `bench`."""
+ORGANIZATION = "Bench Gardens"
+ORGANIZATIONS = {
+    "api_key": API_KEY,
+    "api_secret": API_SECRET,
+    "organization_roles": [{"name": "Manager", "permissions": ["org:manage"]}],
+    "organizations": [{"name": ORGANIZATION, "members": [{"account": "ada1@example.com", "roles": ["Manager"]}]}],
+}
 ACCOUNTS = 50
 CHEAP_HASH = {"memory_kib": 8192, "iterations": 1, "parallelism": 1}
 """The least the product allows: it disturbs what is measured beside it least."""
@@ -162,7 +171,7 @@ def prepare(folder: Path, port: int) -> None:
     """Migrate and apply: tenants with the cheapest hash for the CPU rows, one with the shipped hash for memory."""
     stated = folder / "bench.yaml"
     tenants = [
-        configuration(TENANT, CHEAP_HASH),
+        {**configuration(TENANT, CHEAP_HASH), **ORGANIZATIONS},
         configuration(TWO_STEP_TENANT, CHEAP_HASH, **TWO_STEPS),
         configuration(f"{TENANT}-hash", {}),
     ]

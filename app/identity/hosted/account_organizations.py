@@ -107,9 +107,7 @@ def _own(context: Context, account: Account, found: list[Membership]) -> list[co
     """Return organizations as the account's pages show them, in a fixed number of statements."""
     ids = [one.organization.org_id for one in found]
     people, owners = memberships.count_people(context, ids), own_members.owners_of(context, ids)
-    since: dict[str, Any] = {}
-    for role in member_store.of_account(context, account.uid):  # the oldest first
-        since.setdefault(role.org_id, role.created_at)
+    since = member_store.joined_at(context, account.uid, ids)
     return [
         contract.OwnOrganization(
             id=one.organization.org_id,

@@ -8,6 +8,7 @@ from tools.bench.rows import (
     documents,
     login_page,
     memory,
+    organizations,
     own_account,
     page_bytes,
     password_hash,
@@ -33,6 +34,7 @@ ORDER: tuple[tuple[str, Row], ...] = (
     ("slow", slow_clients.measured),
     ("start", start.measured),
     ("memory", memory.measured),
+    ("organizations", organizations.measured),
     ("scale", scale.measured),
 )
 """The name, as `python -m tools.bench NAME...` takes it, and the row. What fills the database comes last."""

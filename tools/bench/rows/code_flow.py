@@ -35,7 +35,8 @@ def tokens(browser: Visitor, program: Visitor, endpoints: dict[str, str], number
         "code_challenge": CHALLENGE,
         "code_challenge_method": "S256",
     }
-    start = browser.get(f"{path_of(endpoints['authorization_endpoint'])}?{urlencode(query)}")
+    address = path_of(endpoints["authorization_endpoint"])
+    start = browser.get(f"{address}{'&' if '?' in address else '?'}{urlencode(query)}")
     end = browser.follow(start)
     answered = parse_qs(urlsplit(end.location).query)
     if not end.location.startswith(REDIRECT) or "code" not in answered:

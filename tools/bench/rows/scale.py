@@ -58,19 +58,20 @@ def fill(database: Path) -> None:
         (uid,) = connection.execute("SELECT uid FROM accounts WHERE tenant_id = ?", [tenant_id]).fetchone()
         mine = f"tenant_id = '{tenant_id}'"
         new = {"tenant_id": "'fill-' || n", "name": "'fill' || n", "api_key": "'fill-key-' || n"}
-        _copy(connection, "tenants", mine, new, TENANTS)
-        _copy(connection, "applications", mine, {"tenant_id": new["tenant_id"]}, TENANTS)
+        copy(connection, "tenants", mine, new, TENANTS)
+        copy(connection, "applications", mine, {"tenant_id": new["tenant_id"]}, TENANTS)
         mine += f" AND uid = '{uid}'"
         new = {"uid": "'fill-' || n", "profile_id": "'fill-p-' || n", "email": "'fill' || n || '@example.com'"}
-        _copy(connection, "accounts", mine, new, ACCOUNTS)
+        copy(connection, "accounts", mine, new, ACCOUNTS)
         new = {"uid": new["uid"], "value": new["email"]}
-        _copy(connection, "identifiers", f"{mine} AND kind = 'email'", new, ACCOUNTS)
+        copy(connection, "identifiers", f"{mine} AND kind = 'email'", new, ACCOUNTS)
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("ANALYZE")
 
 
-def _copy(connection: sqlite3.Connection, table: str, source: str, new: dict[str, str], times: int) -> None:
+def copy(connection: sqlite3.Connection, table: str, source: str, new: dict[str, str], times: int) -> None:
+    """Insert so many copies of the rows that `source` selects; `new` has the columns that differ, as SQL of the number `n`."""
     columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
     values = ", ".join(new.get(column, column) for column in columns)
     copied = f"INSERT INTO {table} SELECT {values} FROM {table}, numbers WHERE {source}"  # noqa: S608 -- no input from outside

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import String, cast, select
 
 from app.contract.configuration import PasswordPolicy
 from app.contract.organizations_models import Policies
@@ -26,8 +26,9 @@ def policies_of(context: Context, account: Account) -> list[Policies]:
         return []
     tenant_id = context.tenant.tenant_id
     mine = select(M.org_id).where(M.tenant_id == tenant_id, M.uid == account.uid)
-    rows = context.work.all(select(O.policies).where(O.tenant_id == tenant_id, O.is_active, O.org_id.in_(mine)))
-    return [Policies.model_validate(row.policies) for row in rows if row.policies]
+    sets_some = cast(O.policies, String) != "{}"
+    where = (O.tenant_id == tenant_id, O.is_active, O.org_id.in_(mine), sets_some)
+    return [Policies.model_validate(row.policies) for row in context.work.all(select(O.policies).where(*where))]
 
 
 def requires_second_factor(context: Context, account: Account) -> bool:

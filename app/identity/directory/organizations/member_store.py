@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, insert, select
@@ -27,8 +28,13 @@ H, P = organization_role_permissions.c, organization_permissions.c
 _COLUMNS = (M.user_role_id, M.uid, M.org_id, M.role_id)
 
 
-def memberships(context: Context, uid: str, org_id: str | None = None) -> list[Membership]:
-    """Return the memberships of an account with roles and permissions, the oldest organization first, in one statement."""
+def memberships(
+    context: Context, uid: str, org_id: str | None = None, *, name_key: str | None = None
+) -> list[Membership]:
+    """Return the memberships of an account with roles and permissions, the oldest organization first, in one statement.
+
+    `org_id` or `name_key` selects one organization.
+    """
     joined = (
         organization_user_roles.join(organizations, (O.tenant_id == M.tenant_id) & (O.org_id == M.org_id))
         .join(organization_roles, (R.tenant_id == M.tenant_id) & (R.role_id == M.role_id))
@@ -37,6 +43,7 @@ def memberships(context: Context, uid: str, org_id: str | None = None) -> list[M
     )
     columns = (*store.COLUMNS, R.role_id, R.name.label("role_name"), P.name.label("permission_name"))
     where = [*_of(context, M.uid == uid), *([M.org_id == org_id] if org_id is not None else [])]
+    where += [O.name_key == name_key] if name_key is not None else []
     ordered = select(*columns).select_from(joined).where(*where).order_by(O.created_at, O.org_id, R.name_key, R.role_id)
     found: dict[str, tuple[Any, dict[str, MemberRole], set[str]]] = {}
     for row in context.work.all(ordered):
@@ -54,6 +61,13 @@ def count_people(context: Context, org_ids: Collection[str]) -> dict[str, int]:
     counted = select(M.org_id, func.count(M.uid.distinct()).label("people"))
     where = _of(context, M.org_id.in_(org_ids))
     return {row.org_id: int(row.people) for row in context.work.all(counted.where(*where).group_by(M.org_id))}
+
+
+def joined_at(context: Context, uid: str, org_ids: Collection[str]) -> dict[str, datetime]:
+    """Return when an account got its first role in each of these organizations."""
+    first = select(M.org_id, func.min(M.created_at).label("first")).group_by(M.org_id)
+    rows = context.work.all(first.where(*_of(context, M.uid == uid, M.org_id.in_(org_ids))))
+    return {row.org_id: row.first for row in rows}
 
 
 def owners(context: Context, org_ids: Collection[str]) -> dict[str, set[str]]:

@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import normalize_email
-from app.identity.directory.organizations import invitation_store, member_store, role_store, roles, service
+from app.identity.directory.organizations import invitation_store, member_store, names, role_store, roles, service
 from app.identity.directory.organizations.organization import Membership, Organization, Role
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -31,6 +31,14 @@ def in_organization(context: Context, account: Account, org_id: str) -> Membersh
     if not account.has_organizations or not context.tenant.settings.organizations.enabled:
         return None
     found = member_store.memberships(context, account.uid, org_id)
+    return next((one for one in found if one.organization.is_active), None)
+
+
+def in_named(context: Context, account: Account, name: str) -> Membership | None:
+    """Return the account's membership in the active organization of this name, in any letter case; None if it has none."""
+    if not account.has_organizations or not context.tenant.settings.organizations.enabled:
+        return None
+    found = member_store.memberships(context, account.uid, name_key=names.key_of(name))
     return next((one for one in found if one.organization.is_active), None)
 
 

@@ -78,12 +78,8 @@ def facts_of(context: Context, request: Authorization, membership: Membership | 
 
 
 def _named(context: Context, text: str, account: Account | None) -> Membership:
-    found = memberships.of(context, account) if account is not None else []
-    if names.is_id(names.ORGANIZATION, text):
-        match = next((one for one in found if one.organization.org_id == text), None)
-    else:
-        key = names.key_of(text)
-        match = next((one for one in found if names.key_of(one.organization.name) == key), None)
+    find = memberships.in_organization if names.is_id(names.ORGANIZATION, text) else memberships.in_named
+    match = find(context, account, text) if account is not None else None
     if match is None:
         raise RefusedByRedirect("access_denied", "The user is not a member of this organization.")
     return match
