@@ -19,7 +19,7 @@ from app.commands.errors import CommandError, open_services
     help="Also remove applications and templates that FILE doesn't list, and accounts that an earlier file created.",
 )
 def apply(file: Path, dry_run: bool, prune: bool) -> None:
-    """Create and update tenants to match FILE, in one transaction, all or nothing.
+    """Create and update tenants to match FILE in one transaction, all or nothing.
 
     Existing passwords, keys and secrets are never overwritten. Keys and secrets that FILE leaves out are generated and
     printed once. Running servers pick up the change within 5 seconds.
