@@ -1,6 +1,7 @@
 """Errors of the authorization endpoint: on an error page, or returned to the redirect URI."""
 
 import json
+from base64 import urlsafe_b64encode
 
 import pytest
 
@@ -175,6 +176,32 @@ def test_error_follows_requested_response_mode(shop: RelyingParty, browser: Brow
     assert "#error=" in (
         browser.authorize(shop.authorization_parameters(response_mode="fragment", prompt="none")).address or ""
     )
+
+
+def request_object(**members: object) -> str:
+    """Return an unsigned request object (OpenID Connect Core section 6.1)."""
+    parts = ({"alg": "none"}, members)
+    return ".".join(urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + "."
+
+
+def test_refused_request_object_is_answered_in_its_response_mode(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    text = request_object(response_mode="form_post", state="of the object")
+    step = browser.signed_in(ada).authorize(shop.authorization_parameters(request=text, state=None))
+    assert (step.step, step.fields["error"]) == (Step.FORM_POST, "request_not_supported")
+    assert step.fields["state"] == "of the object"
+    beside = browser.authorize(shop.authorization_parameters(request=text, response_mode="fragment"))
+    assert "#error=request_not_supported" in (beside.address or "")
+    assert parameters_of(beside)["state"] == "a state"
+
+
+@pytest.mark.parametrize("payload", ["", "!", "W10", "e30", "eyJyZXNwb25zZV9tb2RlIjo1fQ", "W1tbW1tbW1s"])
+def test_unreadable_request_object_is_answered_in_the_default_mode(
+    shop: RelyingParty, browser: Browser, payload: str
+) -> None:
+    step = browser.authorize(shop.authorization_parameters(request=f"e30.{payload}.x"))
+    assert parameters_of(step)["error"] == "request_not_supported"
 
 
 @pytest.mark.parametrize(
