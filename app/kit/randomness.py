@@ -17,8 +17,11 @@ def random_bytes(size_bytes: int) -> bytes:
 
 
 def guid() -> str:
-    """Return a random GUID with hyphens (RFC 9562 version 4)."""
-    return str(uuid.UUID(bytes=secrets.token_bytes(16), version=4))
+    """Return 128 random bits in the form of a GUID.
+
+    RFC 9562 version 4 fixes six of them, which leaves too few for a token (RFC 6749 section 10.10).
+    """
+    return str(uuid.UUID(bytes=secrets.token_bytes(16)))
 
 
 def uid() -> str:

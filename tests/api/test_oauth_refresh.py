@@ -1,5 +1,6 @@
 """Refresh tokens: rotation, reuse, narrowing."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -19,6 +20,13 @@ def test_refresh_token_rotates(shop: RelyingParty, browser: Browser, ada: Person
     assert second["refresh_token"] != first["refresh_token"]
     assert second["access_token"] != first["access_token"]
     assert shop.refresh(second["refresh_token"]).status_code == 200
+
+
+def test_tokens_are_long_enough_not_to_be_guessed(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    """RFC 6749 section 10.10; the access token keeps the interface's form, all of whose 128 bits are random."""
+    held = tokens(shop, browser, ada)
+    assert re.fullmatch(r"[A-Za-z0-9_-]{43}", held["refresh_token"])
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", held["access_token"])
 
 
 def test_refreshed_id_token_keeps_claims_of_sign_in(shop: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -1,4 +1,7 @@
-"""Issues, checks, rotates and revokes tokens. Access tokens are GUIDs, opaque to clients (interface user.md section 6)."""
+"""Issues, checks, rotates and revokes tokens.
+
+Access tokens have the form of a GUID (interface user.md section 6); no table gives refresh tokens one.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ def issue(
     store.add_access(context.work, row)
     refresh = None
     if with_refresh and settings.refresh_tokens:
-        refresh = randomness.guid()
+        refresh = randomness.token()
         until = min(now + timedelta(seconds=refresh_seconds or settings.refresh_token_minutes * 60), latest)
         store.add_refresh(context.work, {**row, "token_hash": randomness.digest(refresh), "expires_at": until})
     return IssuedTokens(text, refresh, ends, family)
