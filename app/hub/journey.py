@@ -200,4 +200,8 @@ _RESPONSES: Final[dict[Step, Callable[[Next], Response]]] = {
 }
 _EXTENDING_STEPS: Final = (Step.CHECK_MAIL, Step.RESET_SENT, Step.PIN_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR)
 """Steps that extend the lifetime of the interaction."""
-_REFUSED: Final = {"client": RequestError.UNKNOWN_APPLICATION, "redirect_uri": RequestError.WRONG_ADDRESS}
+_REFUSED: Final = {
+    "client": RequestError.UNKNOWN_APPLICATION,
+    "redirect_uri": RequestError.WRONG_ADDRESS,
+    "post_logout_redirect_uri": RequestError.WRONG_ADDRESS,
+}

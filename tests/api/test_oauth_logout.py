@@ -64,9 +64,23 @@ def test_id_token_hint_of_another_session_asks_for_confirmation(
         "javascript:alert(1)",
     ],
 )
-def test_unregistered_post_logout_uri_is_ignored(browser: Browser, hint: str, address: str) -> None:
-    step = browser.sign_out(id_token_hint=hint, post_logout_redirect_uri=address)
-    assert (step.step, step.address) == (Step.SIGNED_OUT, None)
+def test_unregistered_post_logout_uri_is_questioned_and_never_followed(
+    shop: RelyingParty, browser: Browser, hint: str, address: str
+) -> None:
+    """RP-Initiated Logout 1.0 section 3: the id_token of the session vouches for the request, not for the address."""
+    wrong = {"id_token_hint": hint, "post_logout_redirect_uri": address}
+    step = browser.sign_out(**wrong)
+    assert (step.step, step.ends_session) == (Step.CONFIRM_SIGN_OUT, False)
+    assert browser.authorize(shop.authorization_parameters()).step is Step.REDIRECT
+    step = browser.sign_out(**wrong, confirmed=True)
+    assert (step.step, step.address, step.ends_session) == (Step.SIGNED_OUT, None, True)
+    step = browser.sign_out(**wrong)
+    assert (step.step, step.problem, step.address) == (Step.REFUSED, "post_logout_redirect_uri", None)
+
+
+def test_post_logout_uri_without_client_gets_an_error_page(browser: Browser) -> None:
+    assert browser.sign_out(post_logout_redirect_uri=BYE).step is Step.REFUSED
+    assert browser.sign_out(post_logout_redirect_uri=BYE, client_id="nobody").step is Step.REFUSED
 
 
 def test_post_logout_uri_of_another_client_is_ignored(world: World, browser: Browser, ada: Person, hint: str) -> None:

@@ -141,6 +141,8 @@ def test_unregistered_post_logout_uri_is_not_followed(world: World, visitor: Vis
     asked = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://evil.example/"}
     page = visitor.open(f"/service/oidc/logout?{urlencode(asked)}").press("Sign out")
     assert page.heading == "You’re signed out"
+    page = visitor.open(f"/service/oidc/logout?{urlencode(asked)}")
+    assert (page.status, page.heading) == (400, "We can’t send you back")
 
 
 def test_encrypted_sign_out_request_cannot_be_forged(visitor: Visitor, ada: Person) -> None:

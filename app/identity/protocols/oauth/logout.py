@@ -17,16 +17,26 @@ def open(context: Context, req: hub.SignOutRequest, session: BrowserSession | No
     """Return CONFIRM_SIGN_OUT for an unconfirmed request, else REDIRECT or SIGNED_OUT.
 
     An id_token of this session confirms the request, and so does the user on our page; without either, a foreign page could
-    sign users out. A redirect URI that the client did not register is ignored.
+    sign users out. A redirect URI that the client did not register is never followed (section 3), and makes the request
+    doubtful: a signed-in user is asked, and a signed-out one gets an error page, REFUSED.
     """
     hint = issued_jwts.read_id_token_hint(context, req.id_token_hint) if req.id_token_hint else None
     client = _client(context, req, hint)
     relying_party = views.relying_party(client, None) if client else None
-    if session is not None and not req.confirmed and not _is_of_session(hint, session):
-        return Next(step=Step.CONFIRM_SIGN_OUT, relying_party=relying_party)
-    context.audit.record("logout", uid=session.uid if session else None, client_id=client.client_id if client else None)
     address = req.post_logout_redirect_uri
-    if client is None or not address or address not in client.settings.post_logout_redirect_uris:
+    is_registered = client is not None and address in client.settings.post_logout_redirect_uris
+    is_doubtful = bool(address) and not is_registered
+    if session is not None and not req.confirmed and (is_doubtful or not _is_of_session(hint, session)):
+        return Next(step=Step.CONFIRM_SIGN_OUT, relying_party=relying_party)
+    if session is None and is_doubtful:
+        return Next(
+            step=Step.REFUSED,
+            problem="post_logout_redirect_uri",
+            error="invalid_request",
+            relying_party=relying_party,
+        )
+    context.audit.record("logout", uid=session.uid if session else None, client_id=client.client_id if client else None)
+    if not address or not is_registered:
         return Next(step=Step.SIGNED_OUT, relying_party=relying_party)
     return Next(step=Step.REDIRECT, address=_with_state(address, req.state), relying_party=relying_party)
 
