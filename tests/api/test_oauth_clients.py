@@ -21,9 +21,44 @@ def outcome(answer: TestResponse) -> tuple[int, str]:
 GRANT = {"grant_type": "authorization_code", "code": "none", "redirect_uri": "https://shop.example/cb"}
 
 
-def test_basic_authentication_is_accepted(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    form = {**GRANT, "code": browser.code(shop, ada)}
-    assert shop.back("token", form, headers=basic("shop", "a+secret+of+the%20application")).status_code == 200
+@pytest.fixture
+def basic_client(world: World) -> RelyingParty:
+    return world.application("basic", client_id="basic", token_endpoint_auth_method="client_secret_basic")
+
+
+ENCODED_SECRET = "a+secret+of+the%20application"
+
+
+def test_basic_authentication_is_accepted(basic_client: RelyingParty, browser: Browser, ada: Person) -> None:
+    form = {**GRANT, "code": browser.code(basic_client, ada)}
+    assert basic_client.back("token", form, headers=basic("basic", ENCODED_SECRET)).status_code == 200
+
+
+def test_registered_method_is_enforced_at_tenant_wide_addresses(
+    basic_client: RelyingParty, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    """RFC 7591 section 2; addresses that name the application take either, as the interface's clients send either."""
+    form = {**GRANT, "code": browser.code(basic_client, ada)}
+    in_body = basic_client.back("token", {**form, **basic_client.client_credentials()})
+    assert outcome(in_body) == (401, "invalid_client")
+    assert "client_secret_basic" in (in_body.json or {})["error_description"]
+    in_header = shop.back("token", GRANT, headers=basic("shop", ENCODED_SECRET))
+    assert outcome(in_header) == (401, "invalid_client")
+    for path in ("introspect", "revoke"):
+        answer = basic_client.back(path, {"token": "x", **basic_client.client_credentials()})
+        assert outcome(answer) == (401, "invalid_client")
+    assert basic_client.back("token", form, headers=basic("basic", ENCODED_SECRET)).status_code == 200
+    for client in (basic_client, shop):
+        own = client.at_own_issuer()
+        assert outcome(own.back("token", {**GRANT, **own.client_credentials()})) == (400, "invalid_grant")
+        assert outcome(own.back("token", GRANT, headers=basic(own.client_id, ENCODED_SECRET))) == (400, "invalid_grant")
+
+
+def test_application_without_a_named_method_may_use_either(world: World, basic_client: RelyingParty) -> None:
+    """It was registered before the method was enforced, or by somebody who does not mind."""
+    world.forget_setting(basic_client, "token_endpoint_auth_method")
+    assert outcome(basic_client.back("token", {**GRANT, **basic_client.client_credentials()})) == (400, "invalid_grant")
+    assert outcome(basic_client.back("token", GRANT, headers=basic("basic", ENCODED_SECRET))) == (400, "invalid_grant")
 
 
 def test_two_client_authentication_methods_are_refused(shop: RelyingParty) -> None:
@@ -60,7 +95,15 @@ def test_unknown_client_is_invalid_client_everywhere(shop: RelyingParty, legacy:
     form = {**GRANT, "client_id": "nobody", "client_secret": "x"}
     for client in (shop, shop.at_own_issuer(), legacy):
         assert outcome(client.back("token", form)) == (401, "invalid_client")
-    assert outcome(shop.back("token", GRANT)) == (400, "invalid_request")
+    assert outcome(shop.at_own_issuer().back("token", GRANT)) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("path", ["token", "introspect", "revoke"])
+def test_request_without_any_client_is_unauthenticated(shop: RelyingParty, path: str) -> None:
+    """RFC 6749 section 5.2: `invalid_client` also where no client authentication is included."""
+    answer = shop.back(path, {**GRANT, "token": "x"})
+    assert outcome(answer) == (401, "invalid_client")
+    assert answer.headers["WWW-Authenticate"].startswith("Basic")
 
 
 def test_client_must_match_endpoint_path(shop: RelyingParty, strict: RelyingParty, legacy: RelyingParty) -> None:
@@ -166,7 +209,7 @@ def test_deactivated_client_is_invalid_client(world: World) -> None:
 
 @pytest.mark.parametrize("secret", ["a+b %41", "ümlaut:colon", "100%"])
 def test_basic_header_is_read_encoded_or_plain(world: World, secret: str) -> None:
-    client = world.application("odd", secret=secret)
+    client = world.application("odd", secret=secret, token_endpoint_auth_method="client_secret_basic")
     plain = f"{client.client_id}:{secret}"
     for joined in (plain.encode(), plain.encode("latin-1"), f"{client.client_id}:{quote_plus(secret)}".encode()):
         header = {"Authorization": "Basic " + b64encode(joined).decode()}

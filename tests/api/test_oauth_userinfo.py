@@ -120,7 +120,7 @@ def test_introspection_of_foreign_token_is_inactive_alone(
     assert foreign_shop.introspect(token) == inactive
     assert strict.at_own_issuer().introspect(token) == inactive
     assert strict.introspect(token) == inactive
-    assert shop.back("introspect", {"token": token}).status_code == 400
+    assert shop.back("introspect", {"token": token}).status_code == 401
     assert shop.back("introspect", shop.client_credentials()).status_code == 400
 
 

@@ -71,7 +71,7 @@ class World:
         self, name: str, *, secret: str | None = "a secret of the application", client_id: str = "", **settings: Any
     ) -> RelyingParty:
         """Register an application and return it as the relying party it is."""
-        method = "client_secret_basic" if secret else "none"
+        method = "client_secret_post" if secret else "none"
         held = {"name": name, "redirect_uris": REDIRECTS, "token_endpoint_auth_method": method, **settings}
         stated = ApplicationSettings.model_validate(held)
         known = client_id or f"{name}-{secrets.token_hex(6)}"
@@ -97,6 +97,15 @@ class World:
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             row = work.run(select(applications.c.settings).where(*where)).one()
             work.run(update(applications).where(*where).values(settings={**row.settings, **settings}))
+        self.services.directory.clear_cache()
+
+    def forget_setting(self, client: RelyingParty, name: str) -> None:
+        """Remove a setting of an application, as a configuration file would that never named it."""
+        where = (applications.c.tenant_id == self.tenant_id, applications.c.client_id == client.client_id)
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
+            row = work.run(select(applications.c.settings).where(*where)).one()
+            kept = {one: value for one, value in row.settings.items() if one != name}
+            work.run(update(applications).where(*where).values(settings=kept))
         self.services.directory.clear_cache()
 
     def person(self, email: str, password: str = "correct horse 7", **profile: Any) -> Person:

@@ -20,31 +20,38 @@ from app.kit.reading import RawRequest
 
 _DUMMY_HASH = randomness.digest(randomness.token())  # compared for an unknown client, so that timing reveals nothing
 
+BASIC, POST = "client_secret_basic", "client_secret_post"
 _MAX_FIELDS = 1000
 _MAX_ID_LENGTH = 128
 
 
 @dataclass(frozen=True)
 class ClientCredentials:
-    """The credentials of a request; several candidate secrets where the header's encoding is ambiguous."""
+    """The credentials of a request, and the method that sent them (RFC 7591 section 2).
+
+    There are several candidate secrets where the header's encoding is ambiguous.
+    """
 
     client_id: str
     secrets: tuple[str, ...] = ()
+    method: str = POST
 
 
 def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> Application:
     """Authenticate and return the client; a public client sends only its id.
 
     Raises:
-        InvalidRequest: a parameter comes twice, no client_id, two methods at once, or no secret where the address
-            names the application.
+        InvalidRequest: a parameter comes twice, two methods at once, or no client_id or no secret where the address names the
+            application.
         InvalidClient: the client is unknown, inactive, or not the application that the address names; at the tenant-wide
-            addresses also a wrong or missing secret.
+            addresses also a missing client_id, a wrong or missing secret, and another method than the registered one.
         UnauthorizedClient: the secret is wrong, at addresses that name the application and at those of machine tokens (seed).
         SlowDown: too many refusals of this address, or of this client at it.
     """
     _refuse_repeated(raw)
     presented = credentials(raw, body)
+    if presented is None:
+        raise _missing(raw, "client_id")
     if len(presented.client_id) > _MAX_ID_LENGTH:
         raise InvalidClient
     rate_limits.check_refusals(context, presented.client_id)
@@ -57,19 +64,22 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
             raise _refused(context, presented, InvalidClient("A public client has no client_secret."))
         return client
     if not presented.secrets:
-        raise _missing_secret(raw)
+        raise _missing(raw, "client_secret")
+    if _is_tenant_wide(raw) and not _is_registered_method(client, presented.method):
+        method = client.settings.token_endpoint_auth_method
+        raise _refused(context, presented, InvalidClient(f"This client authenticates with {method}."))
     if not is_secret_right:
         raise _refused(context, presented, _wrong_secret(raw))
     return client
 
 
-def credentials(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials:
-    """Return the credentials of the request: HTTP Basic, or `client_id` and `client_secret` in the body."""
+def credentials(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials | None:
+    """Return the credentials of the request: HTTP Basic, or `client_id` and `client_secret` in the body; None without any."""
     named, secret = _member(body, "client_id"), _member(body, "client_secret")
     scheme, _, text = raw.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":
         if named is None:
-            raise InvalidRequest.names("client_id")
+            return None
         return ClientCredentials(named, (secret,) if secret is not None else ())
     basic = _basic(text)
     if secret is not None or named not in (None, basic.client_id):
@@ -111,7 +121,7 @@ def _basic(text: str) -> ClientCredentials:
     client_id = unquote(client_id)
     if not colon or not client_id or not client_id.isprintable():
         raise InvalidRequest("The Authorization header is malformed.")
-    return ClientCredentials(client_id, tuple({unquote_plus(secret), secret}) if secret else ())
+    return ClientCredentials(client_id, tuple({unquote_plus(secret), secret}) if secret else (), BASIC)
 
 
 def _member(body: dict[str, Any], name: str) -> str | None:
@@ -142,12 +152,16 @@ def _is_tenant_wide(raw: RawRequest) -> bool:
     return "app" not in raw.parameters and not raw.path.lower().startswith("/service/oauth/")
 
 
-def _missing_secret(raw: RawRequest) -> OAuthError:
-    return (
-        InvalidClient("The client must authenticate.")
-        if _is_tenant_wide(raw)
-        else InvalidRequest.names("client_secret")
-    )
+def _is_registered_method(client: Application, method: str) -> bool:
+    """Return whether the client may use the method. One that was registered without naming any may use either (decisions/0147)."""
+    settings = client.settings
+    is_named = "token_endpoint_auth_method" in settings.model_fields_set
+    return not is_named or method == settings.token_endpoint_auth_method
+
+
+def _missing(raw: RawRequest, name: str) -> OAuthError:
+    is_standard = _is_tenant_wide(raw)
+    return InvalidClient("The client must authenticate.") if is_standard else InvalidRequest.names(name)
 
 
 def _wrong_secret(raw: RawRequest) -> OAuthError:
