@@ -125,7 +125,8 @@ REDIRECTED_ERRORS = [
     ({"response_type": "code id_token"}, "unsupported_response_type"),
     ({"scope": "profile"}, "request_not_supported"),
     ({"scope": None}, "request_not_supported"),
-    ({"scope": "openid admin"}, "invalid_scope"),
+    ({"scope": "openid permissions"}, "invalid_scope"),
+    ({"scope": "openid account:write"}, "invalid_scope"),
     ({"response_mode": "jwt"}, "invalid_request"),
     ({"prompt": "none login"}, "invalid_request"),
     ({"prompt": "none create"}, "invalid_request"),
@@ -167,6 +168,15 @@ def test_other_errors_are_redirected_with_state_and_issuer(
     assert parameters["iss"] == shop.issuer
     assert parameters.get("state") == (None if "state" in changed else "a state")
     assert "code" not in parameters
+
+
+def test_unknown_scope_is_ignored(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    """OpenID Connect Core section 3.1.2.1; the response tells the granted scope (RFC 6749 section 3.3)."""
+    held = shop.redeem(browser.code(shop, ada, scope="admin openid https://else.example/read email")).json or {}
+    assert held["scope"] == "openid email"
+    assert parameters_of(browser.authorize(shop.authorization_parameters(scope="admin")))["error"] == (
+        "request_not_supported"
+    )
 
 
 def test_error_follows_requested_response_mode(shop: RelyingParty, browser: Browser) -> None:

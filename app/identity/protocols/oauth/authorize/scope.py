@@ -1,9 +1,16 @@
-"""scope: limited to the scopes of the client; `openid` at the OpenID addresses (OpenID Connect Core section 3.1.2.1)."""
+"""scope: limited to the scopes of the client; `openid` at the OpenID addresses (OpenID Connect Core section 3.1.2.1).
 
+A scope that nobody here knows is ignored, as that section says; the token response tells the granted scope (RFC 6749
+section 3.3). A known scope for which the client is not registered is an error.
+"""
+
+from app.contract.auth import INTERFACE_SCOPES
 from app.identity.protocols.oauth import issuers, resource_indicators
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES
 
 OPENID, OFFLINE = "openid", "offline_access"
+_KNOWN = frozenset((OPENID, OFFLINE, *INTERFACE_SCOPES, *CLAIMS_OF_SCOPES))
 
 
 def check(request: UncheckedRequest) -> None:
@@ -12,9 +19,9 @@ def check(request: UncheckedRequest) -> None:
     if request.protocol == issuers.OIDC and OPENID not in requested:
         raise RefusedByRedirect("request_not_supported", "The scope openid is missing.")
     allowed = request.client.scopes | {OFFLINE}
-    if any(name not in allowed for name in requested):
+    if any(name in _KNOWN - allowed for name in requested):
         raise RefusedByRedirect("invalid_scope", "A scope is not allowed.")
-    omitted = set()
+    omitted = {name for name in requested if name not in allowed}
     if request.protocol == issuers.OAUTH:
         omitted.add(OPENID)  # only the OpenID endpoints issue id_tokens
     if "refresh_token" not in settings.grant_types or OFFLINE not in request.client.scopes:
