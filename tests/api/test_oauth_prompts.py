@@ -6,7 +6,7 @@ import pytest
 
 from app.contract.hub import Step
 from app.identity.platform.services import Services
-from tests.support.oauth_world import World
+from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, moved, parameters_of
 
 
@@ -82,6 +82,34 @@ def test_login_hint_of_another_account_shows_sign_in(
         == "login_required"
     )
     assert "code" in parameters_of(browser.sign_in(step.attempt, grace.email, grace.password))
+
+
+@pytest.mark.parametrize(
+    "hint", ["00u1ab2c3d", "S-1-5-21-7", "ada", "@", "ada@", "a b@c", "+4930", "x" * 400, "\u0661\u0662@"]
+)
+def test_login_hint_of_another_form_leaves_the_session_alone(
+    shop: RelyingParty, browser: Browser, ada: Person, hint: str
+) -> None:
+    """It is no identifier with which people sign in here, so it cannot be somebody else's."""
+    asked = shop.authorization_parameters(login_hint=hint)
+    assert browser.authorize(asked).step is Step.LOGIN
+    assert "code" in parameters_of(browser.signed_in(ada).authorize(asked))
+    assert "code" in parameters_of(browser.authorize({**asked, "prompt": "none"}))
+
+
+def test_login_hint_names_any_identifier_of_the_account(
+    new_world: NewWorld,
+) -> None:
+    world = new_world(email_login=True, username_login=True, phone_login=True, default_country="GB")
+    ada, shop, browser = world.person("ada@example.test"), world.application("shop"), world.browser()
+    emails = [{"Type": "Primary", "Value": ada.email}, {"Type": "Work", "Value": "Ada.King@example.test"}]
+    pending = {"Type": "New", "Value": "new@example.test", "pending": True}
+    ada.set_columns(username="ada", phone="+442079460123", emails=[*emails, pending])
+    browser.signed_in(ada)
+    for own in ("ADA@example.test", "ada.king@example.test", "Ada", "020 7946 0123", "+44 20 7946 0123", ada.uid):
+        assert "code" in parameters_of(browser.authorize(shop.authorization_parameters(login_hint=own))), own
+    for other in ("new@example.test", "grace", "+442079460124", "nobody@example.test"):
+        assert browser.authorize(shop.authorization_parameters(login_hint=other)).step is Step.LOGIN, other
 
 
 def test_id_token_hint_must_match_signed_in_account(

@@ -19,7 +19,7 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import codes, consents, views
-from app.identity.protocols.oauth.authorize import acr_values, organization_choice, prompt, response
+from app.identity.protocols.oauth.authorize import acr_values, login_hint, organization_choice, prompt, response
 from app.identity.protocols.oauth.authorize.organization_choice import Choice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.codes import Code
@@ -123,8 +123,7 @@ class Decision:
         account, hint = self._account, self.request.login_hint
         if account is None or self.request.subject not in (None, account.uid):
             return False
-        names = (account.email, account.username, account.phone)
-        return hint is None or hint.casefold() in [name.casefold() for name in names if name]
+        return hint is None or not login_hint.names_another(self.context.tenant.settings, account, hint)
 
     def _can_repeat(self, session: BrowserSession) -> bool:
         if not _can_sign_in(self._account):
