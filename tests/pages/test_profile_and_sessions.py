@@ -58,6 +58,19 @@ def test_tampered_callback_is_refused(visitor: Visitor, ada: Person, changed: di
     assert seen.status == 400
 
 
+@pytest.mark.parametrize("name", ["code", "state", "iss"])
+def test_callback_with_a_repeated_parameter_is_refused(visitor: Visitor, ada: Person, name: str) -> None:
+    attempt = visitor.open("/profile").form("Sign in").fields
+    answer = visitor.client.post(
+        "/login", base_url=visitor.home, data={**attempt, "identifier": ada.email, "password": PASSWORD}
+    )
+    given = VisitedPage(visitor, answer.headers["Location"], None).query
+    for last in ("x", given[name]):
+        seen = visitor.open(f"/callback/profile?{urlencode([*given.items(), (name, last)])}")
+        assert (seen.status, seen.heading) == (400, "Sign-in didn’t finish")
+    assert visitor.open(f"/callback/profile?{urlencode(given)}").heading == "Ada Lovelace"
+
+
 @pytest.mark.parametrize("name", ["nobody", "%3Cscript%3E", "%C3%A4", "a%20b", "x" * 300])
 def test_unknown_callback_answers_404(visitor: Visitor, name: str) -> None:
     assert visitor.open(f"/callback/{name}").status == 404
