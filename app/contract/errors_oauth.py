@@ -51,6 +51,18 @@ class InvalidToken(OAuthError):
     headers = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
 
 
+class MissingToken(InvalidToken):
+    """The request has no access token: the challenge names no error (RFC 6750 section 3.1)."""
+
+    headers = {"WWW-Authenticate": 'Bearer realm="account"'}
+
+
+class MalformedTokenRequest(InvalidRequest):
+    """The access token comes in two ways, or in one that the address does not take (RFC 6750 sections 2 and 3.1)."""
+
+    headers = {"WWW-Authenticate": 'Bearer error="invalid_request"'}
+
+
 class InsufficientScope(OAuthError):
     code, status, description = "insufficient_scope", 403, "The access token lacks the scope that this needs."
     headers = {"WWW-Authenticate": 'Bearer error="insufficient_scope"'}

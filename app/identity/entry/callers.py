@@ -12,6 +12,7 @@ from pydantic_core import from_json
 from app.contract import errors as e
 from app.contract.auth import AuthScheme, Host
 from app.contract.configuration_model import instant
+from app.contract.error_groups import OAUTH
 from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens
@@ -22,7 +23,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
-from app.identity.protocols.oauth import clients, machine_tokens, query_clients
+from app.identity.protocols.oauth import bearer_tokens, clients, machine_tokens, query_clients
 from app.kit.operation import AnyOperation
 from app.kit.proxies import is_refused
 from app.kit.reading import RawRequest
@@ -184,7 +185,8 @@ def admit_person(context: Context, operation: AnyOperation, raw: RawRequest, bod
     if AuthScheme.CLIENT in schemes:
         context.client = clients.authenticate(context, raw, body)
     if AuthScheme.ACCESS_TOKEN in schemes:
-        token = access_token(raw, body)
+        is_oauth = operation.error_profile is OAUTH
+        token = bearer_tokens.read(raw, body) if is_oauth else access_token(raw, body)
         optional = any(AuthScheme.ACCESS_TOKEN not in schemes for schemes in operation.admission.auth.alternatives)
         if token is None and optional:
             return

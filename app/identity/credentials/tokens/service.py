@@ -131,7 +131,7 @@ def holder_of(context: Context, token: str | None, operation: AnyOperation) -> T
             raise operation.error_profile.access_refused or e.NotAuthenticated
         return replace(holder, token=token or "")
     if operation.error_profile is OAUTH:
-        raise oauth.InvalidToken
+        raise oauth.InvalidToken if token else oauth.MissingToken
     if holder is not None and e.ExpiredAccessToken in operation.errors:
         raise e.ExpiredAccessToken
     if e.InvalidAccessToken in operation.errors:
