@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 from werkzeug.test import Client as WsgiClient
+from werkzeug.test import TestResponse
 
 from tests.support.oauth_world import World
-from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in
+from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, moved
 from tests.support.tenant_server import TenantServer
 
 
@@ -51,8 +53,73 @@ def test_invalid_access_token_is_refused_with_challenge(shop: RelyingParty, brow
         answer = shop.userinfo(text)
         assert answer.status_code == 401
         assert (answer.json or {})["error"] == "invalid_token"
-        assert answer.headers["WWW-Authenticate"].startswith("Bearer")
-    assert shop.get("/service/oidc/userinfo").status_code == 401
+        assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer"}, {"Authorization": "Basic c2hvcDp4"}])
+def test_missing_access_token_is_challenged_without_error(shop: RelyingParty, headers: dict[str, str]) -> None:
+    """RFC 6750 section 3.1: a client that sent nothing learns only how to authenticate."""
+    answer = shop.get("/service/oidc/userinfo", headers=headers)
+    assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, 'Bearer realm="account"')
+
+
+def outcome(answer: TestResponse) -> tuple[int, str, str]:
+    return answer.status_code, (answer.json or {})["error"], answer.headers["WWW-Authenticate"]
+
+
+MALFORMED = (400, "invalid_request", 'Bearer error="invalid_request"')
+
+
+@pytest.mark.parametrize("path", ["/service/oidc/userinfo", "/service/oidc/Shop/userinfo"])
+def test_access_token_sent_twice_is_refused(shop: RelyingParty, browser: Browser, ada: Person, path: str) -> None:
+    """RFC 6750 section 2."""
+    token = tokens(shop, browser, ada)["access_token"]
+    header, query = {"Authorization": f"Bearer {token}"}, {"access_token": token}
+    assert outcome(shop.get(path, headers=header, query_string=query)) == MALFORMED
+    assert outcome(shop.get(path, query_string=[*query.items(), *query.items()])) == MALFORMED
+    assert outcome(shop.post(path, query, headers=header)) == MALFORMED
+    assert outcome(shop.post(path, query, query_string=query)) == MALFORMED
+
+
+def test_access_token_in_query_is_refused_at_the_standard_address(
+    shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    """RFC 9700 section 4.3.2; the interface's own addresses keep the parameter."""
+    query = {"access_token": tokens(shop, browser, ada)["access_token"]}
+    assert outcome(shop.get("/service/oidc/userinfo", query_string=query)) == MALFORMED
+    assert shop.get("/service/oidc/Shop/userinfo", query_string=query).status_code == 200
+
+
+def test_updated_at_moves_with_the_claims_alone(acme: TenantServer, identity_app: Any) -> None:
+    """Core section 5.1; a sign-in changes no claim."""
+    world = World(acme.services, WsgiClient(identity_app), acme.tenant_id, acme.name, acme.api_key)
+    shop, ada = world.application("shop"), world.person("ada@example.test")
+
+    def updated_at() -> int:
+        held = tokens(shop, world.browser(), ada)
+        return int((shop.userinfo(held["access_token"]).json or {})["updated_at"])
+
+    created = updated_at()
+    with moved(acme.services, minutes=1):
+        assert updated_at() == created
+    for minutes, change in enumerate(
+        ({"NickName": "Countess"}, {"PhoneId": "+442079460123"}, {"UserName": "ada"}), start=2
+    ):
+        with moved(acme.services, minutes=minutes):
+            acme.update(ada.uid, change)
+            assert created + 60 * minutes - 5 <= updated_at() <= created + 60 * minutes + 55
+
+
+@pytest.mark.parametrize("name", ["ImageUrl", "HttpsImageUrl", "GravatarImageUrl", "ThumbnailImageUrl"])
+def test_picture_is_the_image_of_the_profile(world: World, shop: RelyingParty, name: str) -> None:
+    """Core section 5.1: a picture of the person; the one that our pages show comes first."""
+    eve = world.person("eve@example.test", **{name: "https://pictures.example/eve.png"})
+    held = tokens(shop, world.browser(), eve, scope="openid profile")
+    assert (shop.userinfo(held["access_token"]).json or {})["picture"] == "https://pictures.example/eve.png"
+    both = {"ImageUrl": "https://pictures.example/own.png", "GravatarImageUrl": "https://pictures.example/other.png"}
+    may = world.person("may@example.test", **both)
+    held = tokens(shop, world.browser(), may, scope="openid profile")
+    assert (shop.userinfo(held["access_token"]).json or {})["picture"] == "https://pictures.example/own.png"
 
 
 def test_userinfo_without_openid_scope_is_refused(legacy: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -70,7 +70,8 @@ def _stored(account: Account) -> dict[str, Any]:
 
 def _store(context: Context, account: Account, member: dict[str, Any]) -> None:
     locked = accounts.change(context, account.uid, {}) or account
-    accounts.change(context, account.uid, {"profile": {**locked.profile, MEMBER: member}})
+    profile = {**locked.profile, MEMBER: member}  # no edit of the profile: no application reads it
+    accounts.change(context, account.uid, {"profile": profile, "profile_modified_at": locked.profile_modified_at})
 
 
 def _asks_again(context: Context, account: Account, flag: str) -> bool:

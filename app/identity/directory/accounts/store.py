@@ -122,10 +122,19 @@ def current_uid(context: Context, former: str) -> str | None:
     return found.uid if found is not None else None
 
 
+_CLAIMED = frozenset({"profile", "email", "email_verified", "username", "phone", "phone_verified"})
+
+
 def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None:
-    """Update columns and return the changed account; the row stays locked until the commit."""
+    """Update columns and return the changed account; the row stays locked until the commit.
+
+    A value that applications read changes the profile, unless `values` states when it did.
+    """
     where = (A.tenant_id == context.tenant.tenant_id, A.uid == uid)
-    statement = update(accounts).where(*where).values(modified_at=context.now, **values).returning(*_COLUMNS)
+    instants = {"modified_at": context.now} | (
+        {} if _CLAIMED.isdisjoint(values) else {"profile_modified_at": context.now}
+    )
+    statement = update(accounts).where(*where).values(**{**instants, **values}).returning(*_COLUMNS)
     found = _found(context, context.work.one(statement))
     context.work.locked[uid] = found is not None
     return found

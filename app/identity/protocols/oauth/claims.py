@@ -15,6 +15,7 @@ from app.identity.protocols.oauth import issuers, organization_claims, role_clai
 from app.kit.wire import Document
 
 Profile = Mapping[str, Any]
+_PICTURES = ("ImageUrl", "HttpsImageUrl", "GravatarImageUrl", "ThumbnailImageUrl")
 
 
 def _member(name: str) -> Callable[[Profile], Any]:
@@ -26,8 +27,13 @@ def _email(profile: Profile) -> Any:
     return emails[0].get("Value") if emails else None
 
 
+def _picture(profile: Profile) -> Any:
+    return next((profile[name] for name in _PICTURES if profile.get(name)), None)
+
+
 def _updated_at(profile: Profile) -> int | None:
-    text = profile.get("ModifiedDate")
+    """Return when a claim last changed (section 5.1); each sign-in moves `ModifiedDate`."""
+    text = profile.get("ProfileModifiedDate") or profile.get("CreatedDate")
     return int(datetime.fromisoformat(text).timestamp()) if text else None
 
 
@@ -74,7 +80,7 @@ SCOPES: Mapping[str, Mapping[str, Callable[[Profile], Any]]] = {
         "nickname": _member("NickName"),
         "preferred_username": _member("UserName"),
         "profile": _member("ProfileUrl"),
-        "picture": _member("GravatarImageUrl"),
+        "picture": _picture,
         "website": _member("Website"),
         "gender": _member("Gender"),
         "birthdate": _birthdate,
