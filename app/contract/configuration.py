@@ -323,6 +323,7 @@ class ApplicationSettings(ConfigurationModel):
     access_token_format: Literal["opaque", "jwt"] = "opaque"
     signed_userinfo: bool = False
     audience_scopes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    refresh_tokens: Literal["always", "offline_access"] = "always"
     tokens_outlive_session: bool = (
         False  # its tokens stay valid after sign-out and session end even without `offline_access`
     )

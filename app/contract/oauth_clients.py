@@ -61,6 +61,7 @@ class OAuthClient(Wire):
         int | None, Field(ge=60, le=31_536_000, alias="RefreshTokenTTL"), StoredAs("refresh_token_seconds")
     ] = None
     id_token_ttl: Annotated[int, Field(ge=30, le=86_400, alias="IdTokenTTL"), StoredAs("id_token_seconds")] = 3_600
+    refresh_tokens: Literal["always", "offline_access"] = "always"
     access_token_format: Literal["opaque", "jwt"] = "opaque"
     signed_user_info: Annotated[bool, StoredAs("signed_userinfo")] = False
     require_pkce: Annotated[bool, Field(alias="RequirePKCE")] = False

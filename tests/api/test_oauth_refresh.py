@@ -4,9 +4,12 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
+from app.contract.hub import Step
 from app.identity.platform.services import Services
 from tests.support.oauth_world import World
-from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, moved, parameters_of
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
@@ -150,3 +153,45 @@ def test_reuse_revokes_family_that_rotates_concurrently(shop: RelyingParty, brow
         for held in chain.result():
             assert shop.userinfo(held["access_token"]).status_code == 401
             assert shop.refresh(held["refresh_token"]).status_code == 400
+
+
+@pytest.fixture
+def offline(world: World) -> RelyingParty:
+    return world.application("offline", refresh_tokens="offline_access")
+
+
+def test_refresh_token_comes_with_offline_access_alone_where_set(
+    offline: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    """OpenID Connect Core section 11: and with consent, although the application needs none otherwise."""
+    assert "refresh_token" not in tokens(offline, browser, ada)
+    asked = offline.authorization_parameters(scope="openid offline_access")
+    assert parameters_of(browser.authorize({**asked, "prompt": "none"}))["error"] == "consent_required"
+    step = browser.authorize(asked)
+    assert (step.step, [scope.name for scope in step.scopes]) == (Step.CONSENT, ["openid", "offline_access"])
+    first = offline.redeem(code_of(browser.consent(step.attempt or "", allow=True))).json or {}
+    narrow = offline.refresh(first["refresh_token"], scope="openid").json or {}
+    assert (narrow["scope"], offline.refresh(narrow["refresh_token"]).status_code) == ("openid", 200)
+    assert "code" in parameters_of(browser.authorize({**asked, "prompt": "none"})), "the consent is remembered"
+
+
+def test_denied_offline_access_gets_no_code(offline: RelyingParty, browser: Browser, ada: Person) -> None:
+    asked = offline.authorization_parameters(scope="openid offline_access")
+    step = browser.signed_in(ada).authorize(asked)
+    assert parameters_of(browser.consent(step.attempt or "", allow=False))["error"] == "access_denied"
+
+
+def test_family_without_offline_access_ends_once_the_application_needs_it(
+    world: World, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = tokens(shop, browser, ada)
+    world.change(shop, refresh_tokens="offline_access")
+    last = shop.refresh(held["refresh_token"]).json or {}
+    assert ("access_token" in last, "refresh_token" in last) == (True, False)
+
+
+def test_password_grant_follows_the_setting(world: World, ada: Person) -> None:
+    older = world.application("older", grant_types=["password", "refresh_token"], refresh_tokens="offline_access")
+    form = {"grant_type": "password", "username": ada.email, "password": ada.password, **older.client_credentials()}
+    for scope, has_refresh_token in (("openid", False), ("openid offline_access", True)):
+        assert ("refresh_token" in (older.back("token", {**form, "scope": scope}).json or {})) is has_refresh_token

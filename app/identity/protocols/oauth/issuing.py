@@ -56,6 +56,12 @@ def outlives_session(client: Application, scope: Iterable[str]) -> bool:
     return client.settings.tokens_outlive_session or (OFFLINE in scope and OFFLINE in client.scopes)
 
 
+def has_refresh_token(client: Application, scope: Iterable[str]) -> bool:
+    """Return whether a grant of this scope comes with a refresh token (OpenID Connect Core section 11, decisions/0147)."""
+    settings = client.settings
+    return "refresh_token" in settings.grant_types and (settings.refresh_tokens == "always" or OFFLINE in scope)
+
+
 def refresh_lifetime(
     context: Context, client: Application, facts: Mapping[str, Any] = MappingProxyType({})
 ) -> timedelta:
@@ -90,7 +96,8 @@ def token_response(
 ) -> TokenResponse:
     """Issue the tokens of a grant. They end with their session, unless they outlive it."""
     scope, facts = _scope_and_facts(context, client, issuer, grant)
-    outlives = outlives_session(client, str(facts.get("granted") or "").split() or grant.scope)
+    granted = str(facts.get("granted") or "").split() or grant.scope
+    outlives = outlives_session(client, granted)
     if outlives and grant.session_id is not None:
         facts[tokens.SID] = grant.session_id
     ends_at = None if outlives else grant.session_ends_at
@@ -109,7 +116,7 @@ def token_response(
         facts=facts,
         access_seconds=lifetime,
         refresh_seconds=refresh_seconds,
-        with_refresh=account is not None and "refresh_token" in client.settings.grant_types,
+        with_refresh=account is not None and has_refresh_token(client, granted),
         family_id=grant.family_id,
         access_token=signed,
     )

@@ -22,6 +22,7 @@ from app.identity.protocols.oauth import codes, consents, views
 from app.identity.protocols.oauth.authorize import acr_values, login_hint, organization_choice, prompt, response
 from app.identity.protocols.oauth.authorize.organization_choice import Choice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.identity.protocols.oauth.authorize.scope import OFFLINE
 from app.identity.protocols.oauth.codes import Code
 from app.kit import randomness
 
@@ -129,7 +130,7 @@ class Decision:
         if not _can_sign_in(self._account):
             return False
         is_own_sign_in = self._is_fresh and self.request.subject in (None, session.uid)
-        needs_consent = self.client.settings.require_consent or prompt.CONSENT in self.request.prompt
+        needs_consent = self._requires_consent or prompt.CONSENT in self.request.prompt
         return (is_own_sign_in or self._is_sufficient(session)) and (not needs_consent or self._has_consent(session))
 
     def _second_factor(self, session: BrowserSession) -> Next | None:
@@ -191,7 +192,14 @@ class Decision:
     def _needs_consent(self, session: BrowserSession) -> bool:
         if prompt.CONSENT in self.request.prompt:
             return True
-        return self.client.settings.require_consent and not self._has_consent(session)
+        return self._requires_consent and not self._has_consent(session)
+
+    @property
+    def _requires_consent(self) -> bool:
+        """Whether the application may not go on without consent: offline access needs it (OpenID Connect Core section 11)."""
+        settings = self.client.settings
+        is_asked_offline = settings.refresh_tokens == OFFLINE and OFFLINE in self.request.scope
+        return settings.require_consent or is_asked_offline
 
     def _has_consent(self, session: BrowserSession) -> bool:
         return consents.covers(self.context, session.uid, self.client.client_id, self.request.agreed)

@@ -35,7 +35,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if not set(scope) <= client.scopes:
         raise InvalidScope
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    has_refresh = "refresh_token" in client.settings.grant_types
+    has_refresh = issuing.has_refresh_token(client, scope)
     scope = scope if has_refresh else tuple(name for name in scope if name != issuing.OFFLINE)
     identifier = identifiers.guess(context.tenant.settings, req.username)
     try:
