@@ -207,7 +207,7 @@ def test_refused_request_object_is_answered_in_its_response_mode(
 
 
 @pytest.mark.parametrize("payload", ["", "!", "W10", "e30", "eyJyZXNwb25zZV9tb2RlIjo1fQ", "W1tbW1tbW1s"])
-def test_unreadable_request_object_is_answered_in_the_default_mode(
+def test_unreadable_request_object_is_answered_in_default_mode(
     shop: RelyingParty, browser: Browser, payload: str
 ) -> None:
     step = browser.authorize(shop.authorization_parameters(request=f"e30.{payload}.x"))

@@ -64,7 +64,7 @@ def test_id_token_hint_of_another_session_asks_for_confirmation(
         "javascript:alert(1)",
     ],
 )
-def test_unregistered_post_logout_uri_is_questioned_and_never_followed(
+def test_unregistered_post_logout_uri_is_questioned(
     shop: RelyingParty, browser: Browser, hint: str, address: str
 ) -> None:
     """RP-Initiated Logout 1.0 section 3: the id_token of the session vouches for the request, not for the address."""

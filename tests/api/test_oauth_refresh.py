@@ -181,7 +181,7 @@ def test_denied_offline_access_gets_no_code(offline: RelyingParty, browser: Brow
     assert parameters_of(browser.consent(step.attempt or "", allow=False))["error"] == "access_denied"
 
 
-def test_family_without_offline_access_ends_once_the_application_needs_it(
+def test_setting_ends_families_without_offline_access(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     held = tokens(shop, browser, ada)

@@ -81,7 +81,7 @@ def test_access_token_sent_twice_is_refused(shop: RelyingParty, browser: Browser
     assert outcome(shop.post(path, query, query_string=query)) == MALFORMED
 
 
-def test_access_token_in_query_is_refused_at_the_standard_address(
+def test_access_token_in_query_is_refused_at_standard_address(
     shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     """RFC 9700 section 4.3.2; the interface's own addresses keep the parameter."""
