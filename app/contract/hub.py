@@ -86,6 +86,7 @@ class PersonView(Wire):
     label: str  # email, username or phone
     name: str | None = None
     language: str | None = None  # the profile's LocalLanguage, unchanged
+    has_organizations: bool = False  # the account joined one at some time
 
 
 class AccountView(Wire):
@@ -197,6 +198,7 @@ class TenantView(Wire):
     registration_captcha: bool = False
     captcha: Widget | None = None  # None: the built-in challenge
     deletion_days: int = 0  # how long a deletion can be undone
+    organizations: bool = False  # whether the tenant has organizations
     skip_backup_codes: bool = False  # whether a sign-in continues without saved backup codes
     pin: Pins = Pins()
     password_policy: PasswordPolicy = PasswordPolicy()  # pages show its rules

@@ -82,6 +82,11 @@ class Frame:
         return last_application()
 
     @property
+    def has_organizations(self) -> bool:
+        """Whether the account area has the tab Organizations."""
+        return self.visit.has_organizations and self.visit.tenant.has_organizations
+
+    @property
     def languages(self) -> list[tuple[Language, str]]:
         """The tenant's other languages, each with the address of this page in it."""
         tags = [tag for tag in self.visit.tenant.languages if tag in LANGUAGES and tag != self.language.tag]

@@ -90,6 +90,7 @@ class Tenant:
     """The versions of the privacy policy that accounts accept."""
     deletion_days: int = 0
     """How long the deletion of an account can be undone."""
+    has_organizations: bool = False
     may_skip_backup_codes: bool = False
     """Whether a sign-in continues without saved backup codes."""
     pin: Pins = field(default_factory=Pins)
@@ -194,6 +195,7 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
         form=tuple(view.registration_form),
         every_question=tuple(view.every_question.items()),
         deletion_days=view.deletion_days,
+        has_organizations=view.organizations,
         may_skip_backup_codes=view.skip_backup_codes,
         pin=view.pin,
         captcha=Widget(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)

@@ -51,6 +51,8 @@ class Visit:
     """The language chosen last in this browser."""
     account_language: str = ""
     """The signed-in account's language, once the identity service named the account."""
+    has_organizations: bool = False
+    """Whether the signed-in account has organizations, once the identity service named the account."""
     costs: list[str] = field(default_factory=list)
     """The cost headers of this visit's API calls, where the service sends them."""
 
@@ -100,7 +102,8 @@ class Visit:
             self.session, self.renewed = session.token, session
 
     def use_account_language(self, person: PersonView | None) -> None:
-        """Take the signed-in account's language into account from here on."""
+        """Take the signed-in account's language, and whether it has organizations, into account from here on."""
+        self.has_organizations = person is not None and person.has_organizations
         if person is not None and person.language:
             self.account_language = person.language
             self.choose_language()

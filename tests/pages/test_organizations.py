@@ -42,15 +42,17 @@ def members(company: Company, visitor: Visitor) -> Members:
     return Members(company, org, visitor, bob, roles)
 
 
-def test_profile_leads_to_organizations(members: Members) -> None:
-    page = members.visitor.open("/profile").follow("Organizations Globex Gardens")
+@pytest.mark.parametrize("address", ["/profile", "/security", "/applications", "/emails"])
+def test_account_area_leads_to_organizations(members: Members, address: str) -> None:
+    page = members.visitor.open(address).follow("Organizations")
     assert page.heading == "Organizations"
     assert "Owner 2 people Joined" in page.text
 
 
 def test_account_without_organizations_sees_none(company: Company, visitor: Visitor) -> None:
     signed_in(visitor, company.ada, "/profile")
-    assert "Organizations" not in visitor.open("/profile").text
+    for address in ("/profile", "/security", "/applications"):
+        assert "Organizations" not in visitor.open(address).text
     assert "You don’t belong to any organizations." in visitor.open("/organizations").text
 
 

@@ -18,7 +18,6 @@ from app.hub.brand import initials
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
-from app.hub.parts.organizations import listed
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
@@ -87,7 +86,6 @@ class ProfilePage(Page):
                 Fact(_l("Name"), "Ada Lovelace", "person", EDIT),
                 Fact(_l("Date of birth"), _format_date("12/10/1815"), "calendar", EDIT),
                 Fact(_l("Language"), "English", "globe"),
-                *_organizations({"Organizations": [{"Name": "Globex Gardens"}, {"Name": "Initech"}]}),
             ),
         )
         emails = (
@@ -150,14 +148,7 @@ def _about(view: contract.ProfileResponse) -> tuple[Fact, ...]:
     if not any(fact.address for fact in facts):
         facts = (*facts, Fact(_l("Edit your profile"), _l("Name, date of birth and more"), "pen", EDIT))
     has_consents = bool(tenant.consent_forms or tenant.privacy_policy.versions)
-    return (*facts, *_organizations(profile), *((_CONSENTS,) if has_consents else ()))
-
-
-def _organizations(profile: Mapping[str, Any]) -> tuple[Fact, ...]:
-    names = [
-        str(one["Name"]) for one in profile.get("Organizations") or () if isinstance(one, dict) and one.get("Name")
-    ]
-    return (Fact(_l("Organizations"), listed(names), "apps", "/organizations"),) if names else ()
+    return (*facts, *((_CONSENTS,) if has_consents else ()))
 
 
 def _contact(view: contract.ProfileResponse) -> tuple[Fact, ...]:

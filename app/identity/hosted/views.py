@@ -43,6 +43,7 @@ def tenant(context: Context) -> hub.TenantView:
         registration_captcha=settings.registration_captcha,
         captcha=_widget(settings.captcha),
         deletion_days=settings.deletion_days,
+        organizations=settings.organizations.enabled,
         skip_backup_codes=settings.second_factors.skip_backup_codes,
         pin=settings.pin,
         password_policy=settings.password_policy,

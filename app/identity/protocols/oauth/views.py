@@ -51,4 +51,10 @@ def person(account: Account) -> PersonView:
     """Return the signed-in account as the account chip shows it, with its language."""
     label = account.email or account.username or account.phone or account.uid
     language = account.profile.get("LocalLanguage") or None
-    return PersonView(uid=account.uid, label=label, name=accounts.full_name(account), language=language)
+    return PersonView(
+        uid=account.uid,
+        label=label,
+        name=accounts.full_name(account),
+        language=language,
+        has_organizations=bool(account.has_organizations),  # null until the first one
+    )
