@@ -23,6 +23,9 @@ class InvitationState(StrEnum):
     ACCEPTED = "accepted"
     DECLINED = "declined"
     REVOKED = "revoked"
+    USED_UP = "used_up"  # a link that as many people used as may
+    DOMAIN = "domain"  # a link that admits none of the verified addresses of the signed-in account
+    UNVERIFIED = "unverified"  # a link, and the signed-in account has no verified address
     EXPIRED = "expired"
     INACTIVE = "inactive"  # the organization
     UNKNOWN = "unknown"
@@ -41,9 +44,14 @@ class InvitationRole(Wire):
 
 
 class InvitationView(Wire):
-    """What the page shows. Only an open invitation names the inviter, the address and the roles; an ended one names nothing."""
+    """What the page shows. Only an open invitation names the inviter, the address and the roles; an ended one names nothing.
+
+    A link for several people has no `email`, except that of the signed-in account where it is not verified.
+    """
 
     state: InvitationState
+    is_link: bool = False  # for several people
+    domains: list[str] = Field(default_factory=list)  # of the addresses that a link admits; empty: all
     organization: str = ""
     organization_id: str = ""
     logo: str | None = None
@@ -56,9 +64,10 @@ class InvitationView(Wire):
 
 
 class ContinueInvitation(InvitationReference):
-    """`action`: join by the session, or sign in or register first; `switch` ends the session before. `return_url`: the end."""
+    """`action`: join by the session, or sign in or register first; `switch` ends the session before, `verify` emails a code to the
+    address of the signed-in account first. `return_url`: the end."""
 
-    action: Literal["join", "login", "register", "switch"]
+    action: Literal["join", "login", "register", "switch", "verify"]
     return_url: str | None = Field(default=None, max_length=2_000)
 
 

@@ -41,6 +41,23 @@ class CreateInvitation(Wire):
     inviter_uid: Annotated[str, Field(alias="inviterUid", min_length=1, max_length=200)]
 
 
+class InvitedPerson(Wire):
+    """One of several people to invite; without role ids as the whole request."""
+
+    email: str | None = Field(default=None, alias="email")
+    role_ids: list[str] | None = Field(default=None, alias="roleIds", max_length=200)
+
+
+class CreateInvitations(Wire):
+    """Up to 100 people. `roleIds` are the roles of those without own ones."""
+
+    invitation_url: InvitationUrl = None
+    invitations: Annotated[list[InvitedPerson], Field(alias="invitations", min_length=1, max_length=100)]
+    role_ids: RoleIds = Field(default_factory=list, alias="roleIds")
+    org_id: Annotated[str, Field(alias="orgId", min_length=1, max_length=200)]
+    inviter_uid: Annotated[str, Field(alias="inviterUid", min_length=1, max_length=200)]
+
+
 class InvitationPath(Wire):
     """An invitation, by the id in the path."""
 
@@ -67,6 +84,31 @@ class Invitation(Wire):
     created_date: str
     expiration_date: str
     modified_date: str
+
+
+class InvitationRefusal(Wire):
+    """The error that an operation for this person alone would answer."""
+
+    error_code: int
+    message: str
+    description: str
+    is_provider_error: bool = False
+    provider_error_response: str | None = None
+
+
+class InvitationResult(Wire):
+    """The invitation of one person, or why there is none."""
+
+    email: str
+    invitation: Invitation | None = None
+    error: InvitationRefusal | None = None
+
+
+class InvitationResults(Wire):
+    """One result for each person, in the order of the request."""
+
+    data: list[InvitationResult]
+    invited_count: int
 
 
 class Invitations(Wire):
@@ -136,6 +178,11 @@ create = operation(
         e.InvitationUrlRefused, e.MailLimitReached,
     ),
     summary="Invite a person to an organization by email. The link works once, for 7 days.",
+)  # fmt: skip
+create_many = operation(
+    "organization_invitations.create_many", "POST /v2/manage/invitations/bulk", CreateInvitations, InvitationResults, auth=O,
+    scope="invitation:create", accepts=Accept.JSON, error_profile=INVITATIONS, errors=(*_OF_ORGANIZATION, e.InvitationUrlRefused),
+    summary="Invite up to 100 people by email. Each gets a result of its own: one that is refused does not stop the others.",
 )  # fmt: skip
 read = operation(
     "organization_invitations.read", f"GET {_ONE}", InvitationPath, Invitation, auth=O, scope="invitation:read",

@@ -6,6 +6,7 @@ from collections import Counter
 
 from app.contract.operations import CATALOGUE, load_catalogue
 from tests.api import (
+    test_operations_invitation_links,
     test_operations_invitations,
     test_operations_organizations,
     test_operations_organizations_connections,
@@ -16,6 +17,7 @@ from tests.api import (
 from tests.support.organizations import Refused
 
 FILES = (
+    test_operations_invitation_links,
     test_operations_invitations,
     test_operations_organizations,
     test_operations_organizations_connections,
@@ -23,7 +25,7 @@ FILES = (
     test_operations_organizations_members,
     test_operations_organizations_roles,
 )
-PARTS = ("s", "_permissions", "_roles", "_members", "_domains", "_connections", "_invitations")
+PARTS = ("s", "_permissions", "_roles", "_members", "_domains", "_connections", "_invitations", "_invitation_links")
 AREAS = tuple(f"organization{name}" for name in PARTS)
 REFUSALS: list[Refused] = [one for file in FILES for one in file.REFUSALS]
 RAISED = {(one.operation, one.code) for one in REFUSALS}

@@ -13,6 +13,7 @@ from tests.support.organizations import Business
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
 PATH = "/v2/manage/invitations"
+BULK, LINKS = f"{PATH}/bulk", f"{PATH}/links"
 LOOK_UP, ACCEPT = "/identity/v2/auth/invitation", "/identity/v2/auth/invitation/accept"
 NO_INVITATION = f"inv_{'0' * 16}"
 GUEST = "ada@example.com"
@@ -45,6 +46,23 @@ class Inviting(Business):
     def invite(self, email: str = GUEST, url: str | None = None, **members: Any) -> dict[str, Any]:
         """Invite, which must succeed."""
         return answered(self.ask(url, email=email, **members))
+
+    def many(self, *people: Any, **members: Any) -> TestResponse:
+        """Invite several people: addresses, or bodies of one each."""
+        listed = [{"email": one} if isinstance(one, str) else one for one in people]
+        body = {
+            "invitations": listed, "roleIds": [self.member_role], "orgId": self.org, "inviterUid": self.grace, **members,
+        }  # fmt: skip
+        return self.send("POST", BULK, body)
+
+    def ask_link(self, url: str | None = None, **members: Any) -> TestResponse:
+        body = {"roleIds": [self.member_role], "orgId": self.org, "inviterUid": self.grace, **members}
+        given = {name: value for name, value in body.items() if value is not None}
+        return self.send("POST", LINKS, given, invitation_url=url)
+
+    def link(self, url: str | None = None, **members: Any) -> dict[str, Any]:
+        """Create a link for several people, which must succeed."""
+        return answered(self.ask_link(url, **members))
 
     def mail(self, email: str = GUEST) -> dict[str, Any]:
         """Return the last mail to an address."""

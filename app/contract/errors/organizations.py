@@ -263,3 +263,10 @@ class NoSeatLeft(ApiError):
 
     code, status, message = 8188, 403, "Organization limit reached"
     description = "The organization has no seat left."
+
+
+class TooManyInvitationLinks(ApiError):
+    """The plan limit of one organization; the interface has no code of its own for it (decisions/0197)."""
+
+    code, status, message = 8188, 403, "Organization limit reached"
+    description = "The organization has as many active invitation links as it may."

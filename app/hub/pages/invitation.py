@@ -20,14 +20,14 @@ from app.hub.page import Page, provider_redirect_targets
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.parts.formatting import format_day
-from app.hub.parts.organizations import Tile, logos
+from app.hub.parts.organizations import Tile, listed, logos
 from app.hub.services import api, services
 from app.hub.short_links import link_address
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/invitation"
 _MAX_RETURN_URL: Final = 2_000
-_ACTIONS: Final = ("join", "login", "register", "switch")
+_ACTIONS: Final = ("join", "login", "register", "switch", "verify")
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,11 @@ class InvitationPage(Page):
     @property
     def expires_on(self) -> str:
         return format_day(self.invitation.expires_at)
+
+    @property
+    def domains(self) -> str:
+        """The domains of the addresses that a link admits, as one text; empty: all."""
+        return listed(self.invitation.domains)
 
     @property
     def action(self) -> str:
@@ -90,6 +95,8 @@ class InvitationPage(Page):
             "organization": "Globex Gardens", "organization_id": "org_9", "inviter": "Grace Hopper",
             "email": "ada@example.com", "roles": [editor], "expires_at": ends_at,
         }  # fmt: skip
+        link = {**shown, "email": "", "is_link": True}
+        named = {**link, "domains": ["globex.example", "gardens.example"]}
         several = {**shown, "inviter": "", "roles": [editor, InvitationRole(name="Billing")]}
         ended = [state for state in InvitationState if state not in _DETAILED]
         return {
@@ -100,6 +107,18 @@ class InvitationPage(Page):
             "has an account": page(InvitationState.OPEN, **shown, is_existing=True),
             "another account": page(InvitationState.OTHER, **shown, person="bob@example.com"),
             "member": page(InvitationState.MEMBER, **{**shown, "email": "", "roles": []}, person="ada@example.com"),
+            "link": page(InvitationState.OPEN, **link),
+            "link for domains": page(InvitationState.OPEN, **named),
+            "link, signed in": page(InvitationState.READY, **link, person="ada@example.com"),
+            "link, other domain": page(
+                InvitationState.DOMAIN, is_link=True, domains=named["domains"], person="ada@example.com"
+            ),
+            "link, email not verified": page(
+                InvitationState.UNVERIFIED, **{**link, "email": "ada@example.com"}, person="ada@example.com"
+            ),
+            "link, no email": page(InvitationState.UNVERIFIED, **link, person="+49 151 23456789"),
+            "link, expired": page(InvitationState.EXPIRED, is_link=True),
+            "link, turned off": page(InvitationState.REVOKED, is_link=True),
             **{state.value: page(state) for state in ended},
             "token": replace(
                 page(InvitationState.READY, **shown, person="ada@example.com"), form=ButtonForm().with_token_error()
@@ -111,7 +130,10 @@ SAMPLE_LOGO: Final = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'%3E"
     "%3Crect width='8' height='8' fill='%230a7d55'/%3E%3C/svg%3E"
 )
-_DETAILED: Final = (InvitationState.OPEN, InvitationState.READY, InvitationState.OTHER, InvitationState.MEMBER)
+_DETAILED: Final = (
+    InvitationState.OPEN, InvitationState.READY, InvitationState.OTHER, InvitationState.MEMBER, InvitationState.UNVERIFIED,
+    InvitationState.DOMAIN,
+)  # fmt: skip
 
 
 @pages.get(ADDRESS)

@@ -74,6 +74,7 @@ import app.identity.hosted.verification
 import app.identity.messaging.handlers
 import app.identity.messaging.template_rules
 import app.identity.programs.invitations.handlers
+import app.identity.programs.invitations.link_handlers
 import app.identity.programs.management.account_identifiers
 import app.identity.programs.management.generated_tokens
 import app.identity.programs.management.handlers

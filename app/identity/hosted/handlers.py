@@ -63,7 +63,8 @@ def resume(context: Context, req: hub.InteractionRequest) -> Next:
     session = sessions.current(context)
     if session is None and (pending := second_factor.step(context, interaction)) is not None:
         return pending
-    if session is None and (state := pending_verification.pending_for(interaction)) is not None:
+    state = pending_verification.pending_for(interaction)
+    if state is not None and (session is None or pending_verification.precedes_joining(context, interaction, session)):
         return verification.step(context, interaction, state)
     step = next_step.advance(context, interaction, session)
     return reauthentication.with_methods(context, step) if step.must_reauthenticate else step

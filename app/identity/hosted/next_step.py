@@ -8,6 +8,7 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import in_force
 from app.identity.directory.tenants.allowed_addresses import is_allowed, is_own, is_registered_page, with_query
 from app.identity.hosted import invited_join, reauthentication, return_codes, token_handoff
@@ -127,6 +128,13 @@ def open_return(
         return required.model_copy(update=update)
     step = {"register": Step.REGISTER, "forgotpassword": Step.FORGOT}.get(action, Step.LOGIN)
     return Next(step=step, attempt=interaction.interaction_id, binding=binding, relying_party=relying_party)
+
+
+def of_invited(context: Context, interaction: Interaction | None, account: Account) -> Next | None:
+    """Return the next step of a signed-in account that verified its address in order to join an organization; None for others."""
+    session = sessions.current(context) if invited_join.is_of(interaction) else None
+    is_own = session is not None and session.uid == account.uid
+    return advance(context, interaction, session) if is_own and interaction is not None else None
 
 
 def return_target(context: Context, return_url: str | None) -> RelyingPartyView | None:

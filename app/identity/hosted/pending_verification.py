@@ -10,6 +10,7 @@ from app.contract import errors as e
 from app.contract.hub_models import SentTo
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
@@ -18,7 +19,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
-from app.identity.hosted import link_handover
+from app.identity.hosted import invited_join, link_handover
 from app.identity.messaging import send_limits
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -55,6 +56,13 @@ def pending_for(interaction: Interaction) -> PendingVerification | None:
     stored = interaction.request.get(_KEY)
     fields = PendingVerification.__dataclass_fields__  # a newer version may have stored more
     return PendingVerification(**{name: value for name, value in stored.items() if name in fields}) if stored else None
+
+
+def precedes_joining(context: Context, interaction: Interaction, session: BrowserSession) -> bool:
+    """Return whether the signed-in account must still verify its address before it joins the organization of the interaction."""
+    state = pending_for(interaction) if invited_join.is_of(interaction) else None
+    account = store.by_uid(context, session.uid) if state is not None and state.uid == session.uid else None
+    return state is not None and account is not None and not verification.is_verified(account, state.email)
 
 
 def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:

@@ -386,10 +386,8 @@ def _continue(
         if has_first_factor
         else Authentication((_BY_MAIL,), channel=FactorKind.EMAIL)
     )
-    if (
-        can_sign_in
-        and (next_page := first_factor_passed.try_sign_in(context, interaction, account, authentication)) is not None
-    ):
+    signed_in = first_factor_passed.try_sign_in(context, interaction, account, authentication) if can_sign_in else None
+    if (next_page := signed_in or next_step.of_invited(context, interaction, account)) is not None:
         return next_page
     interaction_id = str(token.facts.get("attempt") or "")
     return Next(

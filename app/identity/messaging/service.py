@@ -70,7 +70,7 @@ def mail(
     template: str | None = None,
     language: str | None = None,
     is_asked_for: bool = False,
-    counted_as: CountedAs = _BY_DEFAULT,
+    counted_as: CountedAs | None = _BY_DEFAULT,
 ) -> None:
     """Queue an email. A notice over its limit is left out and raises nothing.
 
@@ -82,14 +82,15 @@ def mail(
         template: the tenant's template of that name; without one its default template, and then the built-in one.
         language: by default the account's, then the page's, then the tenant's.
         is_asked_for: the caller asked for this email, so that over the limit even a notice is refused.
-        counted_as: the kind, account and verification under which the limits count it, if they differ.
+        counted_as: the kind, account and verification under which the limits count it, if they differ; None: `spend_limit` has counted it.
 
     Raises:
         MailLimitReached: the recipient reached the limit of this kind.
     """
     uid = account.uid if account else None
     try:
-        send_limits.spend_mail(context, counted_as.kind or kind, _recipient(context, to, account, counted_as))
+        if counted_as is not None:
+            send_limits.spend_mail(context, counted_as.kind or kind, _recipient(context, to, account, counted_as))
     except ApiError:
         if is_asked_for or not send_limits.is_notice(kind):
             raise
@@ -114,6 +115,14 @@ def mail(
         payload["reply_to"] = sending.reply_to
     message_id = context.outbox.post("mail", payload)
     context.audit.record("mail.posted", uid=uid, kind=kind.value, message_id=message_id)
+
+
+def spend_limit(context: Context, kind: MailKind, to: str, account: Account | None) -> None:
+    """Count an email that will be queued with `counted_as=None`, where its refusal must come before other changes.
+
+    Raises MailLimitReached.
+    """
+    send_limits.spend_mail(context, kind, _recipient(context, to, account, _BY_DEFAULT))
 
 
 def sms(

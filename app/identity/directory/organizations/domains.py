@@ -50,12 +50,18 @@ D = organization_domains.c
 COLUMNS = tuple(D[name] for name in OrganizationDomain.__dataclass_fields__)
 
 
-def checked(text: str) -> str:
-    """Return the domain in ASCII and lower case. Raises BadField for a malformed one, and for one of a mail provider."""
+def normalized(text: str) -> str:
+    """Return the domain in ASCII and lower case. Raises BadField for a malformed one."""
     address = identifiers.normalize_email(f"a@{text.strip().rstrip('.')}")
     domain = address.rpartition("@")[2] if address else ""
     if not domain or "[" in domain or "@" in text:
         raise e.BadField("The DomainName is not formatted correctly: a domain such as example.com is expected.")
+    return domain
+
+
+def checked(text: str) -> str:
+    """Return the domain in ASCII and lower case. Raises BadField for a malformed one, and for one of a mail provider."""
+    domain = normalized(text)
     if is_mail_provider(domain):
         raise e.BadField(f"The DomainName is not accepted: {domain} belongs to a provider of mailboxes for everyone.")
     return domain

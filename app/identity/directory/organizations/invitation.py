@@ -8,8 +8,9 @@ from typing import Any, Final
 
 INVITED, ACCEPTED, EXPIRED, REVOKED = "invited", "accepted", "expired", "revoked"
 LIFETIME: Final = timedelta(days=7)
-ACCEPTED_BY, DECLINED, URL = "accepted_by", "declined", "url"
-"""Members of an invitation's `facts`: the account that accepted it, whether its owner declined it, the page of its link."""
+ACCEPTED_BY, DECLINED, URL, MANAGED = "accepted_by", "declined", "url", "managed"
+"""Members of an invitation's `facts`: the account that accepted it, whether its owner declined it, the page of its link, and whether
+a member invited on the account pages."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,11 @@ class Invitation:
     def is_declined(self) -> bool:
         """Whether the invited person declined it, which revokes it."""
         return self.facts.get(DECLINED) is True
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether a member invited on the account pages, with no more than that member's permissions."""
+        return self.facts.get(MANAGED) is True
 
     @property
     def url(self) -> str | None:

@@ -1,4 +1,7 @@
-"""Queries of invitations, always within the tenant. The secret token of a link is stored as its hash."""
+"""Queries of invitations by email, always within the tenant. The secret token of a link is stored as its hash.
+
+Links for several people are in the same table, without an address: `link_store`.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +58,26 @@ def count_open(context: Context, org_id: str) -> int:
     return int(row[0]) if row else 0
 
 
+def has_open(context: Context, org_id: str, email_key: str) -> bool:
+    """Return whether an invitation of this normalized address to an organization can still be accepted."""
+    where = _of(context, T.org_id == org_id, T.open_email == email_key, *_open(context))
+    return context.work.one(select(T.invitation_id).where(*where)) is not None
+
+
+def open_page(context: Context, org_id: str, limit: int, offset: int) -> list[Invitation]:
+    """Return the invitations to an organization that can still be accepted, the newest first."""
+    ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id, *_open(context)))
+    ordered = ordered.order_by(T.created_at.desc(), T.invitation_id)
+    return [_invitation(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
+
+
+def open_to(context: Context, email_keys: Collection[str], limit: int) -> list[Invitation]:
+    """Return the invitations to these normalized addresses that can still be accepted, the newest first."""
+    ordered = select(*_COLUMNS).where(*_of(context, T.email_key.in_(email_keys), *_open(context)))
+    ordered = ordered.order_by(T.created_at.desc(), T.invitation_id)
+    return [_invitation(context, row) for row in context.work.all(ordered.limit(limit))]
+
+
 def add(
     context: Context,
     *,
@@ -99,10 +122,11 @@ def change(context: Context, invitation: Invitation, **values: Any) -> Invitatio
     return _invitation(context, row) if row is not None else None
 
 
-def renew_token(context: Context, invitation: Invitation) -> tuple[Invitation, str] | None:
+def renew_token(context: Context, invitation: Invitation, **values: Any) -> tuple[Invitation, str] | None:
     """Replace the token, which ends the earlier link, and begin a new lifetime; None if the invitation is no longer open."""
     token = randomness.token()
     values = {
+        **values,
         "token_hash": randomness.digest(token),
         "ends_at": context.now + LIFETIME,
         "resent_at": context.now,
@@ -156,4 +180,4 @@ def _open(context: Context) -> tuple[ColumnElement[bool], ...]:
 
 
 def _of(context: Context, *where: ColumnElement[bool]) -> tuple[ColumnElement[bool], ...]:
-    return (T.tenant_id == context.tenant.tenant_id, *where)
+    return (T.tenant_id == context.tenant.tenant_id, T.email.is_not(None), *where)

@@ -8,7 +8,15 @@ from app.contract import errors as e
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import normalize_email
-from app.identity.directory.organizations import invitation_store, member_store, names, role_store, roles, service
+from app.identity.directory.organizations import (
+    invitation_store,
+    link_store,
+    member_store,
+    names,
+    role_store,
+    roles,
+    service,
+)
 from app.identity.directory.organizations.organization import Membership, Organization, Role
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -156,9 +164,11 @@ def leave(context: Context, account: Account, organization: Organization) -> Non
 def leave_all(context: Context, account: Account) -> bool:
     """End every membership of an account, and its open invitations. Return whether there was a membership."""
     account_store.lock(context, account.uid)
+    left = {one.org_id for one in member_store.of_account(context, account.uid)}
     if not member_store.remove(context, account.uid):
         return False
     _revoke_invitations(context, account)
+    link_store.close_to(context, account.uid, left)
     context.audit.record("organization.left_all", uid=account.uid)
     events.emit(context, "UnassignRoles", account, False)
     return True
@@ -200,7 +210,8 @@ def _lock(context: Context, account: Account) -> None:
 def _revoke_invitations(
     context: Context, account: Account, org_id: str | None = None, *, is_member: bool = False
 ) -> None:
-    """Revoke the open invitations of the account's addresses, and unless it `is_member` still, those that it sent."""
+    """Revoke the open invitations of the account's addresses; unless it `is_member` still, also those that it sent, and close the
+    organization's links to it."""
     current = account_store.by_uid(context, account.uid) or account  # its addresses may have changed before the lock
     forms = (normalize_email(one) for one in (*(entry["Value"] for entry in current.emails), current.email or ""))
     keys = {form for form in forms if form}
@@ -208,6 +219,13 @@ def _revoke_invitations(
     for one in invitation_store.revoke_of_member(context, keys, senders, org_id):
         facts = {"org_id": one.org_id, "invitation_id": one.invitation_id}
         context.audit.record("organization.invitation_revoked", uid=one.inviter_uid, **facts)
+    if is_member:
+        return
+    for link in link_store.revoke_of(context, senders, org_id):
+        facts = {"org_id": link.org_id, "invitation_id": link.invitation_id}
+        context.audit.record("organization.link_revoked", uid=link.inviter_uid, **facts)
+    if org_id is not None:
+        link_store.close_to(context, account.uid, [org_id])
 
 
 def _record(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:

@@ -68,6 +68,12 @@ def offered_roles(context: Context, org_id: str) -> list[OfferedRole]:
     return [OfferedRole(role, permissions[role.role_id]) for role in found]
 
 
+def can_give_roles(context: Context, scope: Managed, role_ids: Collection[str]) -> bool:
+    """Return whether the account may give each of these roles."""
+    permissions = _permissions_of(context, role_ids)
+    return all(scope.can_give(permissions[role_id]) for role_id in role_ids)
+
+
 def leave(context: Context, account: Account, org_id: str) -> Organization:
     """End the account's own membership, and return the organization.
 

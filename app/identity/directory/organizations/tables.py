@@ -4,7 +4,7 @@ A unique key over a nullable column settles races: the column has a value only w
 a verified claim.
 """
 
-from sqlalchemy import Boolean, Column, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import Boolean, Column, Index, Integer, LargeBinary, String, Text, UniqueConstraint
 
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
@@ -142,10 +142,22 @@ organization_invitations = tenant_table(
     Column("modified_at", Instant, nullable=False),
     Column("ends_at", Instant, nullable=False),
     Column("resent_at", Instant),
+    Column("uses", Integer),  # of a link: how many people joined by it
+    Column("max_uses", Integer),  # absent: any number
     UniqueConstraint("tenant_id", "token_hash", name="uq_organization_invitations_token"),
     UniqueConstraint("tenant_id", "org_id", "open_email", name="uq_organization_invitations_open"),
     Index("ix_organization_invitations_created", "tenant_id", "org_id", "created_at", "invitation_id"),
     Index("ix_organization_invitations_email", "tenant_id", "email_key"),
+)
+
+organization_link_users = tenant_table(
+    "organization_link_users",  # accounts that a link admits no more: they joined by it, or left the organization since
+    Column("invitation_id", Id, primary_key=True),
+    Column("uid", Id, primary_key=True),
+    Column("org_id", Id, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Index("ix_organization_link_users_org", "tenant_id", "org_id"),
+    Index("ix_organization_link_users_uid", "tenant_id", "uid"),
 )
 
 organization_join_requests = tenant_table(
@@ -179,6 +191,7 @@ OF_ORGANIZATION = (
     organization_connections,
     organization_domains,
     organization_invitations,
+    organization_link_users,
     organization_join_requests,
 )
 """The tables whose rows belong to one organization and are deleted with it."""

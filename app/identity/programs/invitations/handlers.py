@@ -6,10 +6,19 @@ from app.contract import errors as e
 from app.contract import organizations_invitations as contract
 from app.contract.organizations_models import Display
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.organizations import invitation_store, invitations, member_store, views
+from app.identity.directory.organizations import (
+    invitation_links,
+    invitation_store,
+    invitations,
+    inviting,
+    member_store,
+    views,
+)
 from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.invitation import Invitation
+from app.identity.directory.organizations.invitation import INVITED, Invitation
+from app.identity.directory.organizations.invitation_link import InvitationLink
 from app.identity.directory.organizations.invitations import Wanted
+from app.identity.directory.organizations.organization import Organization
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.programs.invitations import service
@@ -28,8 +37,25 @@ def list_all(context: Context, req: contract.ListInvitations) -> contract.Invita
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateInvitation) -> contract.Invitation:
-    wanted = Wanted(req.org_id, req.email, req.role_ids, req.inviter_uid, req.invitation_url)
-    return view(service.create(context, wanted))
+    wanted = Wanted(req.email, req.role_ids, req.inviter_uid, req.invitation_url)
+    return view(service.create(context, req.org_id, wanted))
+
+
+@contract.create_many.implements
+@while_on
+def create_many(context: Context, req: contract.CreateInvitations) -> contract.InvitationResults:
+    wanted = [
+        Wanted(
+            one.email or "",
+            one.role_ids if one.role_ids is not None else req.role_ids,
+            req.inviter_uid,
+            req.invitation_url,
+        )
+        for one in req.invitations
+    ]
+    results = service.create_many(context, req.org_id, wanted)
+    invited = sum(one.invitation is not None for one in results)
+    return contract.InvitationResults(data=[_result(one) for one in results], invited_count=invited)
 
 
 @contract.read.implements
@@ -45,7 +71,7 @@ def update(context: Context, req: contract.UpdateInvitation) -> contract.Invitat
         raise e.BadParameter.names("RoleIds or ResendEmail")
     invitation, organization = invitations.require(context, req.invitation_id)
     service.refuse_url(context, req.invitation_url)
-    invitations.require_inviter(context, organization, invitation.inviter_uid)
+    inviting.require_inviter(context, organization, invitation.inviter_uid)
     if req.role_ids is not None:
         invitation = invitations.change_roles(context, invitation, organization, req.role_ids)
     if req.resend_email:
@@ -69,27 +95,64 @@ def resend(context: Context, req: contract.InvitationPath) -> contract.Resent:
 @contract.look_up.implements
 @while_on
 def look_up(context: Context, req: contract.InvitationToken) -> contract.OpenInvitation:
+    found = invitation_links.find_open(context, req.invitation_token)
+    if found is not None:
+        return _open(found[0], found[1], email="", is_existing=False)
     invitation, organization = invitations.require_open(context, req.invitation_token)
-    display = Display.model_validate(organization.display)
-    return contract.OpenInvitation(
-        id=invitation.invitation_id,
-        email_id=invitation.email,
-        status=invitation.status,
-        expiration_date=iso(invitation.ends_at) or "",
-        org_id=organization.org_id,
-        organization=contract.InvitingOrganization(name=organization.name, display=display),
-        is_existing_user=invitations.holder(context, invitation) is not None,
-    )
+    is_existing = invitations.holder(context, invitation) is not None
+    return _open(invitation, organization, email=invitation.email, is_existing=is_existing)
 
 
 @contract.accept.implements
 @while_on
 def accept(context: Context, req: contract.AcceptInvitation) -> contract.AcceptedInvitation:
-    invitation, _ = invitations.require_open(context, req.invitation_token)
     account = accounts.current(context)
-    accepted = invitations.accept(context, invitation, account, req.invitation_token)
+    if (found := invitation_links.find_open(context, req.invitation_token)) is not None:
+        link = invitation_links.accept(context, found[0], account, req.invitation_token)
+        accepted = _of_link(link)
+    else:
+        invitation, _ = invitations.require_open(context, req.invitation_token)
+        accepted = view(invitations.accept(context, invitation, account, req.invitation_token))
     roles = views.member_roles(member_store.of_account(context, account.uid, accepted.org_id))
-    return contract.AcceptedInvitation(**view(accepted).model_dump(), data=roles.data)
+    return contract.AcceptedInvitation(**accepted.model_dump(), data=roles.data)
+
+
+def _open(
+    invitation: Invitation | InvitationLink, organization: Organization, *, email: str, is_existing: bool
+) -> contract.OpenInvitation:
+    display = Display.model_validate(organization.display)
+    return contract.OpenInvitation(
+        id=invitation.invitation_id,
+        email_id=email,
+        status=INVITED,
+        expiration_date=iso(invitation.ends_at) or "",
+        org_id=organization.org_id,
+        organization=contract.InvitingOrganization(name=organization.name, display=display),
+        is_existing_user=is_existing,
+    )
+
+
+def _result(one: service.Result) -> contract.InvitationResult:
+    if one.refusal is None:
+        return contract.InvitationResult(email=one.email, invitation=view(one.invitation) if one.invitation else None)
+    code, refusal = one.refusal.code, one.refusal
+    error = contract.InvitationRefusal(error_code=int(code), message=refusal.message, description=refusal.description)
+    return contract.InvitationResult(email=one.email, error=error)
+
+
+def _of_link(link: InvitationLink) -> contract.Invitation:
+    """Return what an acceptance answers about a link, which stays open for others and has no address."""
+    return contract.Invitation(
+        id=link.invitation_id,
+        email_id="",
+        status="accepted",
+        role_ids=list(link.role_ids),
+        org_id=link.org_id,
+        inviter_uid=link.inviter_uid,
+        created_date=iso(link.created_at) or "",
+        expiration_date=iso(link.ends_at) or "",
+        modified_date=iso(link.modified_at) or "",
+    )
 
 
 def view(invitation: Invitation) -> contract.Invitation:

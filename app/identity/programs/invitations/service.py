@@ -2,38 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 from app.contract import errors as e
 from app.contract.messages import MailKind
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import full_name
-from app.identity.directory.organizations import invitations
+from app.identity.directory.organizations import invitation_links, invitations, inviting
 from app.identity.directory.organizations.invitation import LIFETIME, Invitation
+from app.identity.directory.organizations.invitation_link import InvitationLink
+from app.identity.directory.organizations.invitation_links import WantedLink
 from app.identity.directory.organizations.invitations import Wanted
 from app.identity.directory.organizations.organization import Organization
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
+from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import Context
+from app.kit.errors import ApiError
 
 PAGE: Final = "/invitation"
 PARAMETER: Final = "invitation_token"
 COOL_DOWN: Final = timedelta(minutes=1)
 """Between two emails of one invitation."""
+REFUSED_ALONE: Final = (
+    e.WrongInvitationEmail, e.MalformedRoleId, e.UnknownOrganizationRole, e.BadParameter, e.WrongInviter, e.AlreadyMember,
+    e.InvitationExists, e.NoSeatLeft, e.MailLimitReached,
+)  # fmt: skip
+"""Refusals of one of several invitations, which do not concern the others."""
 
 
-def create(context: Context, wanted: Wanted) -> Invitation:
-    """Invite a person by email. Raises as `invitations.create` does, and InvitationUrlRefused, MailLimitReached."""
+@dataclass(frozen=True)
+class Result:
+    """The result of one of several invitations: the invitation, or why it was not made."""
+
+    email: str
+    invitation: Invitation | None = None
+    refusal: ApiError | None = None
+
+
+def create(context: Context, org_id: str, wanted: Wanted) -> Invitation:
+    """Invite a person by email. Raises as `inviting.lock` and `invitations.check` do, and InvitationUrlRefused, MailLimitReached."""
     refuse_url(context, wanted.url)
-    invitation, organization, token = invitations.create(context, wanted)
-    _send(context, invitation, organization, token)
+    return _create(context, inviting.lock(context, org_id, is_alone=True), wanted)
+
+
+def create_many(context: Context, org_id: str, wanted: Sequence[Wanted]) -> list[Result]:
+    """Invite several people; return one result for each, in their order. Nothing of a refused one is stored or sent.
+
+    Raises:
+        InvitationUrlRefused: for one of them.
+        OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive.
+    """
+    for url in {one.url for one in wanted}:
+        refuse_url(context, url)
+    organization = inviting.lock(context, org_id, is_alone=True)  # a taken key would abort the transaction of all
+    known: set[str] = set()
+    results = []
+    for one in wanted:
+        key = identifiers.normalize_email(one.email)
+        try:
+            if key in known:
+                raise e.InvitationExists("The address occurs more than once in the request; the first one counts.")
+            invitation = _create(context, organization, one)
+        except REFUSED_ALONE as refusal:
+            results.append(Result(one.email, refusal=refusal))
+        else:
+            results.append(Result(one.email, invitation))
+        known |= {key} if key else set()
+    return results
+
+
+def _create(context: Context, organization: Organization, wanted: Wanted) -> Invitation:
+    """Invite a person to an organization that is locked alone, so that every refusal comes before the first change."""
+    checked = invitations.check(context, organization, wanted)
+    messaging.spend_limit(context, MailKind.INVITATION, checked.email, checked.holder)
+    invitation, token = invitations.add(context, checked)
+    _send(context, invitation, organization, token, is_counted=True)
     return invitation
 
 
+def create_link(context: Context, wanted: WantedLink) -> tuple[InvitationLink, str]:
+    """Create a link for several people; return it and its token. Raises as `invitation_links.create` does, and InvitationUrlRefused."""
+    refuse_url(context, wanted.url)
+    return invitation_links.create(context, wanted)
+
+
 def resend(
-    context: Context, invitation: Invitation, organization: Organization, *, url: str | None = None
+    context: Context,
+    invitation: Invitation,
+    organization: Organization,
+    *,
+    url: str | None = None,
+    by: str | None = None,
 ) -> Invitation:
-    """Email a new link, which ends the earlier one.
+    """Email a new link, which ends the earlier one. `by`: the member who invites from now on.
 
     Raises:
         ClosedInvitation: it is no longer open.
@@ -41,13 +106,19 @@ def resend(
         InvitationUrlRefused, MailLimitReached.
     """
     refuse_url(context, url)
-    if invitation.is_open and invitation.resent_at is not None:
-        wait = invitation.resent_at + COOL_DOWN - context.now
-        if wait > timedelta():
-            raise e.TooManyRequests(retry_after_seconds=max(1, round(wait.total_seconds())))
-    renewed, token = invitations.renew_token(context, invitation, url)
+    if invitation.is_open and (seconds := seconds_until_resend(context, invitation)):
+        raise e.TooManyRequests(retry_after_seconds=seconds)
+    renewed, token = invitations.renew_token(context, invitation, url, by=by)
     _send(context, renewed, organization, token)
     return renewed
+
+
+def seconds_until_resend(context: Context, invitation: Invitation) -> int:
+    """Return the seconds until another email of the invitation may be sent; 0 if one may be sent now."""
+    if invitation.resent_at is None:
+        return 0
+    wait = invitation.resent_at + COOL_DOWN - context.now
+    return max(1, round(wait.total_seconds())) if wait > timedelta() else 0
 
 
 def refuse_url(context: Context, url: str | None) -> None:
@@ -56,15 +127,17 @@ def refuse_url(context: Context, url: str | None) -> None:
         raise e.InvitationUrlRefused
 
 
-def link(context: Context, invitation: Invitation, token: str) -> str:
-    """Return the link of the email: to the hosted page, or to the application's own with `invitation_token`."""
+def link(context: Context, invitation: Invitation | InvitationLink, token: str) -> str:
+    """Return the address with a token: of the hosted page, or of the application's own with `invitation_token`."""
     if invitation.url:
         return allowed_addresses.with_query(invitation.url, **{PARAMETER: token})
     return allowed_addresses.own_link(context, PAGE, token)
 
 
-def _send(context: Context, invitation: Invitation, organization: Organization, token: str) -> None:
-    inviter = invitations.inviter(context, invitation.inviter_uid)
+def _send(
+    context: Context, invitation: Invitation, organization: Organization, token: str, *, is_counted: bool = False
+) -> None:
+    inviter = inviting.inviter(context, invitation.inviter_uid)
     facts = {
         "url": link(context, invitation, token),
         "token": token,
@@ -83,6 +156,7 @@ def _send(context: Context, invitation: Invitation, organization: Organization, 
         facts=facts,
         language=language,
         is_asked_for=True,
+        counted_as=None if is_counted else CountedAs(),
     )
 
 

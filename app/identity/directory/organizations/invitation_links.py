@@ -1,0 +1,157 @@
+"""The rules of invitation links: who may create one, and who may join by it (decisions/0197)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import (
+    domains,
+    inviting,
+    link_store,
+    member_store,
+    names,
+    service,
+)
+from app.identity.directory.organizations.invitation import LIFETIME, MANAGED, URL
+from app.identity.directory.organizations.invitation_link import DOMAINS, InvitationLink
+from app.identity.directory.organizations.joining import verified_domains
+from app.identity.directory.organizations.organization import Organization
+from app.identity.platform.context import Context
+
+MOST_ACTIVE: Final = 20
+"""Links of an organization that can be used at the same time."""
+
+
+@dataclass(frozen=True)
+class WantedLink:
+    """A new link as a caller asked for it."""
+
+    org_id: str
+    role_ids: Collection[str]
+    inviter_uid: str
+    domains: Collection[str] = ()
+    max_uses: int | None = None
+    lifetime: timedelta = LIFETIME
+    url: str | None = None
+    is_managed: bool = False
+
+
+def create(context: Context, wanted: WantedLink) -> tuple[InvitationLink, str]:
+    """Add a link; return it and its token.
+
+    Raises:
+        OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive.
+        MalformedRoleId, UnknownOrganizationRole, WrongInviter: as for an invitation.
+        BadParameter: a domain is malformed; without roles, and there is no role of new members.
+        TooManyInvitationLinks.
+    """
+    organization = inviting.lock(context, wanted.org_id, is_alone=True)
+    role_ids = inviting.checked_roles(context, organization, wanted.role_ids)
+    inviter = inviting.require_inviter(context, organization, wanted.inviter_uid)
+    if link_store.count_open(context, organization.org_id) >= MOST_ACTIVE:
+        raise e.TooManyInvitationLinks
+    facts: dict[str, Any] = {DOMAINS: list(dict.fromkeys(map(checked_domain, wanted.domains)))}
+    facts |= {URL: wanted.url} if wanted.url else {}
+    facts |= {MANAGED: True} if wanted.is_managed else {}
+    link, token = link_store.add(
+        context, org_id=organization.org_id, role_ids=role_ids, inviter_uid=inviter.uid, facts=facts,
+        ends_at=context.now + wanted.lifetime, max_uses=wanted.max_uses,
+    )  # fmt: skip
+    record(context, "organization.link_created", link, by=inviter.uid)
+    return link, token
+
+
+def checked_domain(text: str) -> str:
+    """Return a domain in ASCII and lower case. Raises BadParameter for a malformed one."""
+    try:
+        return domains.normalized(text)
+    except e.BadField:
+        raise e.BadParameter(
+            "The domains is not formatted correctly: a domain such as example.com is expected."
+        ) from None
+
+
+def require(context: Context, link_id: str) -> tuple[InvitationLink, Organization]:
+    """Return the link and its active organization.
+
+    Raises ClosedInvitation for a malformed id, UnknownOrganizationInvitation, OrganizationInactive.
+    """
+    if not names.is_id(names.INVITATION, link_id):
+        raise e.ClosedInvitation
+    link = link_store.by_id(context, link_id)
+    organization = service.by_id(context, link.org_id) if link is not None else None
+    if link is None or organization is None:
+        raise e.UnknownOrganizationInvitation
+    return link, service.active(organization)
+
+
+def find_open(context: Context, token: str) -> tuple[InvitationLink, Organization] | None:
+    """Return the open link with this token; None if there is none. Raises OrganizationInactive."""
+    link = link_store.by_token(context, token)
+    organization = service.by_id(context, link.org_id) if link is not None else None
+    if link is None or organization is None or not link.is_open:
+        return None
+    return link, service.active(organization)
+
+
+def revoke(context: Context, link: InvitationLink, *, by: str | None = None) -> InvitationLink:
+    """Turn a link off; `by`: the member who does. Raises ClosedInvitation."""
+    revoked = link_store.revoke(context, link)
+    if revoked is None:
+        raise e.ClosedInvitation
+    record(context, "organization.link_revoked", revoked, by=by or link.inviter_uid)
+    return revoked
+
+
+def accept(context: Context, link: InvitationLink, account: Account, token: str | None = None) -> InvitationLink:
+    """Make the account a member; a member stays one, and costs no use.
+
+    The link decides as it is now, not as the caller read it.
+
+    Raises:
+        ClosedInvitation: it is no longer open, its inviter may no longer give its roles, no role of it is left, or the account used it
+            before and left.
+        OrganizationInactive: of the link.
+        WrongInvitationEmail: the account has no verified address, or none of an allowed domain.
+        NoSeatLeft: the organization is full.
+    """
+    organization = inviting.lock(context, link.org_id)
+    current = account_store.by_uid(context, account.uid) if account_store.lock(context, account.uid) else None
+    if current is None:
+        raise e.WrongInvitationEmail
+    if member_store.of_account(context, current.uid, organization.org_id):
+        return link
+    if not admits(link, current):
+        raise e.WrongInvitationEmail
+    if not link.is_open or not link_store.may_use(context, link, current.uid):
+        raise e.ClosedInvitation
+    inviting.require_backing(context, organization, link)
+    role_ids = inviting.remaining_roles(context, organization, link.role_ids)
+    if not role_ids:
+        raise e.ClosedInvitation
+    if inviting.is_full(context, organization):
+        raise e.NoSeatLeft
+    used = link_store.use(context, link, token)
+    if used is None:
+        raise e.ClosedInvitation
+    link_store.record_use(context, link, current.uid)
+    inviting.join(context, current, organization, role_ids)
+    record(context, "organization.joined_by_link", used, by=current.uid)
+    return used
+
+
+def admits(link: InvitationLink, account: Account) -> bool:
+    """Return whether the account has a verified address that the link admits."""
+    own = verified_domains(account)
+    return bool(own & set(link.domains) if link.domains else own)
+
+
+def record(context: Context, event: str, link: InvitationLink, *, by: str) -> None:
+    facts = {"org_id": link.org_id, "invitation_id": link.invitation_id}
+    context.audit.record(event, uid=by, **facts)

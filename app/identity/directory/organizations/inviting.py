@@ -1,0 +1,112 @@
+"""What invitations by email and by link have in common: locks, roles, inviters, seats."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from app.contract import errors as e
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import member_store, memberships, names, own_members, role_store, service
+from app.identity.directory.organizations import store as organization_store
+from app.identity.directory.organizations.organization import Organization
+from app.identity.platform.context import Context
+
+
+class Backed(Protocol):
+    """An invitation or a link."""
+
+    @property
+    def role_ids(self) -> tuple[str, ...]: ...
+    @property
+    def inviter_uid(self) -> str: ...
+    @property
+    def is_managed(self) -> bool: ...
+
+
+def lock(context: Context, org_id: str, *, is_alone: bool = False) -> Organization:
+    """Return the active organization, locked. With a number of seats no other request may lock it too, or two would take the last.
+
+    Raises OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive.
+    """
+    organization = service.require_active(context, org_id)
+    is_alone = is_alone or organization.seats is not None
+    locked = organization_store.locked(context, organization.org_id, is_alone=is_alone)
+    if locked is None:
+        raise e.UnknownOrganization
+    return service.active(locked)
+
+
+def is_full(context: Context, organization: Organization) -> bool:
+    """Return whether members have taken every seat."""
+    return organization.seats is not None and member_store.count(context, organization.org_id) >= organization.seats
+
+
+def require_inviter(context: Context, organization: Organization, uid: str) -> Account:
+    """Return the member who invites. Raises WrongInviter."""
+    account = inviter(context, uid)
+    if account is None or not member_store.of_account(context, account.uid, organization.org_id):
+        raise e.WrongInviter
+    return account
+
+
+def inviter(context: Context, uid: str) -> Account | None:
+    """Return the account that invited, also under an id that it had; None if it is gone."""
+    if not uid.strip() or len(uid) > 64:
+        return None
+    account = account_store.by_uid(context, uid)
+    if account is None and (current := account_store.current_uid(context, uid)):
+        account = account_store.by_uid(context, current)
+    return account if account is not None and not account.is_deleted else None
+
+
+def is_backed(context: Context, organization: Organization, invitation: Backed) -> bool:
+    """Return whether the member who invited on the account pages may still give these roles; True for those of servers.
+
+    Otherwise a manager who lost the role could return by an invitation made before.
+    """
+    if not invitation.is_managed:
+        return True
+    account = inviter(context, invitation.inviter_uid)
+    if account is None:
+        return False
+    try:
+        scope = own_members.managed(context, account, organization.org_id)
+    except e.UnknownOrganization:
+        return False
+    role_ids = remaining_roles(context, organization, invitation.role_ids)
+    return own_members.can_give_roles(context, scope, role_ids)
+
+
+def require_backing(context: Context, organization: Organization, invitation: Backed) -> None:
+    """Raise ClosedInvitation if the member who invited may no longer give these roles."""
+    if not is_backed(context, organization, invitation):
+        raise e.ClosedInvitation
+
+
+def checked_roles(context: Context, organization: Organization, role_ids: Collection[str]) -> list[str]:
+    """Return the roles without repetitions. Raises MalformedRoleId, UnknownOrganizationRole, BadParameter."""
+    wanted = list(dict.fromkeys(role_ids))
+    if not all(names.is_id(names.ROLE, one) for one in wanted):
+        raise e.MalformedRoleId
+    if not wanted and not memberships.default_role_ids(context, organization):
+        raise e.BadParameter("The roleIds is a required parameter: the organization has no role of new members.")
+    if wanted and len(remaining_roles(context, organization, wanted)) < len(wanted):
+        raise e.UnknownOrganizationRole
+    return wanted
+
+
+def remaining_roles(context: Context, organization: Organization, role_ids: Collection[str]) -> list[str]:
+    """Return those of the roles that still exist and fit the organization; the role of new members for none."""
+    found = {role.role_id for role in role_store.by_ids(context, set(role_ids)) if role.fits(organization.org_id)}
+    remaining = [one for one in role_ids if one in found]
+    return remaining if role_ids else memberships.default_role_ids(context, organization)
+
+
+def join(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:
+    """Make the account a member. Raises ClosedInvitation if a role was deleted in the meantime."""
+    try:
+        memberships.join(context, account, organization, role_ids)
+    except e.MalformedRoleId:
+        raise e.ClosedInvitation from None

@@ -1,0 +1,70 @@
+"""The operations of invitation links."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from app.contract import organizations_invitation_links as contract
+from app.contract.organizations_invitations import InvitationPath, ListInvitations
+from app.identity.directory.organizations import invitation_links, link_store
+from app.identity.directory.organizations import service as organizations
+from app.identity.directory.organizations.invitation_link import InvitationLink
+from app.identity.directory.organizations.invitation_links import WantedLink
+from app.identity.directory.organizations.service import while_on
+from app.identity.platform.context import Context
+from app.identity.programs.invitations import service
+from app.kit.clock import iso
+
+
+@contract.list_all.implements
+@while_on
+def list_all(context: Context, req: ListInvitations) -> contract.InvitationLinks:
+    org_id = organizations.require_active(context, req.org_id).org_id
+    found = link_store.page(context, org_id, *req.window)
+    return contract.InvitationLinks(data=[view(one) for one in found], total_count=link_store.count(context, org_id))
+
+
+@contract.create.implements
+@while_on
+def create(context: Context, req: contract.CreateInvitationLink) -> contract.CreatedInvitationLink:
+    wanted = WantedLink(
+        req.org_id,
+        req.role_ids,
+        req.inviter_uid,
+        domains=req.domains,
+        max_uses=req.max_uses,
+        lifetime=timedelta(days=req.expires_in_days),
+        url=req.invitation_url,
+    )
+    link, token = service.create_link(context, wanted)
+    url = service.link(context, link, token)
+    return contract.CreatedInvitationLink(**view(link).model_dump(), token=token, url=url)
+
+
+@contract.read.implements
+@while_on
+def read(context: Context, req: InvitationPath) -> contract.InvitationLink:
+    return view(invitation_links.require(context, req.invitation_id)[0])
+
+
+@contract.revoke.implements
+@while_on
+def revoke(context: Context, req: InvitationPath) -> contract.InvitationLink:
+    return view(invitation_links.revoke(context, invitation_links.require(context, req.invitation_id)[0]))
+
+
+def view(link: InvitationLink) -> contract.InvitationLink:
+    """Return a link as the interface shows it."""
+    return contract.InvitationLink(
+        id=link.invitation_id,
+        status=link.status,  # type: ignore[arg-type] # the store returns only these
+        role_ids=list(link.role_ids),
+        org_id=link.org_id,
+        inviter_uid=link.inviter_uid,
+        domains=list(link.domains),
+        uses=link.uses,
+        max_uses=link.max_uses,
+        created_date=iso(link.created_at) or "",
+        expiration_date=iso(link.ends_at) or "",
+        modified_date=iso(link.modified_at) or "",
+    )
