@@ -17,7 +17,7 @@ from app.contract.hub import CONNECTION_METHOD
 from app.hub import journey
 from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.parts.keep_account import offer_to_restore
-from app.hub.parts.login_page import render_after_refusal
+from app.hub.parts.login_view import render_after_refusal
 from app.hub.parts.sign_in_methods import begin_method
 from app.hub.parts.sign_in_refusals import reason_for
 from app.hub.services import api

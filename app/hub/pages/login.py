@@ -17,7 +17,8 @@ from app.hub.forms.login import ChoiceForm, LoginForm
 from app.hub.page import render_cached
 from app.hub.pages import pages
 from app.hub.parts.keep_account import offer_to_restore
-from app.hub.parts.login_page import ALL_METHODS, CONNECTS, WRONG_ANSWER, login_page, new_login_form
+from app.hub.parts.login_page import ALL_METHODS, CONNECTS, WRONG_ANSWER
+from app.hub.parts.login_view import login_page, new_login_form
 from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
 from app.hub.parts.sign_in_methods import ADDRESSES, PASSKEY, PASSWORD, begin_method, last_used
 from app.hub.parts.sign_in_refusals import (

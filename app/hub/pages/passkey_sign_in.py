@@ -14,7 +14,7 @@ from app.hub import journey
 from app.hub.forms.passkey import CredentialForm, options_response, read_credential
 from app.hub.pages import pages
 from app.hub.parts.keep_account import offer_to_restore
-from app.hub.parts.login_page import new_login_form, render_after_refusal
+from app.hub.parts.login_view import new_login_form, render_after_refusal
 from app.hub.parts.sign_in_methods import ADDRESSES, PASSKEY, begin_method
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for
 from app.hub.services import api

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response
 from flask_babel import lazy_gettext as _l
 
 from app.contract.captcha import Challenge
@@ -18,8 +17,8 @@ from app.hub.forms.identifier import identifier_attributes, wrong_pair_text
 from app.hub.forms.login import LoginForm
 from app.hub.page import Notice, Page
 from app.hub.parts import sign_in_methods
-from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
-from app.hub.parts.sign_in_methods import PASSKEY, PASSWORD, SignInMethod
+from app.hub.parts.reauthentication import Reauthentication
+from app.hub.parts.sign_in_methods import PASSWORD, SignInMethod
 from app.hub.parts.sign_in_refusals import (
     CHALLENGED,
     CHECK_MORE,
@@ -200,12 +199,7 @@ class LoginPage(Page):
             "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
             "not wanted here": cls(LoginForm.of((email,)), needs="address"),
             "not asked elsewhere": cls(LoginForm.of((email,)), needs="silent"),
-            "one method required": cls(LoginForm.of((email,), **given), limit=_limit("password")),
-            "another method required": cls(
-                LoginForm.of((email,), **given),
-                limit=_limit("email", "sms"),
-                methods=sign_in_methods.sample_methods(),
-            ),
+            **cls._limit_samples(),
             "connects": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
             "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
             "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
@@ -226,6 +220,14 @@ class LoginPage(Page):
                 name: cls(LoginForm.of((email,), **given), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
                 for name, refusal in refusals.items()
             },
+        }
+
+    @classmethod
+    def _limit_samples(cls) -> Mapping[str, LoginPage]:
+        form, methods = LoginForm.of((Identifier.EMAIL,)), sign_in_methods.sample_methods()
+        return {
+            "one method required": cls(form, limit=_limit("password")),
+            "another method required": cls(form, limit=_limit("email", "sms"), methods=methods),
         }
 
     @classmethod
@@ -359,67 +361,3 @@ def _limit(*methods: str) -> MethodLimit:
 
 
 WRONG_ANSWER = _l("Wrong answer.")
-
-
-def login_page(
-    form: LoginForm,
-    refusal: RefusalReason | None = None,
-    wait_seconds: int = 0,
-    *,
-    reauthentication: Reauthentication | None = None,
-    limit: MethodLimit | None = None,
-) -> LoginPage:
-    visit = current_visit()
-    relying_party = visit.relying_party
-    common = (
-        visit.tenant.identifiers,
-        relying_party,
-        visit.tenant.has_remember_me and reauthentication is None,
-        refusal,
-        wait_seconds,
-    )
-    by_kind = {"methods": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
-    offered: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
-    offered["last_key"] = sign_in_methods.last_used()
-    if limit is not None:
-        offered |= {name: _allowed_methods(limit, offered[name]) for name in by_kind} | {"limit": limit, "last_key": ""}
-    if form.captcha.is_shown or form.asks_question:
-        return LockedLoginPage(form, *common, **offered, reauthentication=reauthentication)
-    has_passkeys = (
-        reauthentication.has_passkey if reauthentication else limit is None or PASSKEY in limit.allowed_methods
-    )
-    if visit.tenant.passkeys and has_passkeys:
-        return PasskeyLoginPage(
-            form, *common, **offered, reauthentication=reauthentication, passkeys=visit.tenant.passkeys
-        )
-    return LoginPage(form, *common, **offered, reauthentication=reauthentication)
-
-
-def _available_methods(
-    reauthentication: Reauthentication | None, methods: tuple[SignInMethod, ...]
-) -> tuple[SignInMethod, ...]:
-    """Return the methods that the account can reauthenticate with; all methods without a reauthentication."""
-    return tuple(method for method in methods if reauthentication is None or method.key in reauthentication.methods)
-
-
-def _allowed_methods(limit: MethodLimit, methods: tuple[SignInMethod, ...]) -> tuple[SignInMethod, ...]:
-    """Return the methods that an organization allows."""
-    return tuple(method for method in methods if sign_in_methods.kind_of(method.key) in limit.allowed_methods)
-
-
-def new_login_form(**given: Any) -> LoginForm:
-    """Return an unsubmitted form with these initial values."""
-    return LoginForm.of(current_visit().tenant.identifiers, formdata=None, data=given)
-
-
-def render_after_refusal(
-    refusal: RefusalReason | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
-) -> Response:
-    """Render the page after a failed sign-in by another method than the password."""
-    reauthentication, login_form = current_reauthentication(), form or new_login_form()
-    if reauthentication is not None:
-        login_form.identifier.data = reauthentication.name
-    page = login_page(login_form, refusal, reauthentication=reauthentication)
-    if isinstance(page, PasskeyLoginPage):
-        page = replace(page, unknown=unknown)
-    return page.render(status)
