@@ -10,14 +10,20 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.branding import ButtonShape, Scene
 from app.contract.captcha import CaptchaAnswer, Challenge, Widget
 from app.contract.configuration import PasswordPolicy, PrivacyPolicy
 from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
-from app.contract.hub_models import InteractionDecision, InteractionOnly, NoParameters, OrganizationOption
+from app.contract.hub_models import (
+    BrandView,
+    InteractionDecision,
+    InteractionOnly,
+    NoParameters,
+    OrganizationLook,
+    OrganizationOption,
+)
 from app.contract.operations import HASHES, hub_operation
 from app.contract.organizations_models import MethodLimit
 from app.contract.registration_form import FormField
@@ -125,6 +131,7 @@ class Next(Wire):
     agreed: list[str] = Field(default_factory=list)  # CONSENT_FORMS: options that are accepted already
     missing: list[str] = Field(default_factory=list)  # field names of the tenant's form
     organizations: list[OrganizationOption] = Field(default_factory=list)  # SELECT_ORGANIZATION
+    organization: OrganizationLook | None = None  # pages show it from now on; None leaves what they show
     can_skip: bool = False  # PIN; SELECT_ORGANIZATION: whether the personal account is offered
     login_hint: str | None = None
     method_limit: MethodLimit | None = None  # LOGIN, if `problem` is `method`: an organization requires another method
@@ -141,26 +148,6 @@ class Next(Wire):
     trusted: Session | None = None  # set the trusted-browser cookie to it
     error: str | None = None  # REFUSED: the OAuth error, for example invalid_request
     problem: str | None = None  # REFUSED: the rule, one word: client, redirect_uri, request, tenant, return_url ...
-
-
-class BrandView(Wire):
-    """A tenant's branding; pages compute readable colours from it."""
-
-    color: str = "#3b49d9"
-    logo: str | None = None
-    logo_dark: str | None = None
-    favicon: str | None = None
-    scene: Scene = "dusk"
-    picture: str | None = None
-    background: str | None = None
-    background_dark: str | None = None
-    font: str | None = None
-    font_file: str | None = None
-    sentence: dict[str, str] = Field(default_factory=dict)  # by locale; shown beside the form
-    signature: str | None = None
-    radius_px: int = 10
-    button_shape: ButtonShape = "rounded"
-    links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
 
 
 class ConnectionView(Wire):
@@ -237,6 +224,9 @@ class ReturnRequest(Wire):
 
     return_url: str | None = None
     action: str = "login"
+    organization: str | None = (
+        None  # name or id: pages show it, if it has a look; the answer is the same if there is none
+    )
 
 
 open_return = hub_operation(

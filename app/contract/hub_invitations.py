@@ -55,6 +55,7 @@ class InvitationView(Wire):
     organization: str = ""
     organization_id: str = ""
     logo: str | None = None
+    color: str | None = None
     inviter: str = ""
     email: str = ""
     roles: list[InvitationRole] = Field(default_factory=list)

@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from app.contract.branding import ButtonShape, Scene
 from app.kit.wire import Wire
 
 MAX_TOKEN_LENGTH: Final = 300
@@ -24,6 +25,14 @@ class InteractionDecision(InteractionOnly):
     allow: bool
 
 
+class OrganizationLook(Wire):
+    """How pages show the organization that a sign-in is for; empty after the visitor chose the personal account."""
+
+    name: str = ""
+    logo: str | None = None
+    color: str | None = None
+
+
 class OrganizationOption(Wire):
     """An organization that the visitor may continue with."""
 
@@ -33,6 +42,26 @@ class OrganizationOption(Wire):
     roles: list[str] = Field(default_factory=list)
     people: int  # its members
     is_last_used: bool = False  # chosen last for this application
+
+
+class BrandView(Wire):
+    """A tenant's branding; pages compute readable colours from it."""
+
+    color: str = "#3b49d9"
+    logo: str | None = None
+    logo_dark: str | None = None
+    favicon: str | None = None
+    scene: Scene = "dusk"
+    picture: str | None = None
+    background: str | None = None
+    background_dark: str | None = None
+    font: str | None = None
+    font_file: str | None = None
+    sentence: dict[str, str] = Field(default_factory=dict)  # by locale; shown beside the form
+    signature: str | None = None
+    radius_px: int = 10
+    button_shape: ButtonShape = "rounded"
+    links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
 
 
 class CodeRequest(InteractionOnly):

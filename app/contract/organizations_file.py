@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from app.contract.branding import Hex
 from app.contract.configuration_model import ConfigurationModel, Picture
 from app.contract.organizations_models import SignInMethod
 
@@ -71,6 +72,7 @@ class OrganizationFile(ConfigurationModel):
     name: _Name
     display_name: _Name | None = None
     logo: Picture | None = None
+    color: Hex | None = None
     metadata: dict[str, Any] = Field(default_factory=dict, max_length=50)
     is_active: bool = True
     roles: tuple[OrganizationRoleFile, ...] = Field(default=(), max_length=1_000)

@@ -69,10 +69,11 @@ class IsActive(Wire):
 
 
 class Display(Wire):
-    """The look of the organization on its journeys."""
+    """The look of the organization on its journeys. Anyone who knows the organization's name can see it on the sign-in page."""
 
     name: Annotated[str | None, Field(max_length=100)] = None
     logo_url: Annotated[HttpsUrl | None, Field(alias="LogoURL")] = None
+    color: Annotated[str | None, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = None
 
 
 class Domain(Wire):

@@ -6,11 +6,12 @@ are computed here, for light and dark, and rendered into the page as declaration
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
+from app.kit.colour import Colour, NotAColour
 from app.kit.palette import palette, scene
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
@@ -49,6 +50,14 @@ class Brand:
     signature: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = field(default=())
     """The footer's links: `privacy`, `terms`, `help`, each with its address."""
+    organization: str = ""
+    """Name of the organization that the sign-in is for; the pages show it above the tenant's name."""
+    organization_logo: str = ""
+    """Address of its logo; empty for the initials of its name."""
+
+    def for_organization(self, name: str, logo: str, colour: str) -> Brand:
+        """Return the branding with the look of an organization over it; an invalid colour leaves the tenant's."""
+        return replace(self, organization=name, organization_logo=logo, colour=valid_colour(colour, self.colour))
 
     @property
     def tokens(self) -> str:
@@ -58,7 +67,7 @@ class Brand:
     @property
     def pictures(self) -> tuple[str, ...]:
         """Addresses of all pictures."""
-        return tuple(filter(None, (self.logo, self.logo_dark, self.icon_address, self.picture)))
+        return tuple(filter(None, (self.logo, self.logo_dark, self.icon_address, self.picture, self.organization_logo)))
 
     @property
     def favicon(self) -> str:
@@ -83,6 +92,18 @@ class Brand:
     def initials(self) -> str:
         """One or two letters of the name."""
         return initials(self.name)
+
+    @property
+    def organization_initials(self) -> str:
+        return initials(self.organization)[:2]
+
+
+def valid_colour(text: str, default: str) -> str:
+    """Return a colour as #rrggbb, or the default for anything that is none."""
+    try:
+        return str(Colour.parse(text))
+    except NotAColour:
+        return default
 
 
 def initials(name: str) -> str:

@@ -90,6 +90,8 @@ TENANTS: Final = {
         radius_pixels=4,
         links=_LINKS,
     ),
+    "member": Brand("Acme", "#3c4bdc", links=_LINKS),
+    "member-logo": Brand("Acme", "#3c4bdc", scene="none", links=_LINKS),
     "mono": Brand("Mono", "#000000", sentence=(("", "Less."),)),
     "paper": Brand("Paper", "#ffffff", sentence=(("", "A blank page."),)),
 }
@@ -104,6 +106,11 @@ _APPLICATION: Final = replace(
     terms="https://shop.example.com/terms",
 )
 """The same for an application with a logo and links of its own."""
+
+_ORGANIZATION: Final = replace(_SAMPLE_ATTEMPT, organization="Globex Gardens", organization_colour="#0b7a5b")
+_WITH_LOGO: Final = replace(_ORGANIZATION, organization_logo=_logo("%230b7a5b"))
+_ATTEMPTS: Final = {"harbor": _APPLICATION, "member": _ORGANIZATION, "member-logo": _WITH_LOGO}
+"""Interactions of the tenants whose samples show more than the application's name."""
 
 
 @cache
@@ -125,7 +132,7 @@ def use_sample_tenant(look: str, language: str) -> None:
     """Make the current visit one of a sample tenant."""
     visit = current_visit()
     visit.tenant = Tenant(look, TENANTS[look], registration=Registration(()))
-    visit.interaction = replace(_APPLICATION if look == "harbor" else _SAMPLE_ATTEMPT, languages=(language,))
+    visit.interaction = replace(_ATTEMPTS.get(look, _SAMPLE_ATTEMPT), languages=(language,))
     visit.choose_language()
 
 

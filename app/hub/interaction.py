@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from app.contract.hub import Next
+from app.contract.hub_models import OrganizationLook
 from app.contract.organizations_models import MethodLimit
 from app.hub.encryption import CookieCipher
 from app.kit import randomness
@@ -63,11 +64,18 @@ class Interaction:
     """Name of an organization that refused the method of the last sign-in; `needs=method` in the address shows it."""
     limited_to: str = ""
     """The methods that it allows, separated by spaces."""
+    organization: str = ""
+    """Display name of the organization that the sign-in is for, if its look is shown."""
+    organization_logo: str = ""
+    """https address of its logo; empty if it has none, or a long one."""
+    organization_colour: str = ""
+    """Its colour; empty for the tenant's."""
 
     @property
     def application(self) -> tuple[str, ...]:
-        """What pages show of the application."""
-        return (self.relying_party, self.logo, self.policy, self.terms)
+        """What pages show of the application, and of the organization that the sign-in is for."""
+        organization = (self.organization, self.organization_logo, self.organization_colour)
+        return (self.relying_party, self.logo, self.policy, self.terms, *organization)
 
     @property
     def redirect_scheme(self) -> str:
@@ -91,6 +99,13 @@ class Interaction:
         """Return the interaction after an organization refused the method of a sign-in."""
         return replace(self, limited_by=limit.organization[:80], limited_to=" ".join(limit.allowed_methods))
 
+    def with_organization(self, look: OrganizationLook | None) -> Interaction:
+        """Return the interaction with the look of an organization; unchanged for None."""
+        if look is None:
+            return self
+        logo, colour = _short(look.logo), look.color or ""
+        return replace(self, organization=look.name[:80], organization_logo=logo, organization_colour=colour[:7])
+
     def with_language(self, language: str) -> Interaction:
         """Return the interaction in the language that the person chose on its page."""
         return replace(self, languages=(language,))
@@ -99,7 +114,7 @@ class Interaction:
 def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
     """Return the interaction that a response of the identity service starts."""
     relying_party = step.relying_party
-    return Interaction(
+    interaction = Interaction(
         id=step.attempt or "",
         binding=binding,
         relying_party=relying_party.name[:80] if relying_party else "",
@@ -115,6 +130,7 @@ def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
         terms=_short(relying_party.terms) if relying_party else "",
         invitation=(step.invitation or "")[:80],
     )
+    return interaction.with_organization(step.organization)
 
 
 def _short(address: str | None) -> str:

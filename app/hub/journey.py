@@ -125,13 +125,19 @@ def _changed_interaction(step: Next) -> Interaction | None:
         return begun.with_method_limit(step.method_limit) if step.method_limit else begun
     if held is None or step.attempt != held.id:
         return None
+    changed = held.with_organization(step.organization)
     if step.method_limit is not None:
-        return held.with_method_limit(step.method_limit)
-    if step.step in _EXTENDING_STEPS:
-        return replace(held, expires_at=shared.now() + step.attempt_lifetime_seconds)
-    if step.relying_party and step.relying_party.name and not held.relying_party:
-        return interaction_from_step(step, held.binding, shared.now())
-    return None
+        changed = changed.with_method_limit(step.method_limit)
+    elif step.step in _EXTENDING_STEPS:
+        changed = replace(changed, expires_at=shared.now() + step.attempt_lifetime_seconds)
+    elif step.relying_party and step.relying_party.name and not held.relying_party:
+        changed = replace(
+            interaction_from_step(step, held.binding, shared.now()),
+            organization=changed.organization,
+            organization_logo=changed.organization_logo,
+            organization_colour=changed.organization_colour,
+        )
+    return changed if changed != held else None
 
 
 def _redirect(step: Next) -> Response:

@@ -13,7 +13,7 @@ from flask_babel import lazy_gettext as _l
 
 from app.hub import locale
 from app.hub.assets import Asset, Assets
-from app.hub.brand import in_language
+from app.hub.brand import Brand, in_language
 from app.hub.cookies import RelyingPartyLink, last_application
 from app.hub.forms import base
 from app.hub.forms.base import HubForm
@@ -159,6 +159,11 @@ class Page:
         return interaction_redirect_targets(current_visit())
 
     @property
+    def brand(self) -> Brand:
+        """The branding of this page: the tenant's, with the look of the organization that the interaction is for."""
+        return current_visit().brand
+
+    @property
     def pictures(self) -> tuple[str, ...]:
         """Addresses of the page's external images."""
         return ()
@@ -181,7 +186,7 @@ class Page:
         frame = Frame(visit, locale.current_language(), assets.style(), script, self.query)
         view = {field.name: getattr(self, field.name) for field in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
-        return template.render(view, page=self, frame=frame, brand=visit.tenant.brand)
+        return template.render(view, page=self, frame=frame, brand=self.brand)
 
     def render(self, status: int = 200) -> Response:
         """Return the page as a response, compressed if the browser accepts gzip."""
@@ -229,7 +234,7 @@ def _response(
     response.set_data(body)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
     response.headers["Content-Language"] = locale.current_language().tag
-    brand = visit.tenant.brand
+    brand = visit.brand
     application_logo = visit.interaction.logo if visit.interaction else ""
     images = {file_source(address) for address in (*brand.pictures, application_logo, *pictures) if "://" in address}
     fonts = (file_source(brand.font_file) if "://" in brand.font_file else "'self'",) if brand.font_file else ()

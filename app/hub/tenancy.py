@@ -16,7 +16,7 @@ from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
 from app.contract.errors import UnknownTenant
 from app.contract.registration_form import FormField
-from app.hub.brand import DEFAULT_COLOUR, Brand
+from app.hub.brand import DEFAULT_COLOUR, Brand, valid_colour
 from app.hub.forms.captcha_widget import Widget
 from app.kit.client import Client, ResponseHeaders, ServiceUnavailable
 from app.kit.clock import monotonic
@@ -209,7 +209,7 @@ def _brand(view: contract.TenantView) -> Brand:
     picture = _file(given.picture)
     return Brand(
         name=view.display_name or view.name,
-        colour=_colour(given.color),
+        colour=valid_colour(given.color, DEFAULT_COLOUR),
         logo=_picture(given.logo),
         logo_dark=_picture(given.logo_dark),
         icon_address=_picture(given.favicon),
@@ -260,10 +260,3 @@ def _with_fallback(texts: Mapping[str, str], default: str) -> tuple[tuple[str, s
     """Return the texts by language; `""` holds the text of the default language for all others."""
     fallback = texts.get(default) or next(iter(texts.values()), "")
     return (*texts.items(), ("", fallback)) if fallback else ()
-
-
-def _colour(text: str) -> str:
-    try:
-        return str(Colour.parse(text))
-    except NotAColour:
-        return DEFAULT_COLOUR

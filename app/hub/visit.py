@@ -11,6 +11,7 @@ from flask import g, has_app_context, has_request_context, request  # noqa: TID2
 from app.contract.hub import PersonView, Session
 from app.contract.visit import Visit as SignedVisit
 from app.hub import locale
+from app.hub.brand import Brand
 from app.hub.interaction import Interaction
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
 from app.hub.short_links import given_path, is_short_link
@@ -70,6 +71,14 @@ class Visit:
         if not self.binding:
             self.binding, self.is_binding_new = randomness.token(18), True
         return self.binding
+
+    @property
+    def brand(self) -> Brand:
+        """The tenant's branding, with the look of the organization that the interaction is for."""
+        brand, shown = self.tenant.brand, self.interaction
+        if shown is None or not shown.organization:
+            return brand
+        return brand.for_organization(shown.organization, shown.organization_logo, shown.organization_colour)
 
     @property
     def interaction_id(self) -> str | None:

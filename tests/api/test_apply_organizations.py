@@ -19,7 +19,8 @@ from tests.support.tenant_server import NewTenantServer, answered
 ROLE = {"name": "Member", "description": "May see orders", "permissions": ["orders:read"], "default": True}
 ADA = {"email": "ada@acme.example", "email_verified": True}
 ACME: dict[str, Any] = {
-    "name": "acme-ltd", "display_name": "Acme Ltd", "logo": "https://acme.example/logo.svg", "metadata": {"plan": "gold"},
+    "name": "acme-ltd", "display_name": "Acme Ltd", "logo": "https://acme.example/logo.svg", "color": "#0a7d55",
+    "metadata": {"plan": "gold"},
     "roles": [{"name": "Buyer", "permissions": ["orders:create", "orders:read"]}],
     "domains": [{"name": "acme.example", "verified": True}, {"name": "acme.test"}],
     "policies": {
@@ -63,7 +64,7 @@ def test_file_creates_organizations_with_their_parts(business: Business) -> None
     assert listed(business) == {}
     applied(business, **FILE)
     made = listed(business)["acme-ltd"]
-    assert made["Display"] == {"Name": "Acme Ltd", "LogoURL": "https://acme.example/logo.svg"}
+    assert made["Display"] == {"Name": "Acme Ltd", "LogoURL": "https://acme.example/logo.svg", "Color": "#0a7d55"}
     assert made["Metadata"] == {"plan": "gold"}
     assert [(one["DomainName"], one["IsVerified"]) for one in made["Domains"]] == [
         ("acme.example", True),

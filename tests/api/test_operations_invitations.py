@@ -296,7 +296,7 @@ def test_open_invitation_is_shown_to_its_link(one: Inviting) -> None:
     shown = answered(one.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=one.token()))
     assert shown == {
         "Id": made["Id"], "EmailId": GUEST, "Status": "invited", "ExpirationDate": made["ExpirationDate"], "OrgId": one.org,
-        "Organization": {"Name": "Acme", "Display": {"Name": None, "LogoURL": None}}, "IsExistingUser": False,
+        "Organization": {"Name": "Acme", "Display": {"Name": None, "LogoURL": None, "Color": None}}, "IsExistingUser": False,
     }  # fmt: skip
     one.guest()
     again = answered(one.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=one.token()))

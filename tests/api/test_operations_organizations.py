@@ -14,7 +14,7 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 
 BODY = {
     "Name": "Acme Ltd",
-    "Display": {"Name": "Acme", "LogoURL": "https://acme.example/logo.svg"},
+    "Display": {"Name": "Acme", "LogoURL": "https://acme.example/logo.svg", "Color": "#0A7D55"},
     "Domains": [{"DomainName": "Acme.example", "IsVerified": True}, {"DomainName": "acme.test"}],
     "Metadata": {"Plan": "gold", "Seats": 7, "tags": ["a", {"b": None}]},
 }
@@ -27,6 +27,7 @@ NO_POLICIES: dict[str, Any] = {
         "RequireNumber": None, "RequireSpecialChar": None,
     },
     "SessionPolicy": {"AccessTokenTTL": None, "RefreshTokenTTL": None},
+    "MethodPolicy": {"AllowedMethods": None},
 }  # fmt: skip
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ONE = f"{PATH}/{{org}}"
@@ -135,7 +136,7 @@ def test_create_answers_the_whole_organization(business: Business) -> None:
 def test_read_and_list_answer_what_was_created(business: Business) -> None:
     made = answered(business.send("POST", PATH, BODY))
     plain = answered(business.send("POST", PATH, {"Name": "Plain"}))
-    assert plain["Display"] == {"Name": None, "LogoURL": None}
+    assert plain["Display"] == {"Name": None, "LogoURL": None, "Color": None}
     assert plain["Metadata"] == {}
     assert plain["Domains"] == []
     assert answered(business.send("GET", f"{PATH}/{made['Id']}")) == made
@@ -156,7 +157,7 @@ def test_update_changes_only_what_it_has(business: Business) -> None:
     assert [changed[name] for name in same] == [made[name] for name in same]
     assert changed["Metadata"] == {"Plan": "silver"}
     renamed = answered(business.send("PUT", path, {"Name": "ACME LTD", "Display": {"Name": "A"}}))
-    assert (renamed["Name"], renamed["Display"]) == ("ACME LTD", {"Name": "A", "LogoURL": None})
+    assert (renamed["Name"], renamed["Display"]) == ("ACME LTD", {"Name": "A", "LogoURL": None, "Color": None})
     domains = [{"DomainName": "acme.example"}, {"DomainName": "new.example"}]
     replaced = answered(business.send("PUT", path, {"Domains": domains}))["Domains"]
     assert replaced[0] == made["Domains"][0]

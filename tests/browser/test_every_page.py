@@ -134,7 +134,7 @@ DEFAULT_BUTTON = """form => {
 }"""
 
 
-LOOKS = ("sunny", "paper", "mono", "harbor", "vista", "quiet")
+LOOKS = ("sunny", "member", "paper", "mono", "harbor", "vista", "quiet")
 
 
 def test_extreme_brand_colours_stay_readable(chromium: Browser, gallery_address: str) -> None:

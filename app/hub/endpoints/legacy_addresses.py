@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
@@ -23,6 +24,10 @@ _START_ACTIONS: Final = ("", "login", "register", "forgotpassword")
 """Values of `action` that start an interaction."""
 
 
+ORGANIZATION: Final = ("org_name", "org")
+"""Parameters that name an organization, whose look the sign-in page then has (interface hosted-pages.md §1, §2)."""
+_MAX_ORGANIZATION: Final = 400
+_AUTHORIZE: Final = re.compile(r"/service/(?:oidc|oauth)(?:/[^/]+)?/authorize", re.IGNORECASE)
 _PAGES_BY_LINK_TYPE: Final = {
     "emailverification": "/verify", "reset": "/reset-password", "resetpin": "/reset-pin", "deleteuser": "/delete-account",
     "oneclicksignin": "/sign-in/link", "autologin": "/sign-in/approve", "resetpasskey": "/passkeys/reset",
@@ -49,8 +54,25 @@ def auth() -> Response:
         return journey.redirect_to(f"{address}?{urlencode(kept)}" if kept else address)
     if request.args.get("vtype") or action not in _START_ACTIONS:
         raise NotFound
-    step = api()(contract.open_return, contract.ReturnRequest(return_url=return_url, action=action or "login"))
+    organization = next((text for name in ORGANIZATION if (text := request.args.get(name, "").strip())), "")
+    wanted = contract.ReturnRequest(
+        return_url=_for_organization(return_url, organization),
+        action=action or "login",
+        organization=organization[:_MAX_ORGANIZATION] or None,
+    )
+    step = api()(contract.open_return, wanted)
     return journey.follow(step.model_copy(update=_given_parameters("ui_locales", "login_hint")))
+
+
+def _for_organization(return_url: str | None, organization: str) -> str | None:
+    """Return the return address; an authorization request of this tenant that names no organization gets this one."""
+    if not return_url or not organization or not urlsplit(return_url).query:
+        return return_url
+    parts = urlsplit(return_url)
+    is_own = parts.netloc in ("", current_visit().host) and _AUTHORIZE.fullmatch(parts.path) is not None
+    if not is_own or "organization" in parse_qs(parts.query):
+        return return_url
+    return urlunsplit(parts._replace(query=f"{parts.query}&{urlencode({'organization': organization})}"))
 
 
 def _given_parameters(*names: str) -> dict[str, str]:

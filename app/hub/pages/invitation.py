@@ -15,6 +15,7 @@ from app.contract import errors as e
 from app.contract import hub_invitations as contract
 from app.contract.hub_invitations import InvitationRole, InvitationState, InvitationView
 from app.hub import journey
+from app.hub.brand import Brand
 from app.hub.forms.code import ButtonForm
 from app.hub.page import Page, provider_redirect_targets
 from app.hub.pages import pages
@@ -81,6 +82,12 @@ class InvitationPage(Page):
         return provider_redirect_targets() if self.return_url else super().form_targets
 
     @property
+    def brand(self) -> Brand:
+        """The tenant's branding in the organization's colour: the page shows its logo and its name by itself."""
+        brand = current_visit().tenant.brand
+        return brand.for_organization("", "", self.invitation.color or "")
+
+    @property
     def pictures(self) -> tuple[str, ...]:
         return logos([self.tile])
 
@@ -102,6 +109,7 @@ class InvitationPage(Page):
         return {
             "ready": page(InvitationState.READY, **shown, person="ada@example.com"),
             "with a logo": page(InvitationState.READY, **{**shown, "logo": SAMPLE_LOGO}, person="ada@example.com"),
+            "with a color": page(InvitationState.READY, **{**shown, "color": "#0a7d55"}, person="ada@example.com"),
             "several roles, no inviter": page(InvitationState.READY, **several, person="ada@example.com"),
             "new person": page(InvitationState.OPEN, **shown),
             "has an account": page(InvitationState.OPEN, **shown, is_existing=True),

@@ -52,7 +52,8 @@ def open_authorization(context: Context, req: hub.AuthorizeRequest) -> Next:
 
 @hub.open_return.implements
 def open_return(context: Context, req: hub.ReturnRequest) -> Next:
-    return next_step.open_return(context, req.return_url, sessions.current(context), action=req.action)
+    session = sessions.current(context)
+    return next_step.open_return(context, req.return_url, session, action=req.action, organization=req.organization)
 
 
 @hub.resume.implements

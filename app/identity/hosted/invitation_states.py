@@ -43,6 +43,7 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
         "organization": organization.display_name,
         "organization_id": organization.org_id,
         "logo": organization.logo_url,
+        "color": organization.color,
         "person": label,
     }
     more = _details(context, invitation, organization, account) if state in _DETAILED else {}

@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.organizations import invitations, inviting
+from app.identity.directory.organizations import invitations, inviting, looks
 from app.identity.directory.organizations.invitation import Invitation
 from app.identity.hosted import invitation_states, invited_join, next_step, verification
 from app.identity.hosted.invited_join import Found
@@ -57,6 +57,7 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
             "binding": binding,
             "login_hint": invitation.email if isinstance(invitation, Invitation) else None,
             "invitation": organization.display_name,
+            "organization": looks.of(organization),
             "relying_party": step.relying_party or next_step.return_target(context, return_url),
             "ends_session": is_left,
             "attempt_lifetime_seconds": int(_LIFETIME.total_seconds()),

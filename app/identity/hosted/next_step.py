@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import in_force
+from app.identity.directory.organizations import in_force, looks
 from app.identity.directory.tenants.allowed_addresses import is_allowed, is_own, is_registered_page, with_query
 from app.identity.hosted import invited_join, reauthentication, return_codes, token_handoff
 from app.identity.platform.context import Context
@@ -113,9 +113,15 @@ def _with_token(context: Context, session: BrowserSession, return_url: str) -> s
 
 
 def open_return(
-    context: Context, return_url: str | None, session: BrowserSession | None, *, action: str = "login"
+    context: Context,
+    return_url: str | None,
+    session: BrowserSession | None,
+    *,
+    action: str = "login",
+    organization: str | None = None,
 ) -> Next:
     """Begin a visit at the page of the action; a signed-in user without required actions is redirected at once."""
+    look = looks.of_name(context, organization) if organization else None
     required = required_actions.next_step(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)
@@ -125,9 +131,11 @@ def open_return(
     relying_party = return_target(context, return_url)
     if required is not None:
         update = {"attempt": interaction.interaction_id, "binding": binding, "relying_party": relying_party}
-        return required.model_copy(update=update)
+        return required.model_copy(update={**update, "organization": look})
     step = {"register": Step.REGISTER, "forgotpassword": Step.FORGOT}.get(action, Step.LOGIN)
-    return Next(step=step, attempt=interaction.interaction_id, binding=binding, relying_party=relying_party)
+    return Next(
+        step=step, attempt=interaction.interaction_id, binding=binding, relying_party=relying_party, organization=look
+    )
 
 
 def of_invited(context: Context, interaction: Interaction | None, account: Account) -> Next | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract import hub
 from app.contract.captcha import Widget
 from app.contract.configuration import Captcha
+from app.contract.hub_models import BrandView
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -21,7 +22,7 @@ def tenant(context: Context) -> hub.TenantView:
         name=context.tenant.name,
         display_name=context.tenant.display_name,
         version=context.tenant.version_tag,
-        brand=hub.BrandView(**brand.model_dump(exclude={"display_name"})),
+        brand=BrandView(**brand.model_dump(exclude={"display_name"})),
         locales=list(settings.locales),
         default_locale=settings.default_locale,
         identifiers=list(settings.login_kinds),

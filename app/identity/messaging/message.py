@@ -40,6 +40,7 @@ class Facts:
     change: str = ""  # of an email address: added, removed, primary; of a sign-in: refused
     organization: str = ""  # that the recipient may join
     organization_logo: str = ""  # https address
+    organization_color: str = ""  # #rrggbb; in place of the tenant's
     inviter: str = ""  # the name of the member who invites, without addresses
     until: datetime | None = None  # the deletion of the account
     application: str = ""  # that asked for the sign-in, if known

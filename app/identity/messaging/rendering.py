@@ -55,7 +55,7 @@ def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Languag
 
 def _render(layout: str, kind: MailKind, branding: Branding, facts: Facts, language: Language) -> str:
     return _template(kind, language.tag, layout).render(
-        **_layout_values(branding, language),
+        **_layout_values(branding, language, facts.organization_color),
         layout=layout,
         to=facts.to,
         url=facts.url,
@@ -184,13 +184,13 @@ def element_styles(branding: Branding) -> dict[str, str]:
     return {element: escape(style) for element, style in styles.items()}
 
 
-def _layout_values(branding: Branding, language: Language) -> dict[str, Any]:
-    """Return the template values that all mails of a tenant share."""
+def _layout_values(branding: Branding, language: Language, colour: str = "") -> dict[str, Any]:
+    """Return the template values that all mails of a tenant share; `colour` replaces the tenant's."""
     return {
         "language": language,
         "look": branding,
         "tenant": branding.tenant,
-        "shades": _shades(branding.brand.color),
+        "shades": _shades(colour or branding.brand.color),
         "signature": one_line(branding.brand.signature or "", MAX_SUBJECT_LENGTH),
         "links": _links(branding, language.tag),
     }

@@ -121,6 +121,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
         "link": _INVITED,
         "without an inviter": replace(_INVITED, inviter=""),
         "with a logo": replace(_INVITED, organization_logo="https://acme.example.com/static/sample-logo.png"),
+        "with a color": replace(_INVITED, organization_color="#0b7a55"),
     },
 }
 

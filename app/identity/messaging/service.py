@@ -263,6 +263,7 @@ def _facts(to: str, account: Account | None, facts: FactsSource) -> Facts:
         change=values.get("change", ""),
         organization=unlinked(values.get("organization")),
         organization_logo=logo if (logo := values.get("organization_logo", "")).startswith("https://") else "",
+        organization_color=values.get("organization_color", ""),
         inviter=safe_name(values.get("inviter")),
         until=datetime.fromisoformat(until) if (until := values.get("until")) else None,
     )

@@ -21,6 +21,7 @@ def stored(held: Organization) -> dict[str, Any]:
         "name": held.name,
         "display_name": held.display.get("Name"),
         "logo": held.logo_url,
+        "color": held.color,
         "metadata": held.metadata,
         "is_active": held.is_active,
     }
@@ -35,7 +36,7 @@ def declared(wanted: OrganizationFile, held: Organization) -> dict[str, Any]:
 def columns(wanted: OrganizationFile, held: Organization | None) -> dict[str, Any]:
     """Return the columns to write. Raises BadField for a misleading name, or metadata that is too large."""
     after = declared(wanted, held) if held is not None else wanted.model_dump(mode="json")
-    display = Display.model_construct(name=after["display_name"], logo_url=after["logo"])
+    display = Display.model_construct(name=after["display_name"], logo_url=after["logo"], color=after["color"])
     return {"name": after["name"], "display": service.display(display), "metadata": service.metadata(after["metadata"])}
 
 

@@ -41,6 +41,10 @@ class Organization:
         return self.display.get("LogoURL")
 
     @property
+    def color(self) -> str | None:
+        return self.display.get("Color")
+
+    @property
     def default_role_id(self) -> str | None:
         """The role of new members by the organization's policy; None: the tenant's default role."""
         return self.policy.member_policy.default_member_role

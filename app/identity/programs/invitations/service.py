@@ -144,6 +144,7 @@ def _send(
         "minutes": str(int(LIFETIME.total_seconds()) // 60),
         "organization": organization.display_name,
         "organization_logo": organization.logo_url or "",
+        "organization_color": organization.color or "",
         "inviter": (full_name(inviter) or "") if inviter is not None else "",
     }
     account = invitations.holder(context, invitation)

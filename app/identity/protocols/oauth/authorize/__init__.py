@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from app.contract.hub import Next, Step
+from app.contract.hub_models import OrganizationLook
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.directory.organizations import looks
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import consents, rate_limits, views
@@ -59,7 +61,9 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     if step.step not in _PAGE_STEPS:
         return step
     interaction, binding = interactions.begin(context, KIND, request.to_store())
-    return step.model_copy(update={"attempt": interaction.interaction_id, "binding": binding})
+    look = looks.of_name(context, request.organization) if request.organization is not None else None
+    update = {"attempt": interaction.interaction_id, "binding": binding, "organization": look}
+    return step.model_copy(update=update)
 
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
@@ -106,7 +110,10 @@ def choose_organization(
     if session is not None:
         chosen = {"org_id": org_id, "org_uid": session.uid}
         interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **chosen)
-    return advance(context, interaction, session)
+    step = advance(context, interaction, session)
+    is_chosen = step.step in _PAGE_STEPS and step.step is not Step.SELECT_ORGANIZATION
+    look = (looks.of_name(context, org_id) if org_id else None) or OrganizationLook()
+    return step.model_copy(update={"organization": look}) if is_chosen else step
 
 
 def start_again(context: Context, interaction: Interaction) -> Next:

@@ -1,0 +1,154 @@
+"""The look of an organization on the pages of a sign-in that is for it, and on its invitations."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from app.hub.brand import Brand
+from tests.support.invitations import GUEST, Inviting
+from tests.support.mailbox import mails_to
+from tests.support.members import Company, organization_in
+from tests.support.oauth_world import NewWorld, World
+from tests.support.relying_party import RelyingParty
+from tests.support.tenant_server import TenantServer, answered
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
+
+COLOUR, LOGO = "#0a7d55", "https://globex.example/logo.svg"
+LOOK = {"Name": "Globex Gardens", "LogoURL": LOGO, "Color": COLOUR}
+TOKENS = Brand("", COLOUR).tokens
+BRAND = TOKENS[TOKENS.index("--brand:") :].partition(";")[0]
+
+
+@pytest.fixture
+def app(world: World) -> RelyingParty:
+    return world.application("Crm", client_name="Acme Shop", organization_usage="allow")
+
+
+@pytest.fixture
+def globex(company: Company) -> str:
+    return company.business.create("globex", Display=LOOK)
+
+
+def shows_globex(page: VisitedPage) -> bool:
+    """Return whether a page shows all of the look, and allows the logo; and fail if it shows a part of it."""
+    assert page.answer is not None
+    policy = page.answer.headers["Content-Security-Policy"]
+    parts = [BRAND in page.html, LOGO in page.html, "https://globex.example" in policy, "Globex Gardens" in page.text]
+    assert len(set(parts)) == 1, parts
+    return parts[0]
+
+
+@pytest.mark.parametrize("how", ["globex", "GLOBEX", "the id"])
+def test_sign_in_for_an_organization_shows_its_look(visitor: Visitor, app: RelyingParty, globex: str, how: str) -> None:
+    page = visitor.authorize(app, organization=globex if how == "the id" else how)
+    assert shows_globex(page)
+    assert page.heading == "Sign in to Globex Gardens"
+    assert "to continue to Acme Shop" in page.text
+    assert not any(visitor.open(page.address).cost.values())
+    assert shows_globex(page.press("Sign in", identifier="ada@example.test", password="wrong"))
+    assert shows_globex(visitor.open(f"/register?attempt={page.query['attempt']}"))
+    assert shows_globex(visitor.open(f"/forgot-password?attempt={page.query['attempt']}"))
+
+
+def test_each_tab_keeps_its_own_look(visitor: Visitor, app: RelyingParty, globex: str) -> None:
+    plain, page = visitor.authorize(app), visitor.authorize(app, organization="globex")
+    assert not shows_globex(visitor.open(plain.address))
+    assert shows_globex(visitor.open(page.address))
+    assert not shows_globex(visitor.open("/login"))
+
+
+def test_unknown_organizations_look_alike(company: Company, visitor: Visitor, app: RelyingParty, globex: str) -> None:
+    business = company.business
+    business.deactivate(business.create("asleep", Display=LOOK))
+    business.create("private")
+    cost, plain = visitor.authorize(app, organization="globex").cost, visitor.authorize(app, organization="nowhere")
+    assert plain.heading == "Welcome back"
+    for name in ("asleep", "private", "nowhere", "o" * 300, "org_0000000000000000"):
+        page = visitor.authorize(app, organization=name)
+        assert not shows_globex(page)
+        assert (page.status, page.comparable_text()) == (plain.status, plain.comparable_text())
+        assert page.cost == cost
+
+
+def test_switched_off_organizations_show_no_look(
+    world: World, visitor: Visitor, app: RelyingParty, globex: str
+) -> None:
+    world.change_settings(organizations={"enabled": False})
+    assert not shows_globex(visitor.authorize(app, organization="globex"))
+
+
+def test_older_address_shows_the_look(visitor: Visitor, globex: str) -> None:
+    for address in ("/auth?org_name=globex", "/auth.aspx?action=login&org=Globex", f"/auth?org_name={globex}"):
+        page = visitor.open(address)
+        assert page.heading == "Sign in to Globex Gardens"
+        assert shows_globex(page)
+    assert shows_globex(visitor.open("/auth?org_name=globex&action=register"))
+    known, unknown = visitor.open("/auth?org_name=globex"), visitor.open("/auth?org_name=nowhere")
+    assert (unknown.status, unknown.heading) == (200, "Welcome back")
+    assert unknown.cost == known.cost
+
+
+def test_older_address_names_the_organization_to_the_application(
+    visitor: Visitor, company: Company, app: RelyingParty, globex: str
+) -> None:
+    """The authorization request in return_url gets `organization`, so the tokens are for it."""
+    company.join(company.ada, globex, "Editor")
+    request = urlencode(app.authorization_parameters())
+    back = f"{visitor.home}/service/oidc/authorize?{request}"
+    page = visitor.open(f"/auth?{urlencode({'org_name': 'globex', 'return_url': back})}")
+    page = page.press("Sign in", identifier=company.ada.email, password=company.ada.password)
+    token = answered(app.redeem(page.query["code"]))["id_token"]
+    assert organization_in(token)["org_name"] == "globex"
+
+
+def test_chosen_organization_shows_its_look(visitor: Visitor, world: World, company: Company, globex: str) -> None:
+    app = world.application("Plan", organization_usage="prompt", require_consent=True)
+    company.join(company.ada, globex, "Editor")
+    page = visitor.authorize(app).press("Sign in", identifier=company.ada.email, password=company.ada.password)
+    assert page.heading == "Choose an organization"
+    assert BRAND not in page.html
+    consent = page.press("Globex Gardens")
+    assert shows_globex(consent)
+    assert consent.address.partition("?")[0].endswith("/consent")
+
+
+def test_dark_mode_has_the_colour_too(visitor: Visitor, app: RelyingParty, globex: str) -> None:
+    html = visitor.authorize(app, organization="globex").html
+    assert TOKENS.partition("prefers-color-scheme:dark")[2][:60] in html
+
+
+def test_changed_look_shows_at_the_next_sign_in(
+    company: Company, visitor: Visitor, app: RelyingParty, globex: str
+) -> None:
+    company.business.send("PUT", f"/v2/manage/organizations/{globex}", {"Display": {"Name": "Globex Farms"}})
+    page = visitor.authorize(app, organization="globex")
+    assert page.heading == "Sign in to Globex Farms"
+    assert 'data-initial="GF"' in page.html
+    assert BRAND not in page.html
+
+
+def test_invitation_has_logo_and_colour(new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Any) -> None:
+    world = new_world()
+    key, secret = world.api_key, world.api_secret
+    business = Inviting(TenantServer(world.services, identity_app, world.tenant_id, world.name, key, secret))
+    business.send("PUT", f"/v2/manage/organizations/{business.org}", {"Display": LOOK})
+    business.invite()
+    (mail,) = mails_to(world.services, world.tenant_id, GUEST)
+    shade = re.search(r'class="fill"[^>]*bgcolor="(#\w+)"', mail["html"])
+    assert shade
+    assert shade[1] in BRAND
+    assert LOGO in mail["html"]
+    visitor = new_visitor_at(world)
+    page = visitor.open(f"/auth.aspx?invitation_token={business.token()}")
+    assert shows_globex(page)
+    assert shows_globex(page.press("Create account to join"))
+
+
+@pytest.mark.parametrize("colour", ["red", "#12345", "#1234567", "#12345g", "var(--x)"])
+def test_malformed_colour_is_refused(company: Company, colour: str) -> None:
+    body = {"Name": "Initech", "Display": {"Color": colour}}
+    assert company.business.send("POST", "/v2/manage/organizations", body).status_code == 400
