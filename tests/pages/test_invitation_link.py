@@ -39,7 +39,7 @@ def test_signed_in_person_joins_with_one_click(guest: Guest) -> None:
     guest.sign_in(EVE)
     page = opened(guest)
     assert page.heading == "Join Acme"
-    assert "Grace Hopper invited you to work together on" in page.text
+    assert "Grace Hopper invited you to join Acme on" in page.text
     assert EVE in page.text
     assert "Decline" not in page.text
     assert page.press("Join organization").address.endswith("/profile")

@@ -286,6 +286,11 @@ def test_request_names_the_application_it_is_for() -> None:
     assert f"Requested {origin}" in without
 
 
+def test_arabic_mail_separates_day_and_time_in_arabic() -> None:
+    text = render(MailKind.RESET, LOOK, EMAIL_SAMPLES[MailKind.RESET]["link"], LANGUAGES["ar"]).text
+    assert "22 نوفمبر 2026، 15:40 UTC" in text
+
+
 def test_logos_of_theme_files_are_absolute() -> None:
     brand = Brand(logo="/theme/logo.png", logo_dark="/theme/dark.png?v=2")
     look = Branding("Acme", brand, "https://acme.example.com")

@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from typing import Any, Final
 
-from babel.dates import format_date, format_skeleton, format_time
+from babel.dates import format_date, format_skeleton, format_time, get_datetime_format
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
 
@@ -153,7 +153,7 @@ def sign_in_lines(facts: Facts, tag: str) -> list[str]:
 
 def _format_moment(instant: datetime, tag: str) -> str:
     day = format_skeleton("yMMMd", instant, locale=tag)
-    return f"{day}, {format_time(instant, 'HH:mm', locale=tag)} UTC"
+    return str(get_datetime_format(locale=tag)).format(f"{format_time(instant, 'HH:mm', locale=tag)} UTC", day)
 
 
 def render_in_frame(branding: Branding, language: Language, subject: str, card: str) -> str:
