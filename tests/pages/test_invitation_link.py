@@ -128,8 +128,8 @@ def turn_off(guest: Guest) -> None:
 @pytest.mark.parametrize(
     ("act", "heading", "sentence"),
     [
-        (revoke, "Link turned off", "Ask the person who shared it for a new one."),
-        (expire, "Link expired", "Ask the person who shared it for a new one."),
+        (revoke, "Link turned off", "Ask the person who shared the link for a new one."),
+        (expire, "Link expired", "Ask the person who shared the link for a new one."),
         (use_up, "Link limit reached", "Ask for a new one."),
         (fill, "No seats left", "Ask the person who invited you to add a seat"),
         (turn_off, "Link incomplete", "Open the link in your latest invitation email"),
