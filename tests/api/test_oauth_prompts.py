@@ -65,6 +65,65 @@ def test_acr_value_forces_reauthentication_and_is_echoed(shop: RelyingParty, bro
     assert claims_in(held["id_token"])["acr"] == name
 
 
+def test_voluntary_acr_claim_is_a_wish(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    """OpenID Connect Core section 5.5.1.1: as in `acr_values`, which counts where both are given."""
+    browser.signed_in(ada)
+    name = "vendor:nist:level:1:re-auth"
+    wishes: list[object] = [{"value": name}, {"values": ["urn:x", name]}, {"essential": False, "value": name}]
+    for acr in wishes:
+        asked = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": acr}}))
+        assert browser.authorize(asked).step is Step.LOGIN
+        assert browser.authorize({**asked, "acr_values": "1"}).step is Step.REDIRECT
+    unmet: list[object] = [{"value": "urn:x"}, {"values": ["2"]}, {"values": []}, None]
+    for acr in unmet:
+        asked = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": acr}}))
+        assert "code" in parameters_of(browser.authorize(asked)), "an account without the class goes on"
+    wrong = shop.authorization_parameters(claims='{"id_token": {"acr": {"values": "2"}}}')
+    assert parameters_of(browser.authorize(wrong))["error"] == "invalid_request"
+
+
+def test_prompt_none_with_an_older_authentication_is_refused(
+    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    browser.signed_in(ada)
+    for changed in ({"max_age": "60"}, {"acr_values": "vendor:nist:level:1:re-auth"}):
+        with moved(services, seconds=90):
+            held = parameters_of(browser.authorize(shop.authorization_parameters(prompt="none", **changed)))
+        assert held["error"] == "login_required"
+
+
+def test_max_age_puts_the_time_of_sign_in_into_the_id_token(
+    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    """OpenID Connect Core section 2: `auth_time` is required where `max_age` is given; this one is always there."""
+    at = int(services.clock.now().timestamp())
+    for changed in ({"max_age": "600"}, {"claims": '{"id_token": {"auth_time": {"essential": true}}}'}, {}):
+        held = shop.redeem(browser.code(shop, ada, **changed)).json or {}
+        assert at <= claims_in(held["id_token"])["auth_time"] <= at + 60
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ("de en", "de en"),
+        ("x" * 41 + " fr-CA", "fr-CA"),
+        ("<script> ar", "ar"),
+        (" ", None),
+        ("\u0661", None),
+        (" ".join(["de-CH-1996"] * 50), " ".join(["de-CH-1996"] * 10)),
+    ],
+)
+def test_ui_locales_keeps_whole_language_tags(
+    shop: RelyingParty, browser: Browser, asked: str, kept: str | None
+) -> None:
+    assert browser.authorize(shop.authorization_parameters(ui_locales=asked)).ui_locales == kept
+
+
+@pytest.mark.parametrize("display", ["page", "popup", "touch", "wap"])
+def test_each_display_is_accepted(shop: RelyingParty, browser: Browser, display: str) -> None:
+    assert browser.authorize(shop.authorization_parameters(display=display)).display == display
+
+
 def test_select_account_shows_the_sign_in_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     assert browser.signed_in(ada).authorize(shop.authorization_parameters(prompt="select_account")).step is Step.LOGIN
 

@@ -1,8 +1,8 @@
 """acr: the authentication context class that the client requests.
 
-`acr_values` is voluntary (OpenID Connect Core section 3.1.2.1): `2` requests two factors where the account has them; one class
-reauthenticates and is echoed in `acr` (federation.md section 4). As an essential claim (section 5.5.1.1) it is mandatory: the
-response has one of the values, or is an error.
+`acr_values`, or `acr` as a voluntary claim, is a wish (OpenID Connect Core sections 3.1.2.1 and 5.5.1.1): `2` requests two
+factors where the account has them; one class reauthenticates and is echoed in `acr` (federation.md section 4). As an
+essential claim it is mandatory: the response has one of the values, or is an error.
 """
 
 import re
@@ -17,7 +17,11 @@ _REAUTHENTICATE = re.compile(r"[A-Za-z0-9_-]{1,40}:nist:level:1:re-auth")
 
 
 def check(request: UncheckedRequest) -> None:
-    requested = request.values.get("acr_values", "").split(" ")
+    prefer(request, request.values.get("acr_values", "").split(" "))
+
+
+def prefer(request: UncheckedRequest, requested: Sequence[str]) -> None:
+    """Accept a wish for one of these values, the first of those that are known here."""
     request.accepted["acr"] = next((name for name in requested if _REAUTHENTICATE.fullmatch(name)), None)
     request.accepted["wants_two"] = next((name for name in requested if name in (ONE, TWO)), ONE) == TWO
 

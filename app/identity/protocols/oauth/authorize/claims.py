@@ -21,7 +21,7 @@ def check(request: UncheckedRequest) -> None:
     allowed = known.names(request.client.scopes)
     for member, field in (("userinfo", "userinfo_claims"), ("id_token", "id_token_claims")):
         request.accepted[field] = tuple(name for name in requested.get(member) or () if name in allowed)
-    _demand_acr(request, (requested.get("id_token") or {}).get("acr"))
+    _read_acr(request, (requested.get("id_token") or {}).get("acr"))
     subject = ((requested.get("id_token") or {}).get("sub") or {}).get("value")
     if subject is None:
         return
@@ -30,15 +30,18 @@ def check(request: UncheckedRequest) -> None:
     request.accepted["subject"] = subject
 
 
-def _demand_acr(request: UncheckedRequest, acr: dict[str, Any] | None) -> None:
-    """Accept an essential `acr`: one `value`, or one of `values` (section 5.5.1.1)."""
-    if not acr or acr.get("essential") is not True:
-        return
-    values = acr.get("values", [acr["value"]] if "value" in acr else [])
+def _read_acr(request: UncheckedRequest, acr: dict[str, Any] | None) -> None:
+    """Accept a request for `acr` with one `value`, or one of `values` (section 5.5.1.1).
+
+    An essential one is a demand. A voluntary one is a wish, as `acr_values` is, which counts where both are given.
+    """
+    values = (acr or {}).get("values", [acr["value"]] if acr and "value" in acr else [])
     if not isinstance(values, list) or not all(isinstance(name, str) for name in values):
         raise _refusal()
-    if values:
+    if acr and values and acr.get("essential") is True:
         acr_values.demand(request, values)
+    elif values and "acr_values" not in request.values:
+        acr_values.prefer(request, values)
 
 
 def _parse(text: str) -> dict[str, Any]:

@@ -1,14 +1,20 @@
-"""display and ui_locales: the form and the language of the pages (OpenID Connect Core section 3.1.2.1)."""
+"""display and ui_locales: the form and the languages of the pages (OpenID Connect Core section 3.1.2.1).
+
+A language that nobody here knows is no error, as that section says: the pages take the first that they have.
+"""
+
+import re
 
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
+_TAG = re.compile(r"[A-Za-z0-9-]{1,40}")  # RFC 5646; another one is no language of ours
 _DISPLAYS = ("page", "popup", "touch", "wap")
-_MAX_LENGTH = 200
+_MOST_LOCALES = 10  # the pages read fewer
 
 
 def check(request: UncheckedRequest) -> None:
     display = request.values.get("display")
     if display is not None and display not in _DISPLAYS:
         raise RefusedByRedirect("invalid_request", "The display is not valid.")
-    locales = request.values.get("ui_locales")
-    request.accepted.update(display=display, ui_locales=locales[:_MAX_LENGTH] if locales else None)
+    locales = [tag for tag in request.values.get("ui_locales", "").split(" ") if _TAG.fullmatch(tag)]
+    request.accepted.update(display=display, ui_locales=" ".join(locales[:_MOST_LOCALES]) or None)
