@@ -7,7 +7,7 @@ Sources: the interface: limits.md, tenant-config.md section 8, user.md sections 
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
@@ -306,6 +306,11 @@ class ApplicationSettings(ConfigurationModel):
     grant_types: tuple[str, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[str, ...] = ("code",)
     token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"
+    jwks: dict[str, Any] | None = None
+    jwks_uri: str | None = None
+    request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
+    require_signed_request_object: bool = False
+    request_uris: tuple[str, ...] = ()
     scope: str = "openid profile email phone address offline_access"
     require_consent: bool = False
     organization_usage: Literal["deny", "allow", "prompt", "require"] = "allow"

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.configuration import ApplicationSettings
+from app.contract.connections import ProviderAddress
 from app.contract.resources import collection
-from app.contract.tenant_file import GrantType, Origin, RedirectUri
+from app.contract.tenant_file import GrantType, Jwks, Origin, RedirectUri
 from app.kit.resource import (
     COMPUTED,
     CREATE,
@@ -54,6 +55,13 @@ class OAuthClient(Wire):
     redirect_uris: Annotated[Addresses, Field(alias="RedirectURIs")] = Field(default_factory=list)
     post_logout_redirect_uris: Annotated[Addresses, Field(alias="PostLogoutRedirectURIs")] = Field(default_factory=list)
     token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"
+    jwks: Jwks | None = None
+    jwks_uri: ProviderAddress | None = None
+    request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
+    require_signed_request_object: bool = False
+    request_uris: Annotated[list[ProviderAddress], Field(max_length=20, alias="RequestURIs")] = Field(
+        default_factory=list
+    )
     access_token_ttl: Annotated[
         int | None, Field(ge=30, le=7_776_000, alias="AccessTokenTTL"), StoredAs("access_token_seconds")
     ] = None

@@ -16,7 +16,7 @@ from app.contract.branding import Brand
 from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress, plain, web_origin
 from app.contract.configuration_texts import describe
-from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, complete
+from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, ProviderAddress, complete
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.contract.organizations_file import OrganizationFile, TenantRoleFile
 from app.contract.registration_form import FormField, contradiction
@@ -85,6 +85,22 @@ def _free_tenant(name: str) -> str:
     return name
 
 
+_MOST_KEYS = 20
+_KEY_TYPES = ("RSA", "EC", "OKP")
+_PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
+
+
+def public_keys(jwks: dict[str, Any]) -> dict[str, Any]:
+    """Check a key set (RFC 7517 section 5): public, asymmetric keys alone."""
+    keys = jwks.get("keys")
+    if not isinstance(keys, list) or not 0 < len(keys) <= _MOST_KEYS or not all(isinstance(key, dict) for key in keys):
+        raise ValueError(f"an object with `keys`, 1 to {_MOST_KEYS} of them")
+    if any(key.get("kty") not in _KEY_TYPES or not _PRIVATE_MEMBERS.isdisjoint(key) for key in keys):
+        raise ValueError("public keys of the types RSA, EC and OKP; a private key stays with the application")
+    return jwks
+
+
+Jwks = Annotated[dict[str, Any], AfterValidator(public_keys)]
 RedirectUri = Annotated[str, AfterValidator(redirect_uri), Field(max_length=2_000)]
 Origin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
 AllowedAddress = Annotated[str, AfterValidator(allowed_address), Field(max_length=2_000)]
@@ -108,11 +124,22 @@ class ApplicationFile(ApplicationSettings):
     post_logout_redirect_uris: tuple[RedirectUri, ...] = ()
     grant_types: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[Literal["code"], ...] = ("code",)
+    jwks: Jwks | None = None
+    jwks_uri: ProviderAddress | None = None
+    request_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=20)
     cors_origins: tuple[Origin, ...] = ()
     client_uri: WebAddress | None = None
     logo_uri: Picture | None = None
     policy_uri: WebAddress | None = None
     tos_uri: WebAddress | None = None
+
+    @model_validator(mode="after")
+    def _has_its_keys(self) -> "ApplicationFile":
+        if self.jwks is not None and self.jwks_uri is not None:
+            raise ValueError("jwks: none, because jwks_uri has the keys (RFC 7591)")
+        if self.require_signed_request_object and self.jwks is None and self.jwks_uri is None:
+            raise ValueError("require_signed_request_object: false, because neither jwks nor jwks_uri has a key")
+        return self
 
     @model_validator(mode="after")
     def _agrees(self) -> "ApplicationFile":

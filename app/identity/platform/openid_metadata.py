@@ -78,13 +78,13 @@ class ProviderMetadataCache:
         cached, now = self._keys.get(address), self._clock.now()
         if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
             cached = self._fetch_keys(address, now)
-        matching = _with_id(cached.keys, kid)
+        matching = with_id(cached.keys, kid)
         if not matching and now >= cached.read_at + REFRESH_INTERVAL:
-            matching = _with_id(self._fetch_keys(address, now).keys, kid)
+            matching = with_id(self._fetch_keys(address, now).keys, kid)
         return matching
 
     def _fetch_keys(self, address: str, now: datetime) -> _Keys:
-        fetched = _Keys(_import_keys(outbound.get_json_object(self.resolver, address).get("keys")), now)
+        fetched = _Keys(import_keys(outbound.get_json_object(self.resolver, address).get("keys")), now)
         self._keys.put(address, fetched)
         return fetched
 
@@ -121,8 +121,8 @@ def is_allowed_endpoint(issuer: str, url: str) -> bool:
     return is_local(issuer) or host == urlsplit(issuer).hostname or (is_name and not is_local(url))
 
 
-def _import_keys(jwks: Any) -> tuple[Key, ...]:
-    """Return the public signature keys of a JWKS and skip everything else."""
+def import_keys(jwks: Any) -> tuple[Key, ...]:
+    """Return the public signature keys of a JWKS and skip everything else. Raises ProviderUnavailable if none is left."""
     keys = []
     for key in jwks[:_MAX_KEYS] if isinstance(jwks, list) else ():
         if not isinstance(key, dict) or key.get("use", "sig") != "sig" or key.get("kty") not in _KEY_TYPES:
@@ -136,5 +136,6 @@ def _import_keys(jwks: Any) -> tuple[Key, ...]:
     return tuple(keys)
 
 
-def _with_id(keys: tuple[Key, ...], kid: str | None) -> tuple[Key, ...]:
+def with_id(keys: tuple[Key, ...], kid: str | None) -> tuple[Key, ...]:
+    """Return the keys with this id, or all keys for None."""
     return keys if kid is None else tuple(key for key in keys if key.kid == kid)

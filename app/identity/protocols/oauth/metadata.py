@@ -10,7 +10,7 @@ from app.contract.errors_oauth import UnknownApplication
 from app.contract.tenant_file import GrantType
 from app.identity.directory.tenants.signing_keys import ALGORITHM
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import issuers, organization_claims
+from app.identity.protocols.oauth import client_keys, issuers, organization_claims
 from app.identity.protocols.oauth.authorize import acr_values, prompt
 from app.identity.protocols.oauth.authorize.response_mode import MODES
 from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES, names
@@ -74,8 +74,10 @@ def _members(issuer: Issuer) -> dict[str, Any]:
         "introspection_endpoint_auth_methods_supported": [method for method in _CLIENT_METHODS if method != "none"],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
-        "request_parameter_supported": False,
-        "request_uri_parameter_supported": False,
+        "request_parameter_supported": True,
+        "request_uri_parameter_supported": True,
+        "require_request_uri_registration": True,
+        "request_object_signing_alg_values_supported": list(client_keys.ALGORITHMS),
         **(_openid_members(issuer) if is_openid else {}),
     }
 

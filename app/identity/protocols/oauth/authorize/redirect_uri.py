@@ -8,13 +8,14 @@ import re
 
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.authorize import request_object
 from app.identity.protocols.oauth.authorize.request import RefusedOnPage, UncheckedRequest
 
 _LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/?][!-~]*)?)")
 
 
 def check(request: UncheckedRequest) -> None:
-    uri = request.values.get("redirect_uri")
+    uri = request.values.get("redirect_uri") or request_object.unverified(request, "redirect_uri")
     if uri is None:
         raise RefusedOnPage("redirect_uri", "invalid_request")
     if not is_registered(request.context, request.client, uri):

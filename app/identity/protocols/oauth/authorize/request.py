@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,6 +85,8 @@ class UncheckedRequest:
     client: Application = field(init=False)
     issuer: Issuer = field(init=False)
     accepted: dict[str, Any] = field(default_factory=dict)
+    object_text: str = ""  # the request object
+    problem: RefusedByRedirect | None = None  # of the request object
 
     def __post_init__(self) -> None:
         # A parameter without a value is treated as omitted (RFC 6749 section 3.1).
@@ -91,6 +94,12 @@ class UncheckedRequest:
         counts = Counter(name for name, _ in present)
         self.repeated = frozenset(name for name, count in counts.items() if count > 1)
         self.values = {name: value for name, value in present if name not in self.repeated}
+
+    def replace(self, parameters: Mapping[str, str]) -> None:
+        """Use these parameters in place of those of the request; the client stays."""
+        named = {"client_id": self.client.client_id}
+        self.values = {name: value for name, value in parameters.items() if value != ""} | named
+        self.repeated = frozenset()
 
     def to_authorization(self) -> Authorization:
         return Authorization(client_id=self.client.client_id, issuer=self.issuer.url, **self.accepted)

@@ -1,37 +1,152 @@
-"""request, request_uri, registration: not supported; refused with the errors of OpenID Connect Core section 3.1.2.6."""
+"""request, request_uri: the parameters as a signed JWT (RFC 9101, OpenID Connect Core section 6), in the request or at an address.
+
+Unsigned and encrypted objects are neither served nor advertised: `request_object_signing_alg_values_supported` names signatures.
+"""
 
 from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode
+from typing import Any
 
+from app.identity.authentication.federation.providers import id_tokens
+from app.identity.platform import outbound
+from app.identity.platform.openid_metadata import PARSE_ERRORS
+from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.protocols.oauth import client_keys, issuers
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
-_ERRORS = {
-    "request": "request_not_supported",
-    "request_uri": "request_uri_not_supported",
-    "registration": "registration_not_supported",
-}
-_MAX_LENGTH = 8_000
+MEDIA_TYPE = "oauth-authz-req+jwt"
+_TYPES = (None, "jwt", MEDIA_TYPE, f"application/{MEDIA_TYPE}")
+_MAX_LENGTH = 50_000
+_OF_THE_JWT = frozenset({"iss", "sub", "aud", "exp", "nbf", "iat", "jti"})
+
+
+def expand(request: UncheckedRequest) -> None:
+    """Replace the parameters by those of the request object: no other counts (RFC 9101 section 6.3).
+
+    A refusal is raised by `check`, once it is known where it may go.
+    """
+    if request.repeated & {"request", "request_uri"}:
+        return  # refused as repeated
+    try:
+        text = _text(request)
+        if text is not None:
+            request.object_text = text
+            request.replace(_parameters(request, text))
+    except RefusedByRedirect as refusal:
+        request.problem = refusal
 
 
 def check(request: UncheckedRequest) -> None:
-    for name, error in _ERRORS.items():
-        if name in request.values:
-            raise RefusedByRedirect(error, f"The parameter {name} is not supported.")
+    """Raise the refusal of the request object, and of `registration`, which has no use without self-issued providers."""
+    if request.problem is not None:
+        raise request.problem
+    if "registration" in request.values:
+        raise RefusedByRedirect("registration_not_supported", "The parameter registration is not supported.")
 
 
 def unverified(request: UncheckedRequest, name: str) -> str | None:
-    """Return a member of the request object, although nothing proves who wrote it.
+    """Return a member of a refused request object, although nothing proves who wrote it.
 
-    Only for what shapes the error response: a client may state `state` and `response_mode` in its object alone (section 6.1),
-    and whoever sends the browser here could state them beside it as well.
+    Only for where and how the refusal is sent: a client may state `redirect_uri`, `state` and `response_mode` in its object
+    alone, and whoever sends the browser here could state them beside it as well.
     """
-    text = request.values.get("request", "")
-    try:
-        payload = text.split(".")[1] if len(text) <= _MAX_LENGTH else ""
-        members = json.loads(urlsafe_b64decode(payload.encode("ascii") + b"=" * (-len(payload) % 4)))
-    except (IndexError, ValueError, RecursionError):
+    if request.problem is None:
         return None
-    value = members.get(name) if isinstance(members, dict) else None
+    text = request.object_text or request.values.get("request", "")
+    try:
+        value = _json_part(text, 1).get(name)
+    except PARSE_ERRORS:
+        return None
     return value if isinstance(value, str) else None
+
+
+def _text(request: UncheckedRequest) -> str | None:
+    """Return the request object; None for a request without one."""
+    text, address = request.values.get("request"), request.values.get("request_uri")
+    if text is not None and address is not None:
+        raise RefusedByRedirect("invalid_request", "Send request or request_uri, not both.")
+    if address is not None:
+        return _fetched(request, address)
+    if text is None and request.client.settings.require_signed_request_object:
+        raise RefusedByRedirect("invalid_request", "This client must send a signed request object.")
+    return text
+
+
+def _fetched(request: UncheckedRequest, address: str) -> str:
+    """Return the object at a registered address (RFC 9101 section 5.2)."""
+    registered = request.client.settings.request_uris
+    if not registered:
+        raise RefusedByRedirect("request_uri_not_supported", "This client has no registered request_uris.")
+    if address not in registered:
+        raise RefusedByRedirect("invalid_request_uri", "The request_uri is not registered for this client.")
+    request.context.work.release_connection()
+    resolver = request.context.services.provider_metadata.resolver
+    try:
+        content = outbound.get_content(resolver, address, f"application/{MEDIA_TYPE}, application/jwt")
+        return content.decode("ascii").strip()
+    except (ProviderUnavailable, UnicodeDecodeError):
+        raise RefusedByRedirect("invalid_request_uri", "The request_uri answers no request object.") from None
+
+
+def _parameters(request: UncheckedRequest, text: str) -> dict[str, str]:
+    """Verify the object and return its parameters (RFC 9101 sections 4, 6.2 and 6.3)."""
+    client = request.client
+    if not client_keys.has_keys(client):
+        raise RefusedByRedirect("request_not_supported", "This client has no registered key for request objects.")
+    if len(text) > _MAX_LENGTH:
+        raise _invalid("is too long")
+    chosen = client.settings.request_object_signing_alg
+    algorithms = (chosen,) if chosen is not None else client_keys.ALGORITHMS
+    try:
+        _, claims = id_tokens.signed_claims(text, client_keys.of(request.context, client), algorithms)
+        header = _json_part(text, 0)
+    except (ProviderUnavailable, *PARSE_ERRORS):
+        raise _invalid("is not signed by this client") from None
+    kind = header.get("typ")
+    if "crit" in header or (kind.lower() if isinstance(kind, str) else kind) not in _TYPES:
+        raise _invalid("is another kind of token")
+    _check_claims(request, claims)
+    return {name: _as_text(value) for name, value in claims.items() if name not in _OF_THE_JWT and value is not None}
+
+
+def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:
+    """Check what the object says about itself, where it does; an id_token or a client assertion is none (section 10.8)."""
+    client_id, now = request.client.client_id, request.context.now.timestamp()
+    audience = claims.get("aud")
+    audiences = audience if isinstance(audience, list) else [audience]
+    ends_at, starts = claims.get("exp"), [claims.get("nbf"), claims.get("iat")]
+    checks = {
+        "client_id": claims.get("client_id", client_id) == client_id,
+        "iss": claims.get("iss", client_id) == client_id,
+        "sub": claims.get("sub") != client_id,
+        "aud": audience is None
+        or any(issuers.is_issuer_of(request.context, one, request.client) for one in audiences if isinstance(one, str)),
+        "exp": ends_at is None or (id_tokens.is_time(ends_at) and now < ends_at + id_tokens.SKEW_SECONDS),
+        "nbf": all(one is None or (id_tokens.is_time(one) and one - id_tokens.SKEW_SECONDS <= now) for one in starts),
+        "request": not {"request", "request_uri"} & claims.keys(),
+    }
+    if wrong := [name for name, is_good in checks.items() if not is_good]:
+        raise _invalid(f"has a wrong {wrong[0]}")
+
+
+def _as_text(value: Any) -> str:
+    """Return a parameter as the query would spell it; `claims` and other objects are JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _json_part(text: str, number: int) -> dict[str, Any]:
+    """Return the header (0) or the payload (1) of a JWT. Raises PARSE_ERRORS."""
+    parts = text.split(".") if len(text) <= _MAX_LENGTH else []
+    if len(parts) <= number:
+        raise ValueError("no JWT")
+    part = parts[number].encode("ascii")
+    members = json.loads(urlsafe_b64decode(part + b"=" * (-len(part) % 4)))
+    if not isinstance(members, dict):
+        raise TypeError("no JSON object")
+    return members
+
+
+def _invalid(what: str) -> RefusedByRedirect:
+    return RefusedByRedirect("invalid_request_object", f"The request object {what}.")

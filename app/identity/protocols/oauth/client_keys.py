@@ -1,0 +1,43 @@
+"""The public keys of a client (RFC 7591 section 2): its `jwks`, or those at its `jwks_uri`."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+from joserfc.jwk import Key
+
+from app.identity.authentication.federation.providers.id_tokens import Keys
+from app.identity.platform.context import Context
+from app.identity.platform.openid_metadata import import_keys, with_id
+from app.identity.platform.tenant import Application
+
+ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
+"""With which clients sign: never a shared secret, of which we store a digest alone, and never `none`."""
+
+
+def has_keys(client: Application) -> bool:
+    return bool(client.settings.jwks or client.settings.jwks_uri)
+
+
+def of(context: Context, client: Application) -> Keys:
+    """Return the look-up of the client's keys, which raises ProviderUnavailable.
+
+    Keys at a `jwks_uri` are cached for an hour; an unknown `kid` reads them again, at most once a minute. The database
+    connection is returned meanwhile.
+    """
+    settings = client.settings
+    if settings.jwks is not None:
+        stated = json.dumps(settings.jwks, sort_keys=True)
+        return lambda kid: with_id(_imported(stated), kid)
+
+    def fetched(kid: str | None) -> tuple[Key, ...]:
+        context.work.release_connection()
+        return context.services.provider_metadata.keys(str(settings.jwks_uri), kid)
+
+    return fetched
+
+
+@lru_cache(maxsize=1024)
+def _imported(jwks: str) -> tuple[Key, ...]:
+    return import_keys(json.loads(jwks).get("keys"))

@@ -1,0 +1,293 @@
+"""Request objects: the parameters of an authorization request as a signed JWT (RFC 9101)."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from joserfc.jwk import OctKey
+
+from app.contract.hub import Step
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, code_of, parameters_of
+from tests.support.signed_requests import Signer, client_key, part, public_jwks
+from tests.support.upstream import FakeProvider
+
+ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
+CALLBACK = "https://shop.example/cb"
+
+
+@pytest.fixture
+def signing(world: World) -> RelyingParty:
+    """A client with a key for each algorithm."""
+    keys = (client_key("RS256"), client_key("ES256"), client_key("EdDSA"))
+    # the keys share one id, so that each is tried, as at a client that does not name its keys
+    return world.application("signing", jwks=public_jwks(*keys, client_key("PS256")))
+
+
+@pytest.fixture
+def signer(signing: RelyingParty) -> Signer:
+    return Signer(signing)
+
+
+def refused(step: Any) -> tuple[str, str | None]:
+    held = parameters_of(step)
+    assert "code" not in held
+    return held["error"], held.get("state")
+
+
+def asked(client: RelyingParty, text: str, **changed: str | None) -> dict[str, str | None]:
+    """Return a request that has its parameters in the object alone."""
+    return {"client_id": client.client_id, "request": text, **changed}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_signed_request_object_is_honoured(
+    signing: RelyingParty, browser: Browser, ada: Person, algorithm: str
+) -> None:
+    text = Signer(signing, algorithm).request_object(state="signed", response_mode="form_post", nonce="n", max_age=600)
+    step = browser.signed_in(ada).authorize(asked(signing, text))
+    assert (step.step, step.fields["state"]) == (Step.FORM_POST, "signed")
+    held = signing.redeem(step.fields["code"]).json or {}
+    assert held["scope"] == "openid profile email"
+
+
+def test_parameters_beside_the_object_do_not_count(
+    signing: RelyingParty, signer: Signer, browser: Browser, ada: Person
+) -> None:
+    """RFC 9101 section 6.3: only what is signed counts, even if the same parameter is in the query."""
+    beside = {"scope": "openid", "state": "unsigned", "nonce": "unsigned", "prompt": "login", "max_age": "x"}
+    claims = {"claims": {"id_token": {"email": None}}}
+    step = browser.signed_in(ada).authorize(asked(signing, signer.request_object(**claims), **beside))
+    assert parameters_of(step)["state"] == "a state"
+    held = signing.redeem(code_of(step)).json or {}
+    assert held["scope"] == "openid profile email"
+    pairs = [(name, str(value)) for name, value in asked(signing, signer.request_object()).items()]
+    twice = browser.authorize([*pairs, ("scope", "x"), ("scope", "y")])
+    assert "code" in parameters_of(twice), "what does not count may come twice"
+
+
+def test_redirect_uri_of_the_object_must_be_registered(
+    signing: RelyingParty, signer: Signer, browser: Browser, ada: Person
+) -> None:
+    text = signer.request_object(redirect_uri="https://evil.example/")
+    step = browser.signed_in(ada).authorize(asked(signing, text, redirect_uri=CALLBACK))
+    assert (step.step, step.problem, step.address) == (Step.REFUSED, "redirect_uri", None)
+
+
+WRONG_CLAIMS: list[dict[str, Any]] = [
+    {"client_id": "another"},
+    {"iss": "another"},
+    {"sub": "signing-client"},
+    {"aud": "https://another.example"},
+    {"aud": ["https://another.example", 7]},
+    {"aud": {"x": 1}},
+    {"exp": 1_000_000_000},
+    {"exp": "never"},
+    {"nbf": 99_999_999_999},
+    {"iat": 99_999_999_999},
+    {"request": "a.b.c"},
+    {"request_uri": "https://shop.example/request.jwt"},
+]
+
+
+@pytest.mark.parametrize("changed", WRONG_CLAIMS, ids=lambda changed: "-".join(changed))
+def test_object_with_wrong_claims_is_refused(
+    world: World, browser: Browser, ada: Person, changed: dict[str, Any]
+) -> None:
+    client = world.application("named", client_id="signing-client", jwks=public_jwks(client_key("ES256")))
+    text = Signer(client).request_object(**changed)
+    step = browser.signed_in(ada).authorize(asked(client, text))
+    assert refused(step) == ("invalid_request_object", "a state")
+
+
+def test_what_the_object_does_not_say_is_not_checked(
+    signing: RelyingParty, signer: Signer, browser: Browser, ada: Person
+) -> None:
+    """OpenID Connect Core section 6.1 lets it leave these out."""
+    bare = dict.fromkeys(("iss", "aud", "iat", "nbf", "exp", "client_id"))
+    assert "code" in parameters_of(browser.signed_in(ada).authorize(asked(signing, signer.request_object(**bare))))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [{"typ": "at+jwt"}, {"typ": "dpop+jwt"}, {"typ": 5}, {"crit": ["x"], "x": 1}, {"crit": []}],
+    ids=str,
+)
+def test_object_of_another_kind_is_refused(
+    signing: RelyingParty, signer: Signer, browser: Browser, ada: Person, header: dict[str, Any]
+) -> None:
+    signer.header = header
+    step = browser.signed_in(ada).authorize(asked(signing, signer.request_object()))
+    assert refused(step) == ("invalid_request_object", "a state")
+
+
+@pytest.mark.parametrize("kind", [None, "JWT", "jwt", "OAUTH-AUTHZ-REQ+JWT", "application/oauth-authz-req+jwt"])
+def test_usual_types_are_accepted(
+    signing: RelyingParty, signer: Signer, browser: Browser, ada: Person, kind: str | None
+) -> None:
+    signer.header = {"typ": kind} if kind else {}
+    assert "code" in parameters_of(browser.signed_in(ada).authorize(asked(signing, signer.request_object())))
+
+
+def test_forged_object_is_refused(
+    world: World, signing: RelyingParty, signer: Signer, browser: Browser, ada: Person
+) -> None:
+    browser.signed_in(ada)
+    text = signer.request_object()
+    header, payload, signature = text.split(".")
+    claims = signing.authorization_parameters()
+    public = json.dumps(public_jwks(client_key("RS256"))["keys"][0])
+    confused = Signer(signing, "HS256", OctKey.import_key(public, {"kid": "1"})).request_object()
+    other = Signer(signing, "ES256", client_key("ES256", "another")).request_object()
+    forged = [
+        f"{part({'alg': 'none'})}.{part(claims)}.",
+        f"{part({'alg': 'none'})}.{part(claims)}.{signature}",
+        f"{header}.{part({**claims, 'scope': 'openid'})}.{signature}",
+        f"{header}.{payload}.{signature[:-4]}AAAA",
+        f"{header}.{payload}.",
+        f"{header}.{payload}.{signature}.x.y",
+        confused,
+        other,
+        "x",
+        "..",
+        "W10.W10.W10",
+        part({"alg": "ES256"}) + "." + "[" * 20_000 + ".x",
+        "x" * 60_000,
+    ]
+    for one in forged:
+        step = browser.authorize(asked(signing, one, redirect_uri=CALLBACK, state="beside"))
+        assert refused(step) == ("invalid_request_object", "beside"), one[:60]
+
+
+def test_algorithm_must_be_the_registered_one(world: World, browser: Browser, ada: Person) -> None:
+    keys = public_jwks(client_key("ES256"), client_key("RS256"))
+    client = world.application("strict-alg", jwks=keys, request_object_signing_alg="ES256")
+    browser.signed_in(ada)
+    assert "code" in parameters_of(browser.authorize(asked(client, Signer(client).request_object())))
+    other = browser.authorize(asked(client, Signer(client, "RS256").request_object()))
+    assert refused(other)[0] == "invalid_request_object"
+
+
+def test_client_that_must_sign_is_refused_without(world: World, browser: Browser, ada: Person) -> None:
+    client = world.application("must", jwks=public_jwks(client_key("ES256")), require_signed_request_object=True)
+    browser.signed_in(ada)
+    assert refused(browser.authorize(client.authorization_parameters())) == ("invalid_request", "a state")
+    assert "code" in parameters_of(browser.authorize(asked(client, Signer(client).request_object())))
+
+
+def test_key_of_another_tenant_or_client_is_refused(
+    world: World, foreign_shop: RelyingParty, shop: RelyingParty, signer: Signer, browser: Browser, ada: Person
+) -> None:
+    other = world.application("other", jwks=public_jwks(client_key("ES256", "other")))
+    browser.signed_in(ada)
+    text = signer.request_object(client_id=None, iss=None)
+    assert refused(browser.authorize(asked(other, text)))[0] == "invalid_request_object"
+    assert refused(browser.authorize(asked(shop, text)))[0] == "request_not_supported"
+    foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
+    assert "error" in parameters_of(foreign.authorize(asked(foreign_shop, text)))
+
+
+class TestByReference:
+    """request_uri at an address that the client registered (RFC 9101 section 5.2)."""
+
+    @pytest.fixture
+    def address(self, fake_provider: FakeProvider) -> str:
+        return f"{fake_provider.url}/request.jwt"
+
+    @pytest.fixture
+    def client(self, world: World, fake_provider: FakeProvider, address: str) -> RelyingParty:
+        jwks_uri = f"{fake_provider.url}/keys"
+        fake_provider.answers["/keys"] = (200, {}, json.dumps(public_jwks(client_key("ES256"))).encode())
+        return world.application("by-reference", jwks_uri=jwks_uri, request_uris=[address])
+
+    def test_registered_request_uri_is_read(
+        self, client: RelyingParty, fake_provider: FakeProvider, address: str, browser: Browser, ada: Person
+    ) -> None:
+        fake_provider.answers["/request.jwt"] = (200, {}, Signer(client).request_object().encode())
+        step = browser.signed_in(ada).authorize({"client_id": client.client_id, "request_uri": address})
+        assert parameters_of(step)["state"] == "a state"
+        assert client.redeem(code_of(step)).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("changed", "error"),
+        [
+            ("?x=1", "invalid_request_uri"),
+            ("/../request.jwt", "invalid_request_uri"),
+            ("#x", "invalid_request_uri"),
+        ],
+    )
+    def test_request_uri_must_be_registered_exactly(
+        self, client: RelyingParty, address: str, browser: Browser, changed: str, error: str
+    ) -> None:
+        beside = client.authorization_parameters(request_uri=address + changed)
+        assert refused(browser.authorize(beside)) == (error, "a state")
+
+    @pytest.mark.parametrize(
+        ("answer", "error"),
+        [
+            ((404, {}, b""), "invalid_request_uri"),
+            ((302, {"Location": "https://evil.example/"}, b""), "invalid_request_uri"),
+            ((200, {}, b"\xff\xfe"), "invalid_request_uri"),
+            ((200, {}, b"x" * 300_000), "invalid_request_uri"),
+            ((200, {}, b"<html>"), "invalid_request_object"),
+            ((200, {}, b""), "invalid_request_object"),
+        ],
+    )
+    def test_unreadable_request_uri_is_refused(
+        self,
+        client: RelyingParty,
+        fake_provider: FakeProvider,
+        address: str,
+        browser: Browser,
+        answer: tuple[int, dict[str, str], bytes],
+        error: str,
+    ) -> None:
+        fake_provider.answers["/request.jwt"] = answer
+        step = browser.authorize(client.authorization_parameters(request_uri=address))
+        assert refused(step) == (error, "a state")
+
+    def test_request_uri_without_any_way_back_gets_an_error_page(
+        self, client: RelyingParty, address: str, browser: Browser
+    ) -> None:
+        step = browser.authorize({"client_id": client.client_id, "request_uri": f"{address}?"})
+        assert (step.step, step.address) == (Step.REFUSED, None)
+
+    def test_both_parameters_or_a_repeated_one_are_refused(
+        self, client: RelyingParty, address: str, browser: Browser
+    ) -> None:
+        text = Signer(client).request_object()
+        both = browser.authorize(client.authorization_parameters(request_uri=address, request=text))
+        assert refused(both) == ("invalid_request", "a state")
+        pairs = [(name, str(value)) for name, value in client.authorization_parameters().items()]
+        twice = browser.authorize([*pairs, ("request", text), ("request", text)])
+        assert refused(twice) == ("invalid_request", "a state")
+
+    def test_hanging_key_server_is_given_up(
+        self, world: World, client: RelyingParty, fake_provider: FakeProvider, browser: Browser, ada: Person
+    ) -> None:
+        fake_provider.answers["/keys"] = (500, {}, b"")
+        step = browser.signed_in(ada).authorize(asked(client, Signer(client).request_object()))
+        assert refused(step) == ("invalid_request_object", "a state")
+
+    def test_new_key_is_read_by_its_id(
+        self, client: RelyingParty, fake_provider: FakeProvider, browser: Browser, ada: Person
+    ) -> None:
+        browser.signed_in(ada)
+        assert "code" in parameters_of(browser.authorize(asked(client, Signer(client).request_object())))
+        newer = client_key("ES256", "2")
+        fake_provider.answers["/keys"] = (200, {}, json.dumps(public_jwks(newer)).encode())
+        clock = fake_provider.services.clock
+        fake_provider.services.provider_metadata._clock = Later(clock.now() + timedelta(minutes=2))
+        text = Signer(client, key=newer).request_object()
+        assert "code" in parameters_of(browser.authorize(asked(client, text)))
+
+
+class Later:
+    """The time of the cache alone."""
+
+    def __init__(self, at: Any) -> None:
+        self.at = at
+
+    def now(self) -> Any:
+        return self.at
