@@ -311,6 +311,7 @@ class ApplicationSettings(ConfigurationModel):
     request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
     require_signed_request_object: bool = False
     request_uris: tuple[str, ...] = ()
+    require_pushed_authorization_requests: bool = False
     scope: str = "openid profile email phone address offline_access"
     require_consent: bool = False
     organization_usage: Literal["deny", "allow", "prompt", "require"] = "allow"

@@ -44,6 +44,27 @@ class InvalidTarget(OAuthError):
     code, status, description = "invalid_target", 400, "The resource is not registered for this client."
 
 
+class UnsupportedResponseType(OAuthError):
+    code, status, description = "unsupported_response_type", 400, "The response_type is not valid."
+
+
+class InvalidRequestObject(OAuthError):
+    """The request object is not signed by the client, or is wrong (RFC 9101 section 7)."""
+
+    code, status, description = "invalid_request_object", 400, "The request object is not valid."
+
+
+class RegistrationNotSupported(OAuthError):
+    code, status, description = "registration_not_supported", 400, "The parameter registration is not supported."
+
+
+class UnmetAuthenticationRequirements(OAuthError):
+    """An essential `acr` that can never be met."""
+
+    code, status = "unmet_authentication_requirements", 400
+    description = "The required authentication is not available."
+
+
 class InvalidToken(OAuthError):
     """The access token is missing, unknown, revoked or expired (RFC 6750 section 3.1)."""
 

@@ -62,6 +62,7 @@ class OAuthClient(Wire):
     request_uris: Annotated[list[ProviderAddress], Field(max_length=20, alias="RequestURIs")] = Field(
         default_factory=list
     )
+    require_pushed_authorization_requests: bool = False
     access_token_ttl: Annotated[
         int | None, Field(ge=30, le=7_776_000, alias="AccessTokenTTL"), StoredAs("access_token_seconds")
     ] = None

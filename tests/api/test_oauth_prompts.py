@@ -65,7 +65,7 @@ def test_acr_value_forces_reauthentication_and_is_echoed(shop: RelyingParty, bro
     assert claims_in(held["id_token"])["acr"] == name
 
 
-def test_voluntary_acr_claim_is_a_wish(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_voluntary_acr_claim_is_no_demand(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """OpenID Connect Core section 5.5.1.1: as in `acr_values`, which counts where both are given."""
     browser.signed_in(ada)
     name = "vendor:nist:level:1:re-auth"

@@ -101,7 +101,7 @@ def test_object_with_wrong_claims_is_refused(
     assert refused(step) == ("invalid_request_object", "a state")
 
 
-def test_what_the_object_does_not_say_is_not_checked(
+def test_claims_absent_from_object_are_not_checked(
     signing: RelyingParty, signer: Signer, browser: Browser, ada: Person
 ) -> None:
     """OpenID Connect Core section 6.1 lets it leave these out."""
@@ -247,7 +247,7 @@ class TestByReference:
         step = browser.authorize(client.authorization_parameters(request_uri=address))
         assert refused(step) == (error, "a state")
 
-    def test_request_uri_without_any_way_back_gets_an_error_page(
+    def test_request_uri_without_return_address_gets_error_page(
         self, client: RelyingParty, address: str, browser: Browser
     ) -> None:
         step = browser.authorize({"client_id": client.client_id, "request_uri": f"{address}?"})

@@ -264,6 +264,10 @@ class RelyingParty:
             "token", {"grant_type": "refresh_token", "refresh_token": token, **self.client_credentials(), **changed}
         )
 
+    def push(self, **changed: str | None) -> TestResponse:
+        """Push an authorization request."""
+        return self.back("par", {**self.authorization_parameters(), **self.client_credentials(), **changed})
+
     def introspect(self, token: str) -> dict[str, Any]:
         return self.back("introspect", {"token": token, **self.client_credentials()}).json or {}
 

@@ -59,6 +59,7 @@ class ContinuationPurpose(StrEnum):
     REQUEST_TOKEN = "request_token"  # account.md operation A26
     CANDIDATE = "candidate"  # user.md operation U29: candidatetoken
     CLIENT_GUID = "client_guid"  # user.md operations U13, U30
+    PUSHED_REQUEST = "pushed_request"  # an authorization request (RFC 9126)
     RETURN_CODE = "return_code"  # hosted-pages.md section 3: a code in a return address
     IDEMPOTENCY = "idempotency"  # the response to a request with an Idempotency-Key
     SEEN = "seen"  # a device or place that an account signed in from

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from app.contract import oauth_authorization as authorization_contract
 from app.contract import oauth_metadata as metadata_contract
 from app.contract import oauth_tokens as contract
 from app.contract.errors_oauth import InvalidClient
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import claims, grants, introspection, issuers, machine_tokens, metadata, rate_limits
+from app.identity.protocols.oauth.authorize import pushed
+from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
 from app.kit.wire import Document
 
 
@@ -17,6 +20,13 @@ def token(context: Context, req: contract.TokenRequest) -> contract.TokenRespons
     client = _client(context)
     context.services.signing_keys.current(context.work)  # creates the tenant's first key, in a separate transaction
     return grants.exchange(context, client, issuers.at(context, client), req)
+
+
+@authorization_contract.push.implements
+def push_authorization_request(
+    context: Context, req: authorization_contract.PushedRequest
+) -> authorization_contract.PushedResponse:
+    return pushed.push(context, _client(context), req, (*CLIENT_CHECKS, *PARAMETER_CHECKS))
 
 
 @contract.introspect.implements

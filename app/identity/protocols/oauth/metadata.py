@@ -64,6 +64,8 @@ def _members(issuer: Issuer) -> dict[str, Any]:
         "token_endpoint": issuer.token_endpoint,
         "revocation_endpoint": issuer.client_endpoint("revoke"),
         "introspection_endpoint": issuer.client_endpoint("introspect"),
+        "pushed_authorization_request_endpoint": issuer.client_endpoint("par"),
+        "require_pushed_authorization_requests": False,
         "jwks_uri": keys.browser_endpoint("jwks"),
         "response_types_supported": ["code"],
         "response_modes_supported": list(MODES),

@@ -16,6 +16,8 @@ _LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/
 
 def check(request: UncheckedRequest) -> None:
     uri = request.values.get("redirect_uri") or request_object.unverified(request, "redirect_uri")
+    if uri is None and request.problem is not None:
+        raise RefusedOnPage("request_uri", request.problem.error)
     if uri is None:
         raise RefusedOnPage("redirect_uri", "invalid_request")
     if not is_registered(request.context, request.client, uri):

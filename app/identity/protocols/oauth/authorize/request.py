@@ -85,6 +85,7 @@ class UncheckedRequest:
     client: Application = field(init=False)
     issuer: Issuer = field(init=False)
     accepted: dict[str, Any] = field(default_factory=dict)
+    is_push: bool = False  # at the endpoint for pushed requests, before a browser has it
     object_text: str = ""  # the request object
     problem: RefusedByRedirect | None = None  # of the request object
 

@@ -1,4 +1,5 @@
-"""request, request_uri: the parameters as a signed JWT (RFC 9101, OpenID Connect Core section 6), in the request or at an address.
+"""request, request_uri: the parameters as a signed JWT (RFC 9101, OpenID Connect Core section 6), in the request or at an address,
+or pushed before (RFC 9126).
 
 Unsigned and encrypted objects are neither served nor advertised: `request_object_signing_alg_values_supported` names signatures.
 """
@@ -14,6 +15,7 @@ from app.identity.platform import outbound
 from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.identity.platform.outbound import ProviderUnavailable
 from app.identity.protocols.oauth import client_keys, issuers
+from app.identity.protocols.oauth.authorize import pushed
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 MEDIA_TYPE = "oauth-authz-req+jwt"
@@ -29,7 +31,11 @@ def expand(request: UncheckedRequest) -> None:
     """
     if request.repeated & {"request", "request_uri"}:
         return  # refused as repeated
+    address = request.values.get("request_uri", "")
     try:
+        if address.startswith(pushed.PREFIX) and not request.is_push:
+            request.replace(pushed.spend(request, address))
+            return
         text = _text(request)
         if text is not None:
             request.object_text = text
@@ -65,11 +71,16 @@ def unverified(request: UncheckedRequest, name: str) -> str | None:
 def _text(request: UncheckedRequest) -> str | None:
     """Return the request object; None for a request without one."""
     text, address = request.values.get("request"), request.values.get("request_uri")
+    settings = request.client.settings
+    if request.is_push and address is not None:
+        raise RefusedByRedirect("invalid_request", "A pushed request has no request_uri (RFC 9126 section 2.1).")
+    if settings.require_pushed_authorization_requests and not request.is_push:
+        raise RefusedByRedirect("invalid_request", "This client must push its authorization requests.")
     if text is not None and address is not None:
         raise RefusedByRedirect("invalid_request", "Send request or request_uri, not both.")
     if address is not None:
         return _fetched(request, address)
-    if text is None and request.client.settings.require_signed_request_object:
+    if text is None and settings.require_signed_request_object:
         raise RefusedByRedirect("invalid_request", "This client must send a signed request object.")
     return text
 

@@ -1,0 +1,56 @@
+"""Pushed authorization requests (RFC 9126)."""
+
+from typing import ClassVar
+
+from pydantic import ConfigDict
+
+from app.contract import errors_oauth as oauth
+from app.contract.auth import C, Host
+from app.contract.error_groups import OAUTH
+from app.contract.oauth_tokens import ClientRequest, OAuthWire, as_named
+from app.contract.operations import operation
+
+
+class PushedRequest(ClientRequest):
+    """The parameters of an authorization request. Unknown ones are ignored, as at the authorization endpoint."""
+
+    model_config = ConfigDict(alias_generator=as_named, extra="allow")
+
+    response_type: str | None = None
+    redirect_uri: str | None = None
+    scope: str | None = None
+    state: str | None = None
+    nonce: str | None = None
+    response_mode: str | None = None
+    code_challenge: str | None = None
+    code_challenge_method: str | None = None
+    prompt: str | None = None
+    max_age: str | int | None = None
+    display: str | None = None
+    ui_locales: str | None = None
+    login_hint: str | None = None
+    id_token_hint: str | None = None
+    acr_values: str | None = None
+    claims: str | None = None
+    resource: str | None = None
+    request: str | None = None
+
+
+class PushedResponse(OAuthWire):
+    """What the browser takes to the authorization endpoint, once, with the `client_id` alone."""
+
+    http_status: ClassVar[int] = 201
+
+    request_uri: str
+    expires_in: int  # seconds
+
+
+push = operation(
+    "oauth_authorization.push", "POST /api/oidc/par", PushedRequest, PushedResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    cors=True, also=("/api/oidc/{app}/par", "/api/oauth/{app}/par"), takes_markup=True,
+    errors=(
+        oauth.InvalidScope, oauth.InvalidTarget, oauth.UnsupportedResponseType, oauth.RequestNotSupported, oauth.InvalidRequestObject,
+        oauth.RegistrationNotSupported, oauth.UnmetAuthenticationRequirements,
+    ),
+    summary="Push an authorization request (RFC 9126).",
+)  # fmt: skip
