@@ -44,14 +44,15 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
 
 @click.command
 @click.argument("tenant")
-def export(tenant: str) -> None:
+@click.option("--all-members", is_flag=True, help="Also list the members of organizations that no file created.")
+def export(tenant: str, all_members: bool) -> None:
     """Print TENANT as a configuration file, without secrets or passwords."""
     from app.identity.administration.configuration.export import UnknownName  # noqa: PLC0415 - only this command needs it
     from app.identity.administration.configuration.export import export as export_tenant  # noqa: PLC0415 - as above
 
     with open_services() as services:
         try:
-            click.echo(export_tenant(services, tenant), nl=False)
+            click.echo(export_tenant(services, tenant, has_all_members=all_members), nl=False)
         except UnknownName:
             raise CommandError(f"There's no tenant {tenant!r}. List tenants with 'gatehouse tenant list'.") from None
 

@@ -107,6 +107,19 @@ def test_export_applies_to_another_tenant(business: Business, new_tenant_server:
     assert planned(other, **file).is_empty
 
 
+def test_members_without_file_are_exported_on_request(business: Business) -> None:
+    applied(business, **FILE)
+    (org,) = (one["Id"] for one in answered(business.send("GET", PATH))["Data"])
+    business.member(org, business.role("Guest"), email="grace@acme.example")
+
+    def members(**options: bool) -> list[str]:
+        (tenant,) = yaml.safe_load(export(business.tenant.services, business.tenant.name, **options))["tenants"]
+        return [one["account"] for one in tenant["organizations"][0]["members"]]
+
+    assert members() == ["ada@acme.example"]
+    assert members(has_all_members=True) == ["ada@acme.example", "grace@acme.example"]
+
+
 def test_absent_keys_and_other_organizations_stay(business: Business) -> None:
     applied(business, **FILE)
     business.create("Other")

@@ -28,8 +28,13 @@ class UnknownName(Exception):
     """No tenant has this name."""
 
 
-def export(services: Services, name: str, of: Sequence[Resource] | None = None) -> str:
-    """Return the tenant as YAML that `apply` takes; accounts only where a file made them. Raises UnknownName."""
+def export(
+    services: Services, name: str, of: Sequence[Resource] | None = None, *, has_all_members: bool = False
+) -> str:
+    """Return the tenant as YAML that `apply` takes. Raises UnknownName.
+
+    Accounts only where a file made them; of the members of organizations these too, or all.
+    """
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
         held = changes.by_name(work, name)
@@ -39,7 +44,8 @@ def export(services: Services, name: str, of: Sequence[Resource] | None = None) 
         tenant = _tenant(work, held)
         access = StoreAccess(work, services.encryption, services.clock.now())
         tenant |= resources.exported(access, file_resources() if of is None else of)
-        tenant |= organizations.exported(services, work, name, TenantSettings.model_validate(held.settings))
+        settings = TenantSettings.model_validate(held.settings)
+        tenant |= organizations.exported(services, work, name, settings, has_all_members=has_all_members)
     finally:
         work.rollback()
     return yaml.dump({"tenants": [tenant]}, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=120)

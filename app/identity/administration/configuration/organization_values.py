@@ -71,8 +71,11 @@ def of_role(context: Context, role: Role) -> dict[str, Any]:
     return {"description": role.description, "permissions": sorted(one.name for one in found)}
 
 
-def exported(context: Context) -> dict[str, Any]:
-    """Return roles and organizations as a file has them; empty where the tenant has none."""
+def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
+    """Return roles and organizations as a file has them, with all members or those whose accounts a file created.
+
+    Empty where the tenant has none. A member without email, username and phone is left out: a file could not name it.
+    """
     found = store.page(context, None, None, 0)
     roles = role_store.roles(context, ["", *(one.org_id for one in found)])
     permissions = role_store.permissions_of(context, [one.role_id for one in roles])
@@ -94,7 +97,7 @@ def exported(context: Context) -> dict[str, Any]:
         entry |= {"domains": held} if held else {}
         entry |= {"policies": kept} if (kept := _of_policies(one.policy, names)) else {}
         listed.append(entry)
-    _add_members(context, found, listed, names)
+    _add_members(context, found, listed, names, has_all=has_all_members)
     return {
         **({"organization_roles": by_level[""]} if "" in by_level else {}),
         **({"organizations": listed} if listed else {}),
@@ -102,17 +105,24 @@ def exported(context: Context) -> dict[str, Any]:
 
 
 def _add_members(
-    context: Context, found: list[Organization], listed: list[dict[str, Any]], names: dict[str, str]
+    context: Context,
+    found: list[Organization],
+    listed: list[dict[str, Any]],
+    names: dict[str, str],
+    *,
+    has_all: bool,
 ) -> None:
-    """Add the members whose accounts a file created: the others are not part of a file."""
+    """Add the members: all, or those whose accounts a file created."""
     by_id = {one.org_id: entry for one, entry in zip(found, listed, strict=True)}
-    for row in accounts.accounts_from_file(context.work):
-        held: dict[str, list[str]] = {}
-        for role in member_store.of_account(context, row.uid):
-            held.setdefault(role.org_id, []).append(names[role.role_id])
-        for org_id, roles in held.items():
-            member = {"account": row.email or row.username or row.phone, "roles": sorted(roles)}
-            by_id[org_id].setdefault("members", []).append(member)
+    of_file = None if has_all else {row.uid for row in accounts.accounts_from_file(context.work)}
+    roles: dict[tuple[str, str], list[str]] = {}
+    labels: dict[str, str] = {}
+    for row in member_store.with_accounts(context):
+        labels[row.uid] = row.email or row.username or row.phone or ""
+        if labels[row.uid] and (of_file is None or row.uid in of_file):
+            roles.setdefault((row.org_id, row.uid), []).append(names[row.role_id])
+    for (org_id, uid), held in roles.items():
+        by_id[org_id].setdefault("members", []).append({"account": labels[uid], "roles": sorted(held)})
 
 
 def _of_policies(held: Policies, names: dict[str, str]) -> dict[str, Any]:

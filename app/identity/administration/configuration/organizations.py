@@ -268,7 +268,8 @@ class OrganizationPass:
         self.run.refuse(path, f"expected another value: {refusal.message}. {refusal.description}")
 
 
-def exported(services: Services, work: UnitOfWork, name: str, settings: TenantSettings) -> dict[str, Any]:
-    """Return the organizations and roles of a tenant as a file has them; of the members those whose accounts a file created."""
-    context = context_of(services, work, name, settings)
-    return values.exported(context)
+def exported(
+    services: Services, work: UnitOfWork, name: str, settings: TenantSettings, *, has_all_members: bool
+) -> dict[str, Any]:
+    """Return the organizations and roles of a tenant as a file has them; the members as `values.exported` selects them."""
+    return values.exported(context_of(services, work, name, settings), has_all_members=has_all_members)

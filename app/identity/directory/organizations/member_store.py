@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, insert, select
+from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
 
@@ -105,6 +106,12 @@ def roles_of(context: Context, org_id: str, uids: Collection[str]) -> dict[str, 
     for row in context.work.all(ordered):
         found.setdefault(row.uid, []).append(MemberRole(row.role_id, row.name))
     return found
+
+
+def with_accounts(context: Context) -> Sequence[Row[Any]]:
+    """Return every role in an organization with email, username and phone of its account, the oldest first."""
+    held = accounts.with_identifiers(select(*_COLUMNS).where(*_of(context)), context.tenant.tenant_id, M.uid, "")
+    return context.work.all(held.order_by(M.created_at, M.user_role_id))
 
 
 def profile_entries(context: Context, uid: str) -> list[dict[str, Any]]:
