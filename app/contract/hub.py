@@ -133,6 +133,7 @@ class Next(Wire):
     organizations: list[OrganizationOption] = Field(default_factory=list)  # SELECT_ORGANIZATION
     organization: OrganizationLook | None = None  # pages show it from now on; None leaves what they show
     can_skip: bool = False  # PIN; SELECT_ORGANIZATION: whether the personal account is offered
+    can_create: bool = False  # SELECT_ORGANIZATION: whether the account can create an organization
     login_hint: str | None = None
     method_limit: MethodLimit | None = None  # LOGIN, if `problem` is `method`: an organization requires another method
     invitation: str | None = None  # the organization that a sign-in or registration joins at its end
@@ -186,6 +187,7 @@ class TenantView(Wire):
     captcha: Widget | None = None  # None: the built-in challenge
     deletion_days: int = 0  # how long a deletion can be undone
     organizations: bool = False  # whether the tenant has organizations
+    creates_organizations: bool = False  # whether people create them
     skip_backup_codes: bool = False  # whether a sign-in continues without saved backup codes
     pin: Pins = Pins()
     password_policy: PasswordPolicy = PasswordPolicy()  # pages show its rules

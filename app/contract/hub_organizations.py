@@ -38,11 +38,13 @@ class OwnOrganization(Wire):
     people: int
     since: str
     can_manage: bool = False  # the account may manage its members
+    is_owner: bool = False
     is_last_owner: bool = False  # the account cannot leave
 
 
 class OwnOrganizations(AccountView):
     organizations: list[OwnOrganization] = Field(default_factory=list)
+    can_create: bool = False  # the tenant lets people create organizations
 
 
 class LeaveOrganizationRequest(WithPassword):

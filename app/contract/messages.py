@@ -47,6 +47,11 @@ class MailKind(StrEnum):
     ONE_TOUCH = "noregistrationpasswordlesslogin"
     NO_ACCOUNT = "no_account"
     INVITATION = "invite_user_to_organization"
+    OWNER_ADDED = "organization_owner_added"
+    OWNERSHIP_CHANGED = "organization_ownership_changed"
+    JOIN_REQUESTED = "organization_join_requested"
+    JOIN_APPROVED = "organization_join_approved"
+    JOIN_DECLINED = "organization_join_declined"
 
 
 class SmsKind(StrEnum):

@@ -11,3 +11,5 @@ class Organizations(ConfigurationModel):
     enabled: bool = True
     dns: bool = False  # ask DNS: for the TXT records that verify domains, and for the mail servers of new domains
     trial_limit: int = Field(default=5, ge=1, le=10_000)  # most organizations of a tenant with `trial_ends_at`
+    self_service_creation: bool = False  # people create organizations on the account pages
+    owned_limit: int = Field(default=10, ge=1, le=10_000)  # most organizations of one owner who creates them there

@@ -41,7 +41,8 @@ ACCOUNT_PAGES: Final = (
     "/security-questions", "/delete-account", "/change-password", "/set-password", "/second-factors", "/second-factors/add",
     "/second-factors/remove", "/backup-codes", "/passkeys", "/passkeys/add", "/passkeys/edit", "/applications", "/download-data",
     "/pin", "/identities", "/identities/add", "/identities/remove", "/organizations", "/organizations/leave", "/organizations/members",
-    "/organizations/members/edit", "/organizations/members/remove",
+    "/organizations/members/edit", "/organizations/members/remove", "/organizations/create", "/organizations/settings",
+    "/organizations/delete", "/organizations/transfer", "/organizations/requests",
 )  # fmt: skip
 _PARAMETER: Final = re.compile(r"(kind|id|provider)=[A-Za-z0-9_-]{1,64}")
 _MAX_PENDING: Final = 3

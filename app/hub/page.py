@@ -84,7 +84,8 @@ class Frame:
     @property
     def has_organizations(self) -> bool:
         """Whether the account area has the tab Organizations."""
-        return self.visit.has_organizations and self.visit.tenant.has_organizations
+        tenant = self.visit.tenant
+        return tenant.has_organizations and (self.visit.has_organizations or tenant.creates_organizations)
 
     @property
     def languages(self) -> list[tuple[Language, str]]:

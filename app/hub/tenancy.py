@@ -91,6 +91,7 @@ class Tenant:
     deletion_days: int = 0
     """How long the deletion of an account can be undone."""
     has_organizations: bool = False
+    creates_organizations: bool = False
     may_skip_backup_codes: bool = False
     """Whether a sign-in continues without saved backup codes."""
     pin: Pins = field(default_factory=Pins)
@@ -196,6 +197,7 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
         every_question=tuple(view.every_question.items()),
         deletion_days=view.deletion_days,
         has_organizations=view.organizations,
+        creates_organizations=view.creates_organizations,
         may_skip_backup_codes=view.skip_backup_codes,
         pin=view.pin,
         captcha=Widget(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 
@@ -18,75 +17,13 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.invitations import PATH as INVITATIONS
 from tests.support.invitations import Inviting
 from tests.support.mailbox import mails_to, token_in
-from tests.support.members import Company
+from tests.support.members import OWN, Team, refused
 from tests.support.oauth_world import World
 from tests.support.organizations import NO_ORG, NO_ROLE, Business
-from tests.support.relying_party import Browser, Person, moved
+from tests.support.relying_party import Browser, moved
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered
 
-OWN = "/hub/own/organizations"
 ACCOUNT = "/v2/manage/account"
-
-
-@dataclass
-class Team:
-    """An organization with an owner, a manager and a member, each in a browser."""
-
-    company: Company
-    org: str
-    roles: dict[str, str]
-    people: dict[str, Person]
-
-    def browser(self, name: str) -> Browser:
-        return self.company.world.browser().signed_in(self.people[name])
-
-    def send(self, name: str, path: str, **members: Any) -> tuple[int, Any]:
-        """Post as one of the people; return the status and the error code, if any."""
-        body = {"Organization": self.org, **members}
-        answer = self.browser(name).send("POST", f"{OWN}{path}", json.dumps(body).encode())
-        return answer.status_code, (answer.json or {}).get("ErrorCode")
-
-    def leave(self, name: str) -> tuple[int, Any]:
-        return self.send(name, "/leave")
-
-    def remove(self, name: str, other: str) -> tuple[int, Any]:
-        return self.send(name, "/members/remove", Uid=self.people[other].uid)
-
-    def set_roles(self, name: str, other: str, *roles: str) -> tuple[int, Any]:
-        ids = [self.roles.get(one, one) for one in roles]
-        return self.send(name, "/members/roles", Uid=self.people[other].uid, RoleIds=ids)
-
-    def read(self, name: str, path: str = "", status: int = 200) -> Any:
-        answer = self.browser(name).send("GET", f"{OWN}{path}", b"")
-        assert answer.status_code == status, answer.text
-        return answer.json
-
-    def members(self, name: str = "owner", query: str = "") -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.read(name, f"/{self.org}/members{query}")["Members"]
-        return found
-
-    def roles_of(self, name: str) -> list[str]:
-        uid = self.people[name].uid
-        return next((one["Roles"] for one in self.members() if one["Uid"] == uid), [])
-
-
-def refused(error: type[e.ApiError]) -> tuple[int, int]:
-    return error.status, error.code
-
-
-@pytest.fixture
-def team(company: Company) -> Team:
-    org = company.business.create("Globex")
-    ids = {name: company.permission(name) for name in ("org:own", "org:manage")}
-    roles = {
-        "Owner": company.business.role("Owner", permissions=(ids["org:own"],)),
-        "Manager": company.business.role("Manager", org=org, permissions=(ids["org:manage"],)),
-        "Editor": company.business.role("Editor", org=org),
-    }
-    people = {name: company.world.person(f"{name}@globex.test") for name in ("owner", "manager", "editor", "outsider")}
-    for name, role in (("owner", "Owner"), ("manager", "Manager"), ("editor", "Editor")):
-        answered(company.business.assign(people[name].uid, org, roles[role]))
-    return Team(company, org, roles, people)
 
 
 def test_account_reads_its_organizations(team: Team) -> None:

@@ -53,6 +53,8 @@ class Forms(HTMLParser):
         if tag == "form":
             method = given.get("method", "get").lower()
             self.found.append(Form(given.get("action", ""), method, id=given.get("id", "")))
+        elif tag == "input" and given.get("type") == "radio" and "checked" not in given:
+            pass
         elif tag == "input" and self.found and given.get("name") and given.get("type") != "checkbox":
             self.found[-1].fields[given["name"]] = given.get("value", "")
         elif tag == "button" and given.get("type") == "submit" and not given.get("aria-hidden"):

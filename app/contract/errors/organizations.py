@@ -253,6 +253,16 @@ class OwnersOnly(ApiError):
     description = "The change concerns an owner or a role of owners."
 
 
+class OrganizationCreationOff(ApiError):
+    code, status, message = 8210, 403, "Creating organizations is not enabled"
+    description = "The tenant does not let people create organizations."
+
+
+class OwnerCannotSignIn(ApiError):
+    code, status, message = 8211, 409, "The account cannot sign in"
+    description = "The account is blocked or is being deleted, so it cannot become an owner."
+
+
 class TooManyOrganizations(ApiError):
     code, status, message = 8188, 403, "Organization limit reached"
     description = "Plan limit."

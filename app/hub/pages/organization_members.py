@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response, request
@@ -25,7 +25,7 @@ from app.hub.forms.account import (
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
-from app.hub.parts.organizations import TABS, Tab, listed, people
+from app.hub.parts.organizations import TABS, Tab, listed, people, tabs_of
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -102,7 +102,6 @@ class OrganizationMembersPage(Page):
 
     template = "pages/organization_members.html"
     query = {"id": 64, "search": 100, "page": 6, "done": 8}
-    tabs: ClassVar[tuple[Tab, ...]] = TABS
 
     organization: str
     """Its id."""
@@ -115,6 +114,7 @@ class OrganizationMembersPage(Page):
     has_more: bool = False
     result: str = ""
     """The result of the last change: a key of `_RESULTS`."""
+    tabs: tuple[Tab, ...] = TABS
 
     @property
     def notice(self) -> Notice | None:
@@ -132,6 +132,7 @@ class OrganizationMembersPage(Page):
         first = cls(*globex, people(3), listed_people)
         return {
             "some": first,
+            "manager": replace(first, tabs=tuple(tab for tab in TABS if not tab.is_for_owners)),
             "second page": replace(first, people=people(1204), number=2, has_more=True),
             "found": replace(first, members=listed_people[2:], search="countess"),
             "nothing found": replace(first, members=(), search="bob"),
@@ -140,6 +141,8 @@ class OrganizationMembersPage(Page):
 
 
 _RESULTS: Final = {
+    "created": Notice(_l("Organization created"), _l("You’re its owner."), "ok"),
+    "owner": Notice(_l("Ownership changed"), tone="ok"),
     "saved": Notice(_l("Roles saved"), tone="ok"),
     "removed": Notice(_l("Member removed"), _l("They no longer have access to the organization."), "ok"),
 }
@@ -170,6 +173,8 @@ class MemberRolesPage(Page):
     member: Member
     roles: tuple[Role, ...]
     problem: Notice | None = None
+    can_transfer: bool = False
+    """Whether the account can make the member an owner."""
 
     @classmethod
     def samples(cls) -> Mapping[str, MemberRolesPage]:
@@ -182,6 +187,7 @@ class MemberRolesPage(Page):
         globex = ("org_9", "Globex Gardens")
         return {
             "fresh": cls(RolesForm(data=data), *globex, member, roles),
+            "seen by an owner": cls(RolesForm(data=data), *globex, member, roles[:2], can_transfer=True),
             "an owner": cls(RolesForm(data=data), *globex, owner, (replace(roles[0], can_change=False), *roles[1:])),
             "none chosen": cls(RolesForm(data=data), *globex, member, roles[1:], _NONE_CHOSEN),
             "the only owner": cls(RolesForm(data=data), *globex, member, roles, _NOTICES[e.LastOwner]),
@@ -247,6 +253,7 @@ def show_organization_members() -> Response:
         number,
         view.has_more,
         request.args.get("done", ""),
+        tabs_of(view.organization),
     ).render()
 
 
@@ -333,7 +340,10 @@ def _render(address: str, form: Any, view: contract.MemberResponse, problem: Not
         Role(one.id, one.name, one.description, one.id in chosen, one.can_change and view.member.can_change)
         for one in view.roles
     )
-    return MemberRolesPage(form, organization.id, organization.name, member, roles, problem).render(status)
+    can_transfer = organization.is_owner and not member.is_self
+    return MemberRolesPage(form, organization.id, organization.name, member, roles, problem, can_transfer).render(
+        status
+    )
 
 
 def _read(organization: str, uid: str) -> contract.MemberResponse | None:

@@ -83,12 +83,13 @@ class OrganizationsPage(Page):
     query = {"done": 8}
 
     organizations: tuple[Organization, ...]
-    is_left: bool = False
-    """Whether the account has just left one."""
+    result: str = ""
+    """The result of the last change: a key of `_RESULTS`."""
+    can_create: bool = False
 
     @property
     def notice(self) -> Notice | None:
-        return _LEFT if self.is_left else None
+        return _RESULTS.get(self.result)
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -101,12 +102,17 @@ class OrganizationsPage(Page):
         return {
             "some": cls(both),
             "none": cls(()),
-            "after leaving": cls(both[:1], is_left=True),
+            **{f"after {result}": cls(both[:1], result) for result in _RESULTS},
+            "can create": cls(both, can_create=True),
+            "none, can create": cls((), can_create=True),
             "long names": cls((replace(long, roles="Billing administrator, Head of regional procurement"),)),
         }
 
 
-_LEFT: Final = Notice(_l("You left the organization"), _l("You no longer have access to its apps and data."), "ok")
+_RESULTS: Final = {
+    "left": Notice(_l("You left the organization"), _l("You no longer have access to its apps and data."), "ok"),
+    "deleted": Notice(_l("Organization deleted"), tone="ok"),
+}
 
 
 @dataclass(frozen=True)
@@ -141,7 +147,7 @@ def show_organizations() -> Response:
     if view is None:
         return oidc_client.start_login(ADDRESS)
     organizations = tuple(map(Organization.of, view.organizations))
-    return OrganizationsPage(organizations, request.args.get("done") == "left").render()
+    return OrganizationsPage(organizations, request.args.get("done", ""), view.can_create).render()
 
 
 @pages.get(LEAVE)

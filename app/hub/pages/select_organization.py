@@ -55,6 +55,7 @@ class SelectOrganizationPage(Page):
     """The label of the account."""
     options: tuple[Option, ...]
     has_personal: bool = False
+    can_create: bool = False
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -78,6 +79,8 @@ class SelectOrganizationPage(Page):
         return {
             "several": cls(ChoiceForm(), *known, (globex, initech, alone)),
             "with the personal account": cls(ChoiceForm(), *known, (globex, initech), has_personal=True),
+            "can create": cls(ChoiceForm(), *known, (globex, initech), has_personal=True, can_create=True),
+            "none, can create": cls(ChoiceForm(), *known, (), can_create=True),
             "one": cls(ChoiceForm(), *known, (initech,), has_personal=True),
             "long names": cls(ChoiceForm(), *known, (long, globex), has_personal=True),
             "token": cls(ChoiceForm().with_token_error(), *known, (globex, initech)),
@@ -118,6 +121,7 @@ def _page(form: ChoiceForm, step: Next) -> SelectOrganizationPage:
         account=step.person.label if step.person else "",
         options=tuple(map(_option, step.organizations)),
         has_personal=step.can_skip,
+        can_create=step.can_create,
     )
 
 

@@ -11,6 +11,7 @@ from flask_babel import format_decimal, get_locale
 from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 
+from app.contract.hub_organizations import OwnOrganization
 from app.hub.brand import initials
 
 TONES: Final = ("green", "rust", "blue", "plum")
@@ -43,12 +44,19 @@ class Tab:
     name: str
     text: Any
     address: str
+    is_for_owners: bool = False
 
 
 TABS: Final = (
     Tab("members", _l("Members"), "/organizations/members"),
+    Tab("settings", _l("Settings"), "/organizations/settings", is_for_owners=True),
 )  # fmt: skip
 """The pages of an organization that its managers see; one page alone shows no tabs."""
+
+
+def tabs_of(organization: OwnOrganization) -> tuple[Tab, ...]:
+    """Return the tabs that this account sees."""
+    return tuple(tab for tab in TABS if organization.is_owner or not tab.is_for_owners)
 
 
 def people(count: int) -> Any:

@@ -45,6 +45,7 @@ def tenant(context: Context) -> hub.TenantView:
         captcha=_widget(settings.captcha),
         deletion_days=settings.deletion_days,
         organizations=settings.organizations.enabled,
+        creates_organizations=settings.organizations.self_service_creation,
         skip_backup_codes=settings.second_factors.skip_backup_codes,
         pin=settings.pin,
         password_policy=settings.password_policy,

@@ -64,6 +64,7 @@ _CONNECTED: Final = {"notice": _GLOBEX, "link": replace(_GLOBEX, url=_ALERT_LINK
 _INVITED: Final = replace(
     _UNKNOWN, url=_link("/invitation"), minutes=7 * _DAY, organization="Globex Gardens", inviter="Grace Hopper"
 )
+_IN_GLOBEX: Final = replace(_PLAIN, url="https://acme.example.com/organizations", organization="Globex Gardens")
 _OTHER_EMAIL: Final = replace(_PLAIN, email="lovelace@example.org", url=_ALERT_LINK, minutes=7 * _DAY)
 EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.VERIFICATION: {
@@ -123,6 +124,17 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
         "with a logo": replace(_INVITED, organization_logo="https://acme.example.com/static/sample-logo.png"),
         "with a color": replace(_INVITED, organization_color="#0b7a55"),
     },
+    MailKind.OWNER_ADDED: {
+        "with a name": replace(_IN_GLOBEX, inviter="Grace Hopper"),
+        "without a name": _IN_GLOBEX,
+    },
+    MailKind.OWNERSHIP_CHANGED: {
+        "both": replace(_IN_GLOBEX, change="added", email="grace@example.com"),
+        "handed over": replace(_IN_GLOBEX, change="removed", email="grace@example.com"),
+    },
+    MailKind.JOIN_REQUESTED: {"asked": replace(_IN_GLOBEX, email="grace@example.com")},
+    MailKind.JOIN_APPROVED: {"approved": _IN_GLOBEX},
+    MailKind.JOIN_DECLINED: {"declined": replace(_IN_GLOBEX, url="")},
 }
 
 _CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)

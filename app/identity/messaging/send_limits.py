@@ -32,6 +32,11 @@ _NOTICES: Final = frozenset(
         MailKind.IDENTITY_UNLINKED,
         MailKind.PIN_CHANGED,
         MailKind.ACCOUNT_LEAVES,
+        MailKind.OWNER_ADDED,
+        MailKind.OWNERSHIP_CHANGED,
+        MailKind.JOIN_REQUESTED,
+        MailKind.JOIN_APPROVED,
+        MailKind.JOIN_DECLINED,
     }
 )
 

@@ -122,7 +122,7 @@ def add_role(context: Context, org_id: str, name: str, description: str, permiss
         role = _role(context.work.run(insert(organization_roles).values(values).returning(*_ROLE)).one())
     except IntegrityError:
         raise e.OrganizationRoleTaken from None
-    _add_permissions(context, role.role_id, permission_ids)
+    add_permissions(context, role.role_id, permission_ids)
     return role
 
 
@@ -139,7 +139,7 @@ def change_role(
         return None
     where = (H.tenant_id == context.tenant.tenant_id, H.role_id == role_id)
     context.work.run(delete(organization_role_permissions).where(*where))
-    _add_permissions(context, role_id, permission_ids)
+    add_permissions(context, role_id, permission_ids)
     return _role(row)
 
 
@@ -177,7 +177,8 @@ def permissions_of(context: Context, role_ids: Collection[str]) -> dict[str, lis
     return found
 
 
-def _add_permissions(context: Context, role_id: str, permission_ids: Sequence[str]) -> None:
+def add_permissions(context: Context, role_id: str, permission_ids: Sequence[str]) -> None:
+    """Give a role permissions that it lacks."""
     key = {"tenant_id": context.tenant.tenant_id, "role_id": role_id}
     rows = [{**key, "permission_id": one} for one in permission_ids]
     if rows:

@@ -66,8 +66,8 @@ def checked_id(org_id: str) -> str:
     return org_id
 
 
-def create(context: Context, req: CreateOrganization) -> Organization:
-    """Create an organization.
+def create(context: Context, req: CreateOrganization, by: str | None = None) -> Organization:
+    """Create an organization. `by`: the uid of the person who does it; None: a server of the tenant, here and below.
 
     Raises:
         BadField: the name, the metadata or a domain is malformed; a domain belongs to a mail provider.
@@ -83,11 +83,11 @@ def create(context: Context, req: CreateOrganization) -> Organization:
             raise e.TooManyOrganizations
     organization = store.add(context, name, display(req.display), metadata(req.metadata))
     domains.add_all(context, organization, wanted)
-    context.audit.record("organization.created", org_id=organization.org_id)
+    context.audit.record("organization.created", uid=by, org_id=organization.org_id)
     return organization
 
 
-def update(context: Context, req: UpdateOrganization) -> Organization:
+def update(context: Context, req: UpdateOrganization, by: str | None = None) -> Organization:
     """Change the members that the request has. Raises as `create` does, and DomainInUse, UnknownOrganization, OrganizationInactive."""
     organization = require_active(context, req.org_id)
     given = req.model_fields_set - {"org_id"}
@@ -105,16 +105,16 @@ def update(context: Context, req: UpdateOrganization) -> Organization:
     changed = _found(store.change(context, organization.org_id, values))
     if wanted is not None:
         domains.replace_all(context, organization, wanted)
-    context.audit.record("organization.changed", org_id=changed.org_id, members=sorted(given))
+    context.audit.record("organization.changed", uid=by, org_id=changed.org_id, members=sorted(given))
     return changed
 
 
-def delete(context: Context, org_id: str) -> None:
+def delete(context: Context, org_id: str, by: str | None = None) -> None:
     """Delete an organization with all that belongs to it. Raises UnknownOrganization."""
     joined_domains.forget_of(context, checked_id(org_id))
     if not store.remove(context, org_id):
         raise e.UnknownOrganization
-    context.audit.record("organization.deleted", org_id=org_id)
+    context.audit.record("organization.deleted", uid=by, org_id=org_id)
 
 
 def set_status(context: Context, org_id: str, is_active: bool) -> None:

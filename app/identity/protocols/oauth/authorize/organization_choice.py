@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.contract.hub_models import OrganizationOption
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.organizations import last_used, memberships, names
+from app.identity.directory.organizations import last_used, memberships, names, self_service
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -35,7 +35,8 @@ def resolve(
 
     Raises:
         RefusedByRedirect: the account is no member of the requested organization, or of any where the client requires one.
-            An organization that is unknown or inactive gets the same error, so that it tells nothing about them.
+            An organization that is unknown or inactive gets the same error, so that it tells nothing about them. An account
+            that may create one gets the page instead.
     """
     usage = client.settings.organization_usage
     if request.organization is not None:
@@ -44,11 +45,15 @@ def resolve(
     if usage == "deny" or (usage != "require" and not is_asked):
         return None
     found = tuple(memberships.of(context, account)) if account is not None else ()
+    has_offers = self_service.may_create(context)
+    shows_offers = has_offers and prompt.SELECT_ORGANIZATION in request.prompt
     if usage == "require":
-        if not found:
+        if not found and not has_offers:
             raise RefusedByRedirect("access_denied", "The user is not a member of an organization.")
-        return found[0] if len(found) == 1 else _chosen(request, account, Choice(found, allows_personal=False))
-    return _chosen(request, account, Choice(found, allows_personal=True)) if found else None
+        if len(found) == 1 and not shows_offers:
+            return found[0]
+        return _chosen(request, account, Choice(found, allows_personal=False))
+    return _chosen(request, account, Choice(found, allows_personal=True)) if found or shows_offers else None
 
 
 def options(context: Context, choice: Choice, uid: str, client_id: str) -> list[OrganizationOption]:

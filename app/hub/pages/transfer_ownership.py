@@ -1,0 +1,165 @@
+"""Makes a member an owner of an organization; the owner who does it steps down or stays one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract import hub_organization_settings as contract
+from app.hub import journey, oidc_client
+from app.hub.forms.account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.parts.organizations import listed
+from app.hub.services import api
+from app.hub.visit import current_visit
+from app.kit.errors import ApiError
+
+ADDRESS: Final = "/organizations/transfer"
+LIST: Final = "/organizations"
+STEP_DOWN, STAY = "step_down", "stay"
+
+
+class TransferForm(PasswordConfirmationForm):
+    """The member, and what becomes of the owner: a radio button for each."""
+
+    member = HiddenField()
+
+    @property
+    def choice(self) -> str:
+        given = request.form.get("choice", "") if request.method == "POST" else ""
+        return given if given in (STEP_DOWN, STAY) else ""
+
+
+@dataclass(frozen=True)
+class TransferOwnershipPage(Page):
+    """Asks whether the owner steps down."""
+
+    template = "pages/transfer_ownership.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 140}
+
+    form: TransferForm
+    organization: str
+    """Its id."""
+    name: str
+    member: str
+    """The label of the account."""
+    key: str
+    """Organization and account, as addresses and forms name them."""
+    is_owner: bool = False
+    """Whether the member is an owner already."""
+    roles_after: str = ""
+    """The roles of an owner who steps down; empty: it leaves the organization."""
+    choice: str = STEP_DOWN
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, TransferOwnershipPage]:
+        data = {"account": "ada@example.com", "member": "org_9-c"}
+        known = ("org_9", "Globex Gardens", "grace@example.com", "org_9-c")
+        long = ("org_9", "Globex Gardens", "countess.of.lovelace@analytical-engines.example.org", "org_9-c")
+        return {
+            "fresh": cls(TransferForm(data=data), *known, roles_after="Editor"),
+            "would leave": cls(TransferForm(data=data), *long),
+            "to an owner": cls(TransferForm(data=data), *known, is_owner=True, roles_after="Editor"),
+            "with the password": cls(TransferForm(data={**data, "asks": NEEDED}), *known, choice=STAY),
+            "cannot sign in": cls(TransferForm(data=data), *known, problem=_NOTICES[e.OwnerCannotSignIn]),
+        }
+
+
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
+    e.OwnersOnly: Notice(_l("Only owners can do that"), _l("Ask an owner of the organization to change this.")),
+    e.OwnerCannotSignIn: Notice(
+        _l("This person can’t sign in"), _l("Their account is blocked or about to be deleted.")
+    ),
+}
+_NONE_CHOSEN: Final = Notice(_l("Choose what happens to your role"))
+
+
+@pages.get(ADDRESS)
+def show_transfer_ownership() -> Response:
+    key = request.args.get("id", "")
+    view = _read(key)
+    landing = f"{ADDRESS}?{urlencode({'id': key})}"
+    if view is None:
+        if current_visit().session:
+            return journey.redirect_to(_list_of(key))
+        return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    form = TransferForm(formdata=None, data={**confirmation_data(view), "member": key})
+    return _render(form, view, STEP_DOWN, None, 200)
+
+
+@pages.post(ADDRESS)
+def submit_transfer_ownership() -> Response:
+    form = TransferForm()
+    key = form.member.data or ""
+    organization, uid = _parts(key)
+    problem, status = None, 422
+    if not form.validate():
+        status = form.error_status
+    elif not form.choice:
+        problem = _NONE_CHOSEN
+    else:
+        change = contract.TransferOwnership(
+            organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN, password=form.current_password
+        )
+        try:
+            outcome = api()(contract.transfer, change)
+        except ApiError as refusal:
+            shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
+            problem, status = None if form.add_refusal(refusal) else shown, refusal.status
+        else:
+            current_visit().renew(outcome.session)
+            return journey.redirect_to(f"{_list_of(key)}&done=owner")
+    view = _read(key)
+    if view is None:  # handed over already, by a double submit or another tab
+        return journey.redirect_to(_list_of(key))
+    return _render(form, view, form.choice, problem, status)
+
+
+def _render(
+    form: TransferForm, view: contract.TransferView, choice: str, problem: Notice | None, status: int
+) -> Response:
+    own, member = view.organization, view.member
+    key, after = f"{own.id}-{member.uid}", listed(view.roles_after)
+    page = TransferOwnershipPage(form, own.id, own.name, member.label, key, member.is_owner, after, choice, problem)
+    return page.render(status)
+
+
+def _read(key: str) -> contract.TransferView | None:
+    """Return what the transfer changes; None without a session, or where the account cannot make it."""
+    organization, uid = _parts(key)
+    if not current_visit().session or not organization or not uid:
+        return None
+    try:
+        view = api()(contract.read_transfer, contract.TransferRequest(organization=organization, uid=uid))
+    except (e.NotAuthenticated, e.UnknownOrganization, e.NotAMember):
+        return None
+    current_visit().use_account_language(view.person)
+    return view if view.organization.is_owner and not view.member.is_self else None
+
+
+def _parts(key: str) -> tuple[str, str]:
+    """Return the ids of organization and account in a key; an id that is too long is empty."""
+    organization, _, uid = key.partition("-")
+    return (organization, uid) if len(organization) <= 64 and len(uid) <= 64 else ("", "")
+
+
+def _list_of(key: Any) -> str:
+    return f"{LIST}/members?{urlencode({'id': _parts(key)[0]})}"

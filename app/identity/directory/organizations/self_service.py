@@ -1,0 +1,93 @@
+"""The rules by which people create organizations, and owners change and delete theirs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.organizations import CreateOrganization, UpdateOrganization
+from app.contract.organizations_models import Display
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import (
+    joining,
+    member_store,
+    memberships,
+    names,
+    own_members,
+    owner_role,
+    service,
+)
+from app.identity.directory.organizations.organization import OWN, Organization
+from app.identity.platform.context import Context
+from app.kit.limits import Rate
+
+_CREATIONS: Final = Rate(20, 3600)
+"""Per account, refused ones too: "taken" tells that a name exists."""
+_REPEATED: Final = timedelta(minutes=10)
+"""A second submit of the form within this time returns the organization of the first."""
+
+
+def may_create(context: Context) -> bool:
+    """Return whether people of the tenant create organizations."""
+    settings = context.tenant.settings.organizations
+    return settings.enabled and settings.self_service_creation
+
+
+def create(context: Context, account: Account, name: str) -> Organization:
+    """Create an organization whose owner is the account.
+
+    Raises:
+        OrganizationCreationOff, EmailUnverified: the account may create none.
+        TooManyRequests, BadField, OrganizationNameTaken.
+        TooManyOrganizations: the account owns as many as the tenant allows, or the tenant is on trial.
+    """
+    if not may_create(context):
+        raise e.OrganizationCreationOff
+    if not joining.verified_domains(account):
+        raise e.EmailUnverified
+    context.spend("organization_create", _CREATIONS, account.uid)
+    checked = names.checked(name)
+    if not account_store.mark_member(context, account.uid):  # of two at once, the second counts the first's
+        raise e.NotAuthenticated
+    owned = [one.organization for one in member_store.memberships(context, account.uid) if OWN in one.permissions]
+    repeated = next((one for one in owned if names.key_of(one.name) == names.key_of(checked)), None)
+    if repeated is not None and context.now - repeated.created_at < _REPEATED:
+        return repeated
+    if len(owned) >= context.tenant.settings.organizations.owned_limit:
+        raise e.TooManyOrganizations
+    organization = service.create(context, CreateOrganization(name=checked), by=account.uid)
+    memberships.join(context, account, organization, [owner_role.ensure(context).role_id])
+    return organization
+
+
+def change(
+    context: Context, actor: Account, org_id: str, *, name: str, display_name: str, logo: str | None
+) -> Organization:
+    """Change name and look. Raises UnknownOrganization, OwnersOnly, BadField, OrganizationNameTaken."""
+    held = _owned(context, actor, org_id)
+    look = {**held.display, "Name": display_name or None, "LogoURL": logo}
+    wanted = UpdateOrganization(org_id=org_id, name=name, display=Display.model_validate(look))
+    return service.update(context, wanted, by=actor.uid)
+
+
+def delete(context: Context, actor: Account, org_id: str, typed_name: str) -> None:
+    """Delete an organization. Raises UnknownOrganization, OwnersOnly, and BadField if the name is not its own."""
+    held = _owned(context, actor, org_id)
+    if not is_name_of(held, typed_name):
+        raise e.BadField("The Name is not that of the organization.")
+    service.delete(context, org_id, by=actor.uid)
+
+
+def is_name_of(organization: Organization, text: str) -> bool:
+    """Return whether a text is the name or the display name, in any letter case."""
+    return names.key_of(text) in {names.key_of(organization.name), names.key_of(organization.display_name)}
+
+
+def _owned(context: Context, actor: Account, org_id: str) -> Organization:
+    """Return the organization, locked. Raises UnknownOrganization, OwnersOnly."""
+    scope = own_members.managed(context, actor, org_id, for_change=True)
+    if not scope.is_owner:
+        raise e.OwnersOnly
+    return scope.organization

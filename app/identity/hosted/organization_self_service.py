@@ -1,0 +1,112 @@
+"""The account pages on which people create organizations, and owners change, hand over and delete theirs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import hub_organization_settings as contract
+from app.contract.hub_account import SessionRenewal
+from app.contract.messages import MailKind
+from app.identity.authentication.sign_in import sessions
+from app.identity.directory.accounts.account import Account, full_name, is_verified
+from app.identity.directory.organizations import (
+    connection_store,
+    domains,
+    invitation_store,
+    own_members,
+    ownership,
+    self_service,
+)
+from app.identity.directory.organizations.ownership import Transferred
+from app.identity.hosted import account_settings, organization_views
+from app.identity.messaging import service as messaging
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import views as oauth_views
+
+_PAGE: Final = "/organizations"
+
+
+@contract.create.implements
+def create(context: Context, req: contract.CreateOwnOrganization) -> contract.CreatedOrganization:
+    session, account = account_settings.require_account(context)
+    sessions.touch(context, session)
+    return contract.CreatedOrganization(id=self_service.create(context, account, req.name).org_id)
+
+
+@contract.read.implements
+def read(context: Context, req: contract.OrganizationSettingsRequest) -> contract.OrganizationSettings:
+    session, account = account_settings.require_account(context)
+    sessions.touch(context, session)
+    scope, org_id = own_members.managed(context, account, req.organization), req.organization
+    held = scope.organization
+    return contract.OrganizationSettings(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        name=held.name,
+        display_name=str(held.display.get("Name") or ""),
+        logo=held.logo_url or "",
+        domains=len(domains.of_organizations(context, [org_id])[org_id]),
+        connections=len(connection_store.of_organizations(context, [org_id])[org_id]),
+        invitations=invitation_store.count_open(context, org_id),
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.change.implements
+def change(context: Context, req: contract.ChangeOrganizationSettings) -> SessionRenewal:
+    confirmed = account_settings.reauthenticate(context, req)
+    self_service.change(
+        context,
+        confirmed.account,
+        req.organization,
+        name=req.name,
+        display_name=req.display_name.strip(),
+        logo=req.logo,
+    )
+    return account_settings.renew_session(context, confirmed)
+
+
+@contract.delete.implements
+def delete(context: Context, req: contract.DeleteOwnOrganization) -> SessionRenewal:
+    confirmed = account_settings.reauthenticate(context, req)
+    self_service.delete(context, confirmed.account, req.organization, req.name)
+    return account_settings.renew_session(context, confirmed)
+
+
+@contract.read_transfer.implements
+def read_transfer(context: Context, req: contract.TransferRequest) -> contract.TransferView:
+    session, account = account_settings.require_account(context)
+    scope = own_members.managed(context, account, req.organization)
+    return contract.TransferView(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        member=organization_views.member_of(context, scope, account, req.uid),
+        roles_after=[role.name for role in ownership.roles_after(context, scope)],
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.transfer.implements
+def transfer(context: Context, req: contract.TransferOwnership) -> SessionRenewal:
+    confirmed = account_settings.reauthenticate(context, req)
+    actor = confirmed.account
+    done = ownership.transfer(context, actor, req.organization, req.uid, steps_down=req.steps_down)
+    _mail(context, actor, done, steps_down=req.steps_down)
+    return account_settings.renew_session(context, confirmed)
+
+
+def _mail(context: Context, actor: Account, done: Transferred, *, steps_down: bool) -> None:
+    """Tell the new owner, and the actor what changed; nothing where nobody became or stopped being an owner."""
+    facts = {
+        "url": f"{context.pages_url}{_PAGE}",
+        "organization": done.organization.display_name,
+        "organization_logo": done.organization.logo_url or "",
+        "inviter": full_name(actor) or "",
+    }
+    if done.is_new and _is_reachable(done.owner):
+        messaging.mail(context, MailKind.OWNER_ADDED, done.owner.email or "", account=done.owner, facts=facts)
+    if (done.is_new or steps_down) and _is_reachable(actor):
+        facts |= {"change": "removed" if steps_down else "added", "email": oauth_views.person(done.owner).label}
+        messaging.mail(context, MailKind.OWNERSHIP_CHANGED, actor.email or "", account=actor, facts=facts)
+
+
+def _is_reachable(account: Account) -> bool:
+    return bool(account.email) and is_verified(account, account.email or "")
