@@ -82,7 +82,7 @@ def test_fields_have_labels_and_aria_references_resolve(pages: list[Sample]) -> 
         ids = {attributes["id"] for _, attributes in elements.found if "id" in attributes}
         labelled = {label["for"] for label in elements.all("label") if "for" in label}
         for field in elements.all("input", "select", "textarea"):
-            if field.get("type") not in ("hidden", "checkbox"):
+            if field.get("type") not in ("hidden", "checkbox", "radio"):
                 assert field["id"] in labelled, page.name
         for _, attributes in elements.found:
             pointed = f"{attributes.get('aria-describedby', '')} {attributes.get('aria-labelledby', '')}".split()

@@ -51,7 +51,6 @@ class SettingsForm(PasswordConfirmationForm):
     logo = StringField(
         _l("Logo link"),
         render_kw={
-            "autocomplete": "off",
             "inputmode": "url",
             "autocapitalize": "none",
             "spellcheck": "false",
