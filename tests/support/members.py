@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.contract import errors as e
 from app.contract.hub import Next
+from app.kit.errors import ApiError
 from tests.support.oauth_world import World
 from tests.support.organizations import Business
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, parameters_of
@@ -112,7 +112,7 @@ class Team:
         return next((one["Roles"] for one in self.members() if one["Uid"] == uid), [])
 
 
-def refused(error: type[e.ApiError]) -> tuple[int, int]:
+def refused(error: type[ApiError]) -> tuple[int, int]:
     return error.status, error.code
 
 
