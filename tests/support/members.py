@@ -112,7 +112,8 @@ class Team:
         return next((one["Roles"] for one in self.members() if one["Uid"] == uid), [])
 
 
-def refused(error: type[ApiError]) -> tuple[int, int]:
+def refused(error: type[ApiError]) -> tuple[int, int | str]:
+    """Return the status and the code of a refusal."""
     return error.status, error.code
 
 
