@@ -43,6 +43,8 @@ ACCOUNT_PAGES: Final = (
     "/pin", "/identities", "/identities/add", "/identities/remove", "/organizations", "/organizations/leave", "/organizations/members",
     "/organizations/members/edit", "/organizations/members/remove", "/organizations/create", "/organizations/settings",
     "/organizations/delete", "/organizations/transfer", "/organizations/requests",
+    "/organizations/invitations", "/organizations/invitations/new",
+    "/organizations/invitations/link", "/organizations/invitations/revoke",
 )  # fmt: skip
 _PARAMETER: Final = re.compile(r"(kind|id|provider)=[A-Za-z0-9_-]{1,64}")
 _MAX_PENDING: Final = 3

@@ -20,7 +20,7 @@ document.querySelectorAll("[data-copies]").forEach(function (button) {
   button.addEventListener("click", function () {
     var source = document.getElementById(button.dataset.copies), rows = source.querySelectorAll("code");
     var content = rows.length ? Array.from(rows, function (row) { return row.textContent; }).join("\n")
-      : source.textContent.replace(/\s/g, "");
+      : (source.value || source.textContent).replace(/\s/g, "");
     (navigator.clipboard ? navigator.clipboard.writeText(content).catch(function () { return copyOld(content); })
       : copyOld(content)).then(function () {
       label.textContent = status.textContent = button.dataset.copied;

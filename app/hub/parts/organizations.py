@@ -49,6 +49,7 @@ class Tab:
 
 TABS: Final = (
     Tab("members", _l("Members"), "/organizations/members"),
+    Tab("invitations", _l("Invitations"), "/organizations/invitations"),
     Tab("settings", _l("Settings"), "/organizations/settings", is_for_owners=True),
 )  # fmt: skip
 """The pages of an organization that its managers see; one page alone shows no tabs."""

@@ -61,6 +61,7 @@ import app.identity.hosted.federated_login
 import app.identity.hosted.handlers
 import app.identity.hosted.invitations
 import app.identity.hosted.organization_choice
+import app.identity.hosted.organization_invitations
 import app.identity.hosted.organization_self_service
 import app.identity.hosted.passkeys
 import app.identity.hosted.passwordless

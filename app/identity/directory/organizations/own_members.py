@@ -74,6 +74,17 @@ def can_give_roles(context: Context, scope: Managed, role_ids: Collection[str]) 
     return all(scope.can_give(permissions[role_id]) for role_id in role_ids)
 
 
+def can_give_role(context: Context, scope: Managed, role_id: str) -> bool:
+    """Return whether the account may give a role."""
+    return can_give_roles(context, scope, [role_id])
+
+
+def can_share_role(context: Context, scope: Managed, role_id: str) -> bool:
+    """Return whether the account may give a role to everyone who has a link: not one of owners."""
+    permissions = _permissions_of(context, [role_id])[role_id]
+    return scope.can_give(permissions) and OWN not in permissions
+
+
 def leave(context: Context, account: Account, org_id: str) -> Organization:
     """End the account's own membership, and return the organization.
 

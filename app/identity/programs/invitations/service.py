@@ -27,6 +27,7 @@ PAGE: Final = "/invitation"
 PARAMETER: Final = "invitation_token"
 COOL_DOWN: Final = timedelta(minutes=1)
 """Between two emails of one invitation."""
+_REPEATED: Final = "The address occurs more than once in the request; the first one counts."
 REFUSED_ALONE: Final = (
     e.WrongInvitationEmail, e.MalformedRoleId, e.UnknownOrganizationRole, e.BadParameter, e.WrongInviter, e.AlreadyMember,
     e.InvitationExists, e.NoSeatLeft, e.MailLimitReached,
@@ -41,6 +42,8 @@ class Result:
     email: str
     invitation: Invitation | None = None
     refusal: ApiError | None = None
+    is_repeated: bool = False
+    """Whether an earlier one of the request has the address."""
 
 
 def create(context: Context, org_id: str, wanted: Wanted) -> Invitation:
@@ -63,9 +66,10 @@ def create_many(context: Context, org_id: str, wanted: Sequence[Wanted]) -> list
     results = []
     for one in wanted:
         key = identifiers.normalize_email(one.email)
+        if key in known:
+            results.append(Result(one.email, refusal=e.InvitationExists(_REPEATED), is_repeated=True))
+            continue
         try:
-            if key in known:
-                raise e.InvitationExists("The address occurs more than once in the request; the first one counts.")
             invitation = _create(context, organization, one)
         except REFUSED_ALONE as refusal:
             results.append(Result(one.email, refusal=refusal))

@@ -1,0 +1,210 @@
+"""The form that invites people to an organization by email."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from flask_babel import lazy_ngettext as _n
+from wtforms import HiddenField, SelectField, TextAreaField
+from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
+from wtforms.validators import InputRequired, Length
+
+from app.contract import errors as e
+from app.contract import hub_organization_invitations as contract
+from app.contract.hub_organizations import RoleView
+from app.hub import journey
+from app.hub.forms.account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
+from app.hub.forms.base import too_long
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.parts.managed_invitations import ADDRESS, LIST, OWNERS_ONLY, list_of, read, sign_in
+from app.hub.services import api
+from app.hub.visit import current_visit
+from app.kit.errors import ApiError
+
+NEW: Final = f"{ADDRESS}/new"
+_MAX_LENGTH: Final = 10_000
+
+
+class InviteForm(PasswordConfirmationForm):
+    """Addresses, one per line or separated by commas, and a role for all of them."""
+
+    own_fields = ("emails",)
+    organization = HiddenField()
+    emails = TextAreaField(
+        _l("Email addresses"),
+        [InputRequired(_l("Enter at least one email.")), Length(max=_MAX_LENGTH, message=too_long(_MAX_LENGTH))],
+        render_kw={
+            "rows": 4, "autocapitalize": "none", "spellcheck": "false", "dir": "ltr", "inputmode": "email",
+            "maxlength": False,
+        },
+    )  # fmt: skip
+    role = SelectField(_l("Role"), [InputRequired(_l("Choose a role."))], choices=[], validate_choice=False)
+
+    @property
+    def addresses(self) -> list[str]:
+        """The typed addresses, each once. "Ada <ada@example.com>" is one, too."""
+        return addresses_in(self.emails.data or "")
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        if not super().validate(extra_validators):
+            return False
+        if len(self.addresses) > contract.MOST_PEOPLE:
+            self.add_error("emails", _l("Invite up to %(most)s people at once.", most=contract.MOST_PEOPLE))
+        elif not self.addresses:
+            self.add_error("emails", _l("Enter at least one email."))
+        return not self.errors
+
+    def with_roles(self, roles: list[RoleView], default: str = "") -> InviteForm:
+        """Return the form with these roles to choose from; `default` is chosen first."""
+        self.role.choices = [SelectChoice(one.id, one.name) for one in roles]
+        if not self.role.data and any(one.id == default for one in roles):
+            self.role.data = default
+        return self
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        if isinstance(refusal, (e.MalformedRoleId, e.RoleOfOtherOrganization)):
+            self.add_error("role", _l("Choose a role."))
+            return True
+        return super().add_refusal(refusal)
+
+
+def addresses_in(text: str) -> list[str]:
+    """Return the email addresses in a text, each once, in its order and as typed."""
+    found: dict[str, str] = {}
+    for part in re.split(r"[,;\n\r]+", text):
+        named = re.search(r"<([^<>]*)>\s*$", part)
+        for one in [named[1].strip()] if named else part.split():
+            if one:
+                found.setdefault(one.casefold(), one[:320])
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class InvitePeoplePage(Page):
+    """Asks for addresses and a role; names each address that was refused, and keeps those."""
+
+    template = "pages/invite_people.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 64}
+
+    form: InviteForm
+    organization: str
+    name: str
+    refused: tuple[tuple[str, Any], ...] = ()
+    """Addresses with the reason."""
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, InvitePeoplePage]:
+        roles = [RoleView(id="a", name="Editor"), RoleView(id="b", name="Manager")]
+
+        def page(**data: str) -> InvitePeoplePage:
+            form = InviteForm(data={"account": "ada@example.com", "organization": "org_9", **data})
+            return cls(form.with_roles(roles, "a"), "org_9", "Globex Gardens")
+
+        refused = (("bob@", "malformed"), ("grace@example.com", "member"), ("eve@example.com", "invited"))
+        more = (("max@example.com", "full"), ("mia@example.com", "limited"))
+        empty, some = page(), page(emails="bob@\ngrace@example.com\neve@example.com")
+        empty.form.add_error("emails", _l("Enter at least one email."))
+        return {
+            "fresh": page(),
+            "empty": empty,
+            "some refused": with_refused(some, refused, 2),
+            "all refused": with_refused(page(emails="max@example.com\nmia@example.com"), more, 0),
+            "only owners": replace(page(emails="bob@example.com"), problem=OWNERS_ONLY),
+            "with the password": page(asks=NEEDED),
+        }
+
+
+_PROBLEMS: Final = {
+    "malformed": _l("Not a valid email"),
+    "member": _l("Already a member"),
+    "invited": _l("Already invited"),
+    "full": _l("No seats left"),
+    "limited": _l("Too many emails. Try again in an hour."),
+}
+
+
+def with_refused(page: InvitePeoplePage, refused: tuple[tuple[str, str], ...], sent: int) -> InvitePeoplePage:
+    """Return the page that keeps the refused addresses, each with its reason."""
+    named = tuple((email, _PROBLEMS[problem]) for email, problem in refused)
+    page.form.emails.data = "\n".join(email for email, _ in refused)
+    page.form.add_error("emails", _l("Check these email addresses."))
+    notice = Notice(_n("%(num)d invitation sent", "%(num)d invitations sent", sent), tone="ok") if sent else None
+    return replace(page, refused=named, problem=notice)
+
+
+@pages.get(NEW)
+def show_invite_people() -> Response:
+    organization = request.args.get("id", "")[:64]
+    landing, view = f"{NEW}?id={organization}", read(organization)
+    if view is None:
+        return journey.redirect_to(LIST) if current_visit().session else sign_in(landing)
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    form = InviteForm(formdata=None, data={**confirmation_data(view), "organization": organization})
+    return InvitePeoplePage(
+        form.with_roles(view.roles, view.default_role), organization, view.organization.name
+    ).render()
+
+
+@pages.post(NEW)
+def submit_invite_people() -> Response:
+    form = InviteForm()
+    organization = (form.organization.data or "")[:64]
+    if not form.validate():
+        return _page(form, organization, None, form.error_status)
+    wanted = contract.InvitePeopleRequest(
+        organization=organization,
+        emails=form.addresses,
+        role=(form.role.data or "")[:64],
+        password=form.current_password,
+    )
+    try:
+        outcome = api()(contract.invite, wanted)
+    except e.NotAuthenticated:
+        return sign_in(list_of(organization))
+    except e.UnknownOrganization:
+        return journey.redirect_to(LIST)
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else _notice(refusal)
+        return _page(form, organization, problem, refusal.status)
+    current_visit().renew(outcome.session)
+    sent = sum(not one.problem for one in outcome.results)
+    refused = tuple((one.email, one.problem) for one in outcome.results if one.problem in _PROBLEMS)
+    if refused:
+        return _page(form, organization, None, 422, refused, sent)
+    return journey.redirect_to(f"{list_of(organization)}&done=sent&count={sent}")
+
+
+def _page(
+    form: InviteForm,
+    organization: str,
+    problem: Notice | None,
+    status: int,
+    refused: tuple[tuple[str, str], ...] = (),
+    sent: int = 0,
+) -> Response:
+    view = read(organization)
+    if view is None:
+        return journey.redirect_to(LIST) if current_visit().session else sign_in(list_of(organization))
+    page = InvitePeoplePage(form.with_roles(view.roles), organization, view.organization.name, problem=problem)
+    return (with_refused(page, refused, sent) if refused else page).render(status)
+
+
+def _notice(refusal: ApiError) -> Notice:
+    if isinstance(refusal, e.TooManyRequests):
+        return Notice(_l("Too many invitations"), _l("Try again in an hour."))
+    return OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)
