@@ -52,6 +52,7 @@ class MailKind(StrEnum):
     JOIN_REQUESTED = "organization_join_requested"
     JOIN_APPROVED = "organization_join_approved"
     JOIN_DECLINED = "organization_join_declined"
+    ORGANIZATION_DOMAIN = "organization_domain"
 
 
 class SmsKind(StrEnum):

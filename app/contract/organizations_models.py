@@ -76,8 +76,15 @@ class Display(Wire):
     color: Annotated[str | None, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = None
 
 
+DomainProblem = Literal["record_missing", "record_lost", "verified_elsewhere", "contested"]
+
+
 class Domain(Wire):
-    """A domain of an organization. `VerificationToken` is the value of the TXT record that proves it."""
+    """A domain of an organization. `VerificationToken` is the value of the TXT record that proves it.
+
+    `Reason` of a failed domain: its record was not found, its record is gone since it was verified, or another organization has
+    verified it. A verified domain is `contested` if another organization proved it too.
+    """
 
     id: str
     domain_name: str
@@ -85,6 +92,7 @@ class Domain(Wire):
     verification_strategy: Literal["manual", "dns_txt"]
     verification_token: str
     status: Literal["pending", "verified", "failed"]
+    reason: DomainProblem | None = None
 
 
 class GroupRole(Wire):

@@ -45,6 +45,7 @@ ACCOUNT_PAGES: Final = (
     "/organizations/delete", "/organizations/transfer", "/organizations/requests",
     "/organizations/invitations", "/organizations/invitations/new",
     "/organizations/invitations/link", "/organizations/invitations/revoke",
+    "/organizations/domains", "/organizations/domains/add", "/organizations/domains/remove",
 )  # fmt: skip
 _PARAMETER: Final = re.compile(r"(kind|id|provider)=[A-Za-z0-9_-]{1,64}")
 _MAX_PENDING: Final = 3

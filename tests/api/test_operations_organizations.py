@@ -129,6 +129,7 @@ def test_create_answers_the_whole_organization(business: Business) -> None:
     assert re.fullmatch(r"[A-Za-z0-9]{32}", first.pop("VerificationToken"))
     assert first == {
         "DomainName": "acme.example", "IsVerified": True, "VerificationStrategy": "manual", "Status": "verified",
+        "Reason": None,
     }  # fmt: skip
     assert (second["IsVerified"], second["VerificationStrategy"], second["Status"]) == (False, "dns_txt", "pending")
 

@@ -125,7 +125,7 @@ def test_domain_is_added_listed_and_removed(business: Business) -> None:
     assert re.fullmatch(r"[A-Za-z0-9]{32}", made["VerificationToken"])
     assert made == {
         "Id": made["Id"], "DomainName": NAME, "IsVerified": False, "VerificationStrategy": "dns_txt",
-        "VerificationToken": made["VerificationToken"], "Status": "pending",
+        "VerificationToken": made["VerificationToken"], "Status": "pending", "Reason": None,
     }  # fmt: skip
     assert answered(at(business, made)) == made
     assert answered(business.send("GET", f"{PATH}/{business.org}/domains")) == {"Data": [made]}

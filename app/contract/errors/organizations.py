@@ -268,6 +268,13 @@ class TooManyOrganizations(ApiError):
     description = "Plan limit."
 
 
+class TooManyDomains(ApiError):
+    """A limit of one organization; the interface has no code of its own for it."""
+
+    code, status, message = 8188, 403, "Organization limit reached"
+    description = "The organization has too many domains."
+
+
 class NoSeatLeft(ApiError):
     """The plan limit of one organization; the interface has no code of its own for it (decisions/0190)."""
 

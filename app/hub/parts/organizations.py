@@ -13,6 +13,7 @@ from flask_babel import lazy_ngettext as _n
 
 from app.contract.hub_organizations import OwnOrganization
 from app.hub.brand import initials
+from app.hub.visit import current_visit
 
 TONES: Final = ("green", "rust", "blue", "plum")
 """Colours of tiles: the classes `tile--green` and so on."""
@@ -50,6 +51,7 @@ class Tab:
 TABS: Final = (
     Tab("members", _l("Members"), "/organizations/members"),
     Tab("invitations", _l("Invitations"), "/organizations/invitations"),
+    Tab("domains", _l("Domains"), "/organizations/domains", is_for_owners=True),
     Tab("settings", _l("Settings"), "/organizations/settings", is_for_owners=True),
 )  # fmt: skip
 """The pages of an organization that its managers see; one page alone shows no tabs."""
@@ -57,7 +59,9 @@ TABS: Final = (
 
 def tabs_of(organization: OwnOrganization) -> tuple[Tab, ...]:
     """Return the tabs that this account sees."""
-    return tuple(tab for tab in TABS if organization.is_owner or not tab.is_for_owners)
+    has_domains = current_visit().tenant.has_organization_domains
+    shown = (tab for tab in TABS if tab.name != "domains" or has_domains)
+    return tuple(tab for tab in shown if organization.is_owner or not tab.is_for_owners)
 
 
 def people(count: int) -> Any:

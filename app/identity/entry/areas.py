@@ -61,6 +61,7 @@ import app.identity.hosted.federated_login
 import app.identity.hosted.handlers
 import app.identity.hosted.invitations
 import app.identity.hosted.organization_choice
+import app.identity.hosted.organization_domains
 import app.identity.hosted.organization_invitations
 import app.identity.hosted.organization_self_service
 import app.identity.hosted.passkeys
@@ -82,6 +83,7 @@ import app.identity.programs.management.generated_tokens
 import app.identity.programs.management.handlers
 import app.identity.programs.management.second_factors
 import app.identity.programs.native_sign_in.handlers
+import app.identity.programs.organization_domains
 import app.identity.programs.self_service.handlers
 import app.identity.programs.self_service.identities
 import app.identity.programs.self_service.passkeys

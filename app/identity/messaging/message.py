@@ -39,6 +39,7 @@ class Facts:
     provider: str = ""  # the title of a connection
     change: str = ""  # of an email address: added, removed, primary; of a sign-in: refused
     organization: str = ""  # that the recipient may join
+    domain: str = ""  # of the organization
     organization_logo: str = ""  # https address
     organization_color: str = ""  # #rrggbb; in place of the tenant's
     inviter: str = ""  # the name of the member who invites, without addresses

@@ -13,7 +13,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
 
 from app.contract.messages import MailKind
-from app.identity.messaging.message import MAX_SUBJECT_LENGTH, Branding, Facts, RenderedMessage, one_line, safe_name
+from app.identity.messaging.message import (
+    MAX_SUBJECT_LENGTH,
+    Branding,
+    Facts,
+    RenderedMessage,
+    one_line,
+    safe_name,
+    unlinked,
+)
 from app.kit.colour import Colour
 from app.kit.languages import LANGUAGES, Language, catalogue
 from app.kit.palette import palette
@@ -49,6 +57,7 @@ def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Languag
     template = _template(kind, language.tag, _TEXT)
     organization = safe_name(facts.organization)  # a subject keeps no invisible characters, which would break a link
     known = {"factor": facts.factor, "provider": facts.provider, "change": facts.change, "organization": organization}
+    known |= {"domain": facts.domain}
     scope = template.new_context({"tenant": branding.tenant, "layout": _TEXT, **known})
     return one_line("".join(template.blocks["subject"](scope)), MAX_SUBJECT_LENGTH)
 
@@ -69,6 +78,7 @@ def _render(layout: str, kind: MailKind, branding: Branding, facts: Facts, langu
         provider=facts.provider,
         change=facts.change,
         organization=facts.organization,
+        domain=unlinked(facts.domain),
         organization_logo=facts.organization_logo,
         inviter=facts.inviter,
         day=format_day(facts.until, language.tag) if facts.until else "",

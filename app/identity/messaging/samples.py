@@ -135,6 +135,16 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.JOIN_REQUESTED: {"asked": replace(_IN_GLOBEX, email="grace@example.com")},
     MailKind.JOIN_APPROVED: {"approved": _IN_GLOBEX},
     MailKind.JOIN_DECLINED: {"declined": replace(_IN_GLOBEX, url="")},
+    MailKind.ORGANIZATION_DOMAIN: {
+        name: replace(
+            _UNKNOWN,
+            url=_link("/organizations/domains"),
+            organization="Globex Gardens",
+            domain="globex.example",
+            change=name,
+        )
+        for name in ("record_lost", "contested", "verified_elsewhere")
+    },
 }
 
 _CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)

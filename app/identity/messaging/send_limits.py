@@ -18,6 +18,7 @@ NEW_PLACES: Final = (
 _NOTICES: Final = frozenset(
     {
         MailKind.WELCOME,
+        MailKind.ORGANIZATION_DOMAIN,
         MailKind.PASSWORD_CHANGED,
         MailKind.EMAIL_CHANGED,
         MailKind.USERNAME_CHANGED,

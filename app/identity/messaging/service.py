@@ -78,7 +78,7 @@ def mail(
         facts: what the email says beyond the account's own fields: `url`, its `token`, `otp`, `minutes` (lifetime of the link),
             `otp_minutes` (of the code, if it differs), `email` and `username` if not the account's own, `device`, `change` (of an
             address: added, removed, primary), `until` (ISO 8601: the deletion of the account), `organization`,
-            `organization_logo` and `inviter` (their names).
+            `organization_logo` and `inviter` (their names), `domain` (of the organization).
         template: the tenant's template of that name; without one its default template, and then the built-in one.
         language: by default the account's, then the page's, then the tenant's.
         is_asked_for: the caller asked for this email, so that over the limit even a notice is refused.
@@ -263,6 +263,7 @@ def _facts(to: str, account: Account | None, facts: FactsSource) -> Facts:
         change=values.get("change", ""),
         organization=unlinked(values.get("organization")),
         organization_logo=logo if (logo := values.get("organization_logo", "")).startswith("https://") else "",
+        domain=one_line(values.get("domain", ""), 253),
         organization_color=values.get("organization_color", ""),
         inviter=safe_name(values.get("inviter")),
         until=datetime.fromisoformat(until) if (until := values.get("until")) else None,

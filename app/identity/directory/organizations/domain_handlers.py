@@ -34,13 +34,6 @@ def read(context: Context, req: contract.DomainPath) -> Domain:
     return views.domain(domains.require(context, service.require(context, req.org_id), req.domain_id))
 
 
-@contract.verify.implements
-@while_on
-def verify(context: Context, req: contract.DomainPath) -> Domain:
-    domain = domains.require(context, service.require_active(context, req.org_id), req.domain_id)
-    return views.domain(domain_verification.verify(context, domain))
-
-
 @contract.delete.implements
 @while_on
 def delete(context: Context, req: contract.DomainPath) -> Deleted:

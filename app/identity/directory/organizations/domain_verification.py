@@ -1,16 +1,16 @@
 """Verifies the domains of organizations by DNS (RFC 1035 TXT records), and the mail servers of new domains.
 
 The first proof wins. A proof that is gone is noticed at the next verification: of the organization, or of another one that proves the
-domain and takes it over. The organization that loses a domain, or whose domain another one claims, finds it in the audit log.
+domain and takes it over. Every organization whose claim changed by that has the reason in `problem`, and its owners are notified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import or_, select, update
 
 from app.contract import errors as e
 from app.identity.directory.organizations import domains, joined_domains
@@ -22,8 +22,14 @@ from app.kit.dns_records import SECONDS, DnsRecords, DnsUnavailable
 from app.kit.limits import Rate
 
 PREFIX: Final = "gatehouse-domain-verification="
+"""Of the TXT record; the token of the claim follows."""
 _LOOKUPS: Final = Rate(60, 3600)
 """DNS look-ups of a tenant."""
+_MOST_CLAIMS: Final = 100
+"""Other organizations that are notified when a domain is verified."""
+_NOTICE_INTERVAL: Final = timedelta(days=1)
+Notify = Callable[[Context, OrganizationDomain], None]
+"""Notifies the owners of an organization whose domain has a new `problem`."""
 
 
 def require_mail_servers(context: Context, names: Iterable[str]) -> None:
@@ -45,8 +51,11 @@ def require_mail_servers(context: Context, names: Iterable[str]) -> None:
             raise e.BadField(f"The DomainName is not accepted: {name} has no mail server (MX record).")
 
 
-def verify(context: Context, domain: OrganizationDomain) -> OrganizationDomain:
+def verify(context: Context, domain: OrganizationDomain, notify: Notify) -> OrganizationDomain:
     """Verify a domain by its TXT record and return it.
+
+    Args:
+        notify: called for each organization whose domain got a problem, at most once a day for each domain.
 
     Raises:
         DomainVerified: it was verified before, and its proof is still there or was an administrator's.
@@ -57,11 +66,18 @@ def verify(context: Context, domain: OrganizationDomain) -> OrganizationDomain:
     if domain.is_verified and (domain.strategy == domains.MANUAL or not context.tenant.settings.organizations.dns):
         raise e.DomainVerified
     texts = _texts(context, domain)
-    if PREFIX + domain.token not in texts:
-        raise _record_missing_record(context, domain)
-    if domain.is_verified:
-        raise e.DomainVerified
-    return _take(context, domain, texts)
+    claims = _locked_claims(context, domain)
+    current = next((one for one in claims if one.domain_id == domain.domain_id), None)
+    if current is None:  # removed meanwhile
+        raise e.UnknownOrganizationDomain
+    if PREFIX + current.token not in texts:
+        raise _record_missing_record(context, current, notify)
+    if current.is_verified:
+        if current.problem is not None:
+            _change(context, current, {"problem": None})
+        raise e.DomainVerified(commit_on_raise=True)
+    others = [one for one in claims if one.domain_id != current.domain_id]
+    return _take(context, current, others, texts, notify)
 
 
 def _texts(context: Context, domain: OrganizationDomain) -> list[str]:
@@ -77,38 +93,68 @@ def _texts(context: Context, domain: OrganizationDomain) -> list[str]:
         raise e.DomainNotProven(f"DNS gave no answer for {domain.domain}; try again.") from None
 
 
-def _record_missing_record(context: Context, domain: OrganizationDomain) -> e.DomainNotProven:
+def _locked_claims(context: Context, domain: OrganizationDomain) -> list[OrganizationDomain]:
+    """Return the claims of all organizations to a domain, locked in one order: those that are verified at once change one by one."""
+    context.work.begin()
+    statement = select(*domains.COLUMNS).where(*mine(context), D.domain == domain.domain).order_by(D.domain_id)
+    return [OrganizationDomain(**row._mapping) for row in context.work.all(statement.with_for_update())]
+
+
+def _record_missing_record(context: Context, domain: OrganizationDomain, notify: Notify) -> e.DomainNotProven:
     """Record that the proof is missing, and return the error, which keeps what was written."""
-    _change(context, domain, {"state": domains.FAILED, "verified_domain": None, "verified_at": None})
-    if domain.is_verified:
-        joined_domains.forget_of(context, domain.org_id)
+    is_lost = domain.is_verified or domain.problem == domains.LOST
+    _fail(context, domain, domains.LOST if is_lost else domains.MISSING)
     event = "organization.domain_lost" if domain.is_verified else "organization.domain_not_proven"
     context.audit.record(event, org_id=domain.org_id, domain=domain.domain)
+    if domain.is_verified:
+        _notify(context, domain, notify)
     sentence = (
         f"DNS has no TXT record {PREFIX}{domain.token} at {domain.domain}. New records may take hours to be seen."
     )
     return e.DomainNotProven(sentence, commit_on_raise=True)
 
 
-def _take(context: Context, domain: OrganizationDomain, texts: list[str]) -> OrganizationDomain:
+def _take(
+    context: Context, domain: OrganizationDomain, others: list[OrganizationDomain], texts: list[str], notify: Notify
+) -> OrganizationDomain:
     """Give the domain to the organization that proved it, unless another one still does."""
-    owner = domains.verified(context, domain.domain)
-    if owner is not None:
-        facts = {"org_id": owner.org_id, "domain": domain.domain}
-        if owner.strategy == domains.MANUAL or PREFIX + owner.token in texts:
-            context.audit.record("organization.domain_contested", **facts)
-            raise e.DomainTaken
-        _change(context, owner, {"state": domains.FAILED, "verified_domain": None, "verified_at": None})
-        joined_domains.forget_of(context, owner.org_id)
-        context.audit.record("organization.domain_lost", **facts)
-    values = {"state": domains.VERIFIED, "verified_domain": domain.domain, "verified_at": context.now}
-    try:
-        changed = _change(context, domain, values)
-    except IntegrityError:
-        raise e.DomainTaken from None
+    owner = next((one for one in others if one.is_verified), None)
+    if owner is not None and (owner.strategy == domains.MANUAL or PREFIX + owner.token in texts):
+        _fail(context, domain, domains.ELSEWHERE)
+        _change(context, owner, {"problem": domains.CONTESTED})
+        context.audit.record("organization.domain_contested", org_id=owner.org_id, domain=domain.domain)
+        _notify(context, owner, notify)
+        raise e.DomainTaken(f"Another organization has verified {domain.domain}.", commit_on_raise=True)
+    others.sort(key=lambda one: one is not owner)
+    for one in others[:_MOST_CLAIMS]:  # the owner first: a domain has one verified claim at a time
+        _fail(context, one, domains.LOST if one is owner else domains.ELSEWHERE)
+        event = "organization.domain_lost" if one is owner else "organization.domain_verified_elsewhere"
+        context.audit.record(event, org_id=one.org_id, domain=domain.domain)
+        _notify(context, one, notify)
+    values = {"state": domains.VERIFIED, "verified_domain": domain.domain, "verified_at": context.now, "problem": None}
+    changed = _change(context, domain, values)
     joined_domains.forget_of(context, domain.org_id)
     context.audit.record("organization.domain_verified", org_id=domain.org_id, domain=domain.domain)
     return changed
+
+
+def _fail(context: Context, domain: OrganizationDomain, problem: str) -> None:
+    _change(
+        context, domain, {"state": domains.FAILED, "verified_domain": None, "verified_at": None, "problem": problem}
+    )
+    if domain.is_verified:
+        joined_domains.forget_of(context, domain.org_id)
+
+
+def _notify(context: Context, domain: OrganizationDomain, notify: Notify) -> None:
+    """Notify the owners, at most once a day: another organization can verify as often as it likes."""
+    is_due = or_(D.notified_at.is_(None), D.notified_at <= context.now - _NOTICE_INTERVAL)
+    where = (*mine(context), D.domain_id == domain.domain_id, is_due)
+    row = context.work.one(
+        update(organization_domains).where(*where).values(notified_at=context.now).returning(*domains.COLUMNS)
+    )
+    if row is not None:
+        notify(context, OrganizationDomain(**row._mapping))
 
 
 def _change(context: Context, domain: OrganizationDomain, values: dict[str, Any]) -> OrganizationDomain:

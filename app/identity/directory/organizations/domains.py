@@ -24,6 +24,9 @@ from app.kit import randomness
 
 DNS, MANUAL = "dns_txt", "manual"
 PENDING, VERIFIED, FAILED = "pending", "verified", "failed"
+MISSING, LOST, ELSEWHERE, CONTESTED = "record_missing", "record_lost", "verified_elsewhere", "contested"
+"""Problems: the record was not found; it is gone from a verified domain; another organization has verified the domain; another one
+proved a domain that stays verified."""
 _TOKEN_LENGTH: Final = 32
 
 
@@ -40,6 +43,7 @@ class OrganizationDomain:
     created_at: datetime
     verified_at: datetime | None
     checked_at: datetime | None
+    problem: str | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -158,9 +162,14 @@ def remove(context: Context, domain: OrganizationDomain, *, is_kept: bool = Fals
 
 
 def _is_in_use(context: Context, domain: OrganizationDomain) -> bool:
+    return domain.domain in used_by_connections(context, domain.org_id)
+
+
+def used_by_connections(context: Context, org_id: str) -> set[str]:
+    """Return the domains of an organization that its connections use."""
     c = organization_connections.c
-    where = (c.tenant_id == context.tenant.tenant_id, c.org_id == domain.org_id, c.domain == domain.domain)
-    return context.work.one(select(c.connection_id).where(*where).limit(1)) is not None
+    where = (c.tenant_id == context.tenant.tenant_id, c.org_id == org_id)
+    return {row.domain for row in context.work.all(select(c.domain).where(*where).distinct())}
 
 
 def mine(context: Context) -> tuple[ColumnElement[bool], ...]:

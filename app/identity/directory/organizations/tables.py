@@ -86,6 +86,8 @@ organization_domains = tenant_table(
     Column("created_at", Instant, nullable=False),
     Column("verified_at", Instant),
     Column("checked_at", Instant),  # of the last look-up
+    Column("problem", String(32)),  # record_missing, record_lost, verified_elsewhere or contested
+    Column("notified_at", Instant),  # of the last email to the owners of the organization
     UniqueConstraint("tenant_id", "org_id", "domain", name="uq_organization_domains_domain"),
     UniqueConstraint("tenant_id", "verified_domain", name="uq_organization_domains_verified"),
     Index("ix_organization_domains_domain", "tenant_id", "domain"),

@@ -1,0 +1,93 @@
+"""The domains of an organization on its owners' pages: add, verify, remove."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import hub_organization_domains as contract
+from app.contract.groups import Posted
+from app.contract.hub_account import SessionRenewal
+from app.identity.authentication.sign_in import sessions
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import domain_verification, domains, own_members, service
+from app.identity.directory.organizations.domains import OrganizationDomain
+from app.identity.directory.organizations.own_members import Managed
+from app.identity.hosted import account_settings, organization_views
+from app.identity.platform.context import Context
+from app.identity.programs import organization_domains
+from app.kit.clock import iso
+
+MOST_DOMAINS: Final = 20
+"""Domains that owners may add to one organization; the tenant's servers may add more."""
+
+
+@contract.read.implements
+def read(context: Context, req: contract.DomainsRequest) -> contract.DomainsResponse:
+    session, account = account_settings.require_account(context)
+    sessions.touch(context, session)
+    scope = _owned(context, account, req.organization)
+    used = domains.used_by_connections(context, req.organization)
+    return contract.DomainsResponse(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        domains=[_view(one, used) for one in _held(context, req.organization)],
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.add.implements
+def add(context: Context, req: contract.AddDomainRequest) -> SessionRenewal:
+    confirmed = account_settings.reauthenticate(context, req)
+    scope = _owned(context, confirmed.account, req.organization)
+    name = domains.checked(req.name)
+    domain_verification.require_mail_servers(context, [name])
+    service.lock_active(context, scope.organization.org_id)
+    if len(_held(context, req.organization)) >= MOST_DOMAINS:
+        raise e.TooManyDomains
+    domains.add(context, scope.organization, name)
+    return account_settings.renew_session(context, confirmed)
+
+
+@contract.verify.implements
+def verify(context: Context, req: contract.VerifyDomainRequest) -> Posted:
+    _, account = account_settings.require_account(context)
+    scope = _owned(context, account, req.organization)
+    organization_domains.verify(context, domains.require(context, scope.organization, req.domain))
+    return Posted()
+
+
+@contract.remove.implements
+def remove(context: Context, req: contract.RemoveDomainRequest) -> SessionRenewal:
+    confirmed = account_settings.reauthenticate(context, req)
+    scope = _owned(context, confirmed.account, req.organization)
+    domains.remove(context, domains.require(context, scope.organization, req.domain))
+    return account_settings.renew_session(context, confirmed)
+
+
+def _owned(context: Context, account: Account, org_id: str) -> Managed:
+    """Return an organization that the account owns, while the tenant lets organizations prove domains.
+
+    Raises UnknownOrganization, also for managers who are no owners.
+    """
+    scope = own_members.managed(context, account, org_id)
+    if not scope.is_owner or not context.tenant.settings.organizations.dns:
+        raise e.UnknownOrganization
+    return scope
+
+
+def _held(context: Context, org_id: str) -> list[OrganizationDomain]:
+    return domains.of_organizations(context, [org_id])[org_id]
+
+
+def _view(one: OrganizationDomain, used: set[str]) -> contract.OwnDomain:
+    return contract.OwnDomain(
+        id=one.domain_id,
+        name=one.domain,
+        record=domain_verification.PREFIX + one.token,
+        is_verified=one.is_verified,
+        is_declared=one.is_verified and one.strategy == domains.MANUAL,
+        is_in_use=one.domain in used,
+        problem=one.problem,  # type: ignore[arg-type] # only these are stored
+        verified_at=iso(one.verified_at),
+        checked_at=iso(one.checked_at),
+    )

@@ -1,0 +1,54 @@
+"""Verifies the domains of organizations, and notifies the owners whose domain is lost, contested or verified elsewhere."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import organizations_domains as contract
+from app.contract.messages import MailKind
+from app.contract.organizations_models import Domain
+from app.identity.credentials import notifications
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import is_verified
+from app.identity.directory.organizations import domain_verification, domains, member_store, service, views
+from app.identity.directory.organizations.domains import OrganizationDomain
+from app.identity.directory.organizations.service import while_on
+from app.identity.platform.context import Context
+
+PAGE: Final = "/organizations/domains"
+_MOST_OWNERS: Final = 20
+"""Owners who get an email about one domain."""
+
+
+@contract.verify.implements
+@while_on
+def verify_domain(context: Context, req: contract.DomainPath) -> Domain:
+    domain = domains.require(context, service.require_active(context, req.org_id), req.domain_id)
+    return views.domain(verify(context, domain))
+
+
+def verify(context: Context, domain: OrganizationDomain) -> OrganizationDomain:
+    """Verify a domain as `domain_verification.verify` does, which describes the errors; owners get emails."""
+    return domain_verification.verify(context, domain, _notify_owners)
+
+
+def _notify_owners(context: Context, domain: OrganizationDomain) -> None:
+    """Email the owners of an organization whose domain has a problem; other organizations are never named."""
+    organization = service.by_id(context, domain.org_id)
+    if organization is None or not organization.is_active or domain.problem is None:
+        return
+    uids = sorted(member_store.owners(context, [domain.org_id]).get(domain.org_id, ()))
+    for uid in uids[:_MOST_OWNERS]:
+        account = accounts.by_uid(context, uid)
+        if account is None or not account.email or not is_verified(account, account.email):
+            continue
+        notifications.notify(
+            context,
+            MailKind.ORGANIZATION_DOMAIN,
+            account.email,
+            account,
+            organization=organization.display_name,
+            domain=domain.domain,
+            change=domain.problem,
+            url=f"{context.pages_url}{PAGE}?id={domain.org_id}",
+        )
