@@ -136,13 +136,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.JOIN_APPROVED: {"approved": _IN_GLOBEX},
     MailKind.JOIN_DECLINED: {"declined": replace(_IN_GLOBEX, url="")},
     MailKind.ORGANIZATION_DOMAIN: {
-        name: replace(
-            _UNKNOWN,
-            url=_link("/organizations/domains"),
-            organization="Globex Gardens",
-            domain="globex.example",
-            change=name,
-        )
+        name: replace(_IN_GLOBEX, domain="globex.example", change=name)
         for name in ("record_lost", "contested", "verified_elsewhere")
     },
 }
