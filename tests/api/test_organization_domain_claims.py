@@ -91,7 +91,7 @@ def test_missing_record_is_the_reason(first: Claim, fake_dns: FakeDns) -> None:
     assert first.mails() == []
 
 
-def test_first_proof_wins_and_other_claims_get_the_reason(first: Claim, second: Claim, fake_dns: FakeDns) -> None:
+def test_first_record_wins_and_other_claims_get_the_reason(first: Claim, second: Claim, fake_dns: FakeDns) -> None:
     publish(fake_dns, first)
     answered(first.verify())
     assert second.state == ("failed", "verified_elsewhere")
