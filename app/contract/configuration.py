@@ -325,6 +325,7 @@ class ApplicationSettings(ConfigurationModel):
     force_reauthentication: bool = False
     access_token_seconds: int | None = Field(default=None, ge=30, le=90 * DAY)
     refresh_token_seconds: int | None = Field(default=None, ge=60, le=365 * DAY)
+    device_code_seconds: int = Field(default=300, ge=60, le=1_800)
     id_token_seconds: int = Field(default=HOUR, ge=30, le=DAY)
     access_token_format: Literal["opaque", "jwt"] = "opaque"
     signed_userinfo: bool = False

@@ -44,6 +44,26 @@ class InvalidTarget(OAuthError):
     code, status, description = "invalid_target", 400, "The resource is not registered for this client."
 
 
+class AuthorizationPending(OAuthError):
+    """The person has not answered yet (RFC 8628 section 3.5)."""
+
+    code, status, description = "authorization_pending", 400, "The person has not answered yet."
+
+
+class PollSlower(OAuthError):
+    """The device asked before its interval was over; the interval is five seconds longer from now on."""
+
+    code, status, description = "slow_down", 400, "Ask less often."
+
+
+class AccessDenied(OAuthError):
+    code, status, description = "access_denied", 400, "The person denied access."
+
+
+class ExpiredDeviceCode(OAuthError):
+    code, status, description = "expired_token", 400, "The device_code has expired."
+
+
 class UnsupportedResponseType(OAuthError):
     code, status, description = "unsupported_response_type", 400, "The response_type is not valid."
 

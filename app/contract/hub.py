@@ -50,6 +50,9 @@ class Step(StrEnum):
     ELSEWHERE = "elsewhere"  # ask to approve the sign-in of a program on another device; `problem`: done, no
     SELECT_ORGANIZATION = "select_organization"  # choose one of `organizations`, or the personal account if `can_skip`
     CONSENT = "consent"
+    DEVICE_CODE = "device_code"  # type the code that a device shows; `problem`: wrong
+    DEVICE = "device"  # allow the device of `fields` (user_code, device, place); `scopes` as for CONSENT
+    DEVICE_DONE = "device_done"  # `problem`: allowed, denied, or expired
     PRIVACY_POLICY = "privacy_policy"  # the current version is not accepted yet
     CONSENT_FORMS = "consent_forms"  # the tenant's forms for the events in `consents` are not answered
     PIN = "pin"  # the account has no PIN; `can_skip` if it is optional

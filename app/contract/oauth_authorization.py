@@ -1,4 +1,4 @@
-"""Pushed authorization requests (RFC 9126)."""
+"""Pushed authorization requests (RFC 9126) and the device authorization endpoint (RFC 8628)."""
 
 from typing import ClassVar
 
@@ -53,4 +53,33 @@ push = operation(
         oauth.RegistrationNotSupported, oauth.UnmetAuthenticationRequirements,
     ),
     summary="Push an authorization request (RFC 9126).",
+)  # fmt: skip
+
+
+class DeviceRequest(ClientRequest):
+    """RFC 8628 section 3.1."""
+
+    scope: str | None = None
+    resource: str | None = None  # RFC 8707
+
+
+class DeviceResponse(OAuthWire):
+    """RFC 8628 section 3.2: the device shows the code and the address, or the complete address as a QR code."""
+
+    device_code: str
+    user_code: str
+    verification_uri: str
+    verification_uri_complete: str
+    expires_in: int  # seconds
+    interval: int  # seconds between two polls
+
+
+_DEVICE_ALIASES = (
+    "/api/oidc/device/code", "/api/oidc/{app}/device", "/api/oidc/{app}/device/code", "/api/oauth/{app}/device",
+    "/api/oauth/{app}/device/code",
+)  # fmt: skip
+device = operation(
+    "oauth_authorization.device", "POST /api/oidc/device", DeviceRequest, DeviceResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    cors=True, also=_DEVICE_ALIASES, errors=(oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported),
+    summary="Start the sign-in of a device without a browser (RFC 8628).",
 )  # fmt: skip

@@ -47,7 +47,7 @@ class OAuthClient(Wire):
     client_id: Annotated[str, READ_ONLY] = ""
     client_secret: Annotated[str | None, ONCE] = None
     display_name: Annotated[str | None, StoredAs("client_name"), Field(max_length=100)] = None
-    grant_types: Annotated[list[GrantType], Field(max_length=3)] = ["authorization_code", "refresh_token"]
+    grant_types: Annotated[list[GrantType], Field(max_length=4)] = ["authorization_code", "refresh_token"]
     allowed_scopes: Annotated[Scopes, COMPUTED] = ["openid", "profile", "email", "phone", "address", "offline_access"]
     audience_scopes: Annotated[dict[Annotated[str, Field(max_length=500)], Scopes], Field(max_length=20)] = Field(
         default_factory=dict
@@ -70,6 +70,9 @@ class OAuthClient(Wire):
         int | None, Field(ge=60, le=31_536_000, alias="RefreshTokenTTL"), StoredAs("refresh_token_seconds")
     ] = None
     id_token_ttl: Annotated[int, Field(ge=30, le=86_400, alias="IdTokenTTL"), StoredAs("id_token_seconds")] = 3_600
+    device_code_ttl: Annotated[int, Field(ge=60, le=1_800, alias="DeviceCodeTTL"), StoredAs("device_code_seconds")] = (
+        300
+    )
     refresh_tokens: Literal["always", "offline_access"] = "always"
     access_token_format: Literal["opaque", "jwt"] = "opaque"
     signed_user_info: Annotated[bool, StoredAs("signed_userinfo")] = False

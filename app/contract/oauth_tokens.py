@@ -40,6 +40,7 @@ class TokenRequest(ClientRequest):
     redirect_uri: str | None = None
     code_verifier: str | None = None
     refresh_token: str | None = None
+    device_code: str | None = None  # RFC 8628 section 3.4
     scope: str | None = None
     audience: str | None = None
     resource: str | None = None  # RFC 8707 section 2.2
@@ -62,7 +63,7 @@ class TokenResponse(OAuthWire):
 
 GRANT_ERRORS = (
     oauth.InvalidRequest, oauth.InvalidGrant, oauth.UnauthorizedClient, oauth.UnsupportedGrantType, oauth.InvalidScope,
-    oauth.InvalidTarget,
+    oauth.InvalidTarget, oauth.AuthorizationPending, oauth.PollSlower, oauth.AccessDenied, oauth.ExpiredDeviceCode,
 )  # fmt: skip
 
 token = operation(

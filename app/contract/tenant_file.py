@@ -104,7 +104,10 @@ Jwks = Annotated[dict[str, Any], AfterValidator(public_keys)]
 RedirectUri = Annotated[str, AfterValidator(redirect_uri), Field(max_length=2_000)]
 Origin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
 AllowedAddress = Annotated[str, AfterValidator(allowed_address), Field(max_length=2_000)]
-GrantType = Literal["authorization_code", "refresh_token", "client_credentials"]
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+GrantType = Literal[
+    "authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code"
+]
 
 
 class ApplicationFile(ApplicationSettings):
@@ -148,13 +151,11 @@ class ApplicationFile(ApplicationSettings):
         if self.is_public and "client_credentials" in self.grant_types:
             raise ValueError("grant_types: without client_credentials, because the application has no secret")
         if not self.grant_types or self.grant_types == ("refresh_token",):
-            raise ValueError(
-                "grant_types: authorization_code or client_credentials in the list; the others can't start a sign-in"
-            )
+            raise ValueError("grant_types: one beside refresh_token, which can't start a sign-in")
         if any(name in INTERFACE_SCOPES for name in self.scope.split()):
             raise ValueError("scope: no account:read or account:write; interface_access grants them")
         if "authorization_code" not in self.grant_types:
-            if self.interface_access != "none":
+            if self.interface_access != "none" and DEVICE_GRANT not in self.grant_types:
                 raise ValueError("interface_access: none, because grant_types has no authorization_code")
             return self
         if not self.redirect_uris:

@@ -36,6 +36,9 @@ PAGES: Final = {
     Step.ELSEWHERE: "/sign-in/elsewhere",
     Step.SELECT_ORGANIZATION: "/select-organization",
     Step.CONSENT: "/consent",
+    Step.DEVICE_CODE: "/device",
+    Step.DEVICE: "/device/confirm",
+    Step.DEVICE_DONE: "/device/done",
     Step.PROFILE: "/profile",
     Step.INVITATION: "/invitation",
     Step.PRIVACY_POLICY: "/privacy-policy",
@@ -92,6 +95,8 @@ def _query(step: Next, parameters: dict[str, str]) -> str:
         parameters = {"said": step.problem, **parameters}
     if step.step is Step.EMAIL_CONFIRMED:
         parameters = {"confirmed": step.problem or "now", **parameters}
+    if step.step is Step.DEVICE_DONE and step.problem:
+        parameters = {"state": step.problem, **parameters}
     parameters = {**({"attempt": step.attempt} if step.attempt else {}), **parameters}
     return f"?{urlencode(parameters)}" if parameters else ""
 

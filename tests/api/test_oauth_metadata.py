@@ -68,7 +68,12 @@ def test_metadata_lists_supported_features(shop: RelyingParty) -> None:
     assert metadata["code_challenge_methods_supported"] == ["S256"]
     assert metadata["id_token_signing_alg_values_supported"] == ["RS256"]
     assert metadata["authorization_response_iss_parameter_supported"] is True
-    assert metadata["grant_types_supported"] == ["authorization_code", "refresh_token", "client_credentials"]
+    assert metadata["grant_types_supported"] == [
+        "authorization_code",
+        "refresh_token",
+        "client_credentials",
+        "urn:ietf:params:oauth:grant-type:device_code",
+    ]
     assert set(metadata["token_endpoint_auth_methods_supported"]) == {
         "none",
         "client_secret_post",

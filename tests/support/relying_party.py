@@ -19,6 +19,7 @@ from werkzeug.test import TestResponse
 
 from app.contract import hub
 from app.contract.hub import Next, Step
+from app.contract.tenant_file import DEVICE_GRANT
 from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.services import Services
@@ -107,6 +108,13 @@ class Browser:
 
     def consent(self, attempt: str, allow: bool) -> Next:
         return self._post("/hub/consent", {"Attempt": attempt, "Allow": allow}, attempt)
+
+    def type_code(self, user_code: str) -> Next:
+        """Type the code that a device shows."""
+        return self._post("/hub/device", {"UserCode": user_code})
+
+    def allow_device(self, attempt: str | None, *, allow: bool = True) -> Next:
+        return self._post("/hub/device/decision", {"Attempt": attempt, "Allow": allow}, attempt)
 
     def choose(self, attempt: str, organization: str) -> Next:
         """Choose an organization; an empty one is the personal account."""
@@ -267,6 +275,15 @@ class RelyingParty:
     def push(self, **changed: str | None) -> TestResponse:
         """Push an authorization request."""
         return self.back("par", {**self.authorization_parameters(), **self.client_credentials(), **changed})
+
+    def start_device(self, **changed: str | None) -> TestResponse:
+        """Start the sign-in of a device."""
+        return self.back("device", {**self.client_credentials(), **changed})
+
+    def poll(self, device_code: str, **changed: str | None) -> TestResponse:
+        """Ask whether a person allowed the device."""
+        form = {"grant_type": DEVICE_GRANT, "device_code": device_code, **self.client_credentials()}
+        return self.back("token", {**form, **changed})
 
     def introspect(self, token: str) -> dict[str, Any]:
         return self.back("introspect", {"token": token, **self.client_credentials()}).json or {}

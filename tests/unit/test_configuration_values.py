@@ -144,11 +144,11 @@ def test_web_link_of_an_application_is_accepted(key: str) -> None:
     [
         (
             "grant_types: []",
-            "grant_types: expected authorization_code or client_credentials in the list; the others can't start a sign-in",
+            "grant_types: expected one beside refresh_token, which can't start a sign-in",
         ),
         (
             "grant_types: [refresh_token]",
-            "grant_types: expected authorization_code or client_credentials in the list; the others can't start a sign-in",
+            "grant_types: expected one beside refresh_token, which can't start a sign-in",
         ),
         ("response_types: []", "response_types: expected code, because grant_types has authorization_code"),
         ("scope: profile", "scope: expected a value that includes openid, because protocol is openid"),

@@ -57,6 +57,7 @@ import app.identity.hosted.account_settings
 import app.identity.hosted.change_identifier
 import app.identity.hosted.confirmation
 import app.identity.hosted.consents
+import app.identity.hosted.devices
 import app.identity.hosted.federated_login
 import app.identity.hosted.handlers
 import app.identity.hosted.invitations

@@ -17,7 +17,7 @@ from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth import views as oauth
 from app.identity.protocols.oauth.views import redirect_origin
 
-AUTHORIZE, RETURN = "authorize", "return"
+AUTHORIZE, RETURN, DEVICE = "authorize", "return", "device"
 CHOSEN = "pin_chosen"
 """The member of an interaction's request that records that the user wants the offered PIN."""
 UNSAVED = "unsaved_codes"
@@ -70,7 +70,7 @@ def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSe
 
 
 def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
-    if interaction.kind == AUTHORIZE:
+    if interaction.kind in (AUTHORIZE, DEVICE):
         return authorize.advance(context, interaction, session)
     if session is None:
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id)

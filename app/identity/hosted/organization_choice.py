@@ -15,7 +15,7 @@ def choose(context: Context, req: contract.ChooseOrganizationRequest) -> Next:
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
-    if interaction.kind != next_step.AUTHORIZE:
+    if interaction.kind not in (next_step.AUTHORIZE, next_step.DEVICE):
         return next_step.after_end(session)
     if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
         return unsaved

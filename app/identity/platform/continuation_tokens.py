@@ -60,6 +60,8 @@ class ContinuationPurpose(StrEnum):
     CANDIDATE = "candidate"  # user.md operation U29: candidatetoken
     CLIENT_GUID = "client_guid"  # user.md operations U13, U30
     PUSHED_REQUEST = "pushed_request"  # an authorization request (RFC 9126)
+    DEVICE_CODE = "device_code"  # of a device that waits for approval (RFC 8628)
+    USER_CODE = "user_code"  # the short code that the person types for it
     RETURN_CODE = "return_code"  # hosted-pages.md section 3: a code in a return address
     IDEMPOTENCY = "idempotency"  # the response to a request with an Idempotency-Key
     SEEN = "seen"  # a device or place that an account signed in from

@@ -156,10 +156,21 @@ def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) 
 
 
 def start_for_grant(
-    context: Context, uid: str, methods: tuple[str, ...], client_id: str, lifetime: timedelta
+    context: Context,
+    uid: str,
+    methods: tuple[str, ...],
+    client_id: str,
+    lifetime: timedelta,
+    *,
+    authenticated_at: datetime | None = None,
 ) -> BrowserSession:
-    """Begin a session without a browser for an application's grant; it is listed and ended like others."""
-    session, _ = _insert(context, uid, methods, lifetime, remember=True, client_id=client_id)
+    """Begin a session without a browser for an application's grant; it is listed and ended like others.
+
+    Args:
+        authenticated_at: when the user authenticated, if that was not within this request.
+    """
+    since = {"authenticated_at": authenticated_at} if authenticated_at is not None else {}
+    session, _ = _insert(context, uid, methods, lifetime, remember=True, client_id=client_id, **since)
     return session
 
 
@@ -171,6 +182,7 @@ def _insert(
     *,
     remember: bool,
     client_id: str | None = None,
+    authenticated_at: datetime | None = None,
 ) -> tuple[BrowserSession, str]:
     now, text = context.now, randomness.token()
     row: dict[str, Any] = {
@@ -179,7 +191,7 @@ def _insert(
         "session_id": randomness.token(18),
         "uid": uid,
         "methods": list(methods),
-        "authenticated_at": now,
+        "authenticated_at": authenticated_at or now,
         "created_at": now,
         "seen_at": now,
         "expires_at": now + lifetime,

@@ -8,7 +8,16 @@ from app.contract import oauth_tokens as contract
 from app.contract.errors_oauth import InvalidClient
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import claims, grants, introspection, issuers, machine_tokens, metadata, rate_limits
+from app.identity.protocols.oauth import (
+    claims,
+    device_codes,
+    grants,
+    introspection,
+    issuers,
+    machine_tokens,
+    metadata,
+    rate_limits,
+)
 from app.identity.protocols.oauth.authorize import pushed
 from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
 from app.kit.wire import Document
@@ -27,6 +36,11 @@ def push_authorization_request(
     context: Context, req: authorization_contract.PushedRequest
 ) -> authorization_contract.PushedResponse:
     return pushed.push(context, _client(context), req, (*CLIENT_CHECKS, *PARAMETER_CHECKS))
+
+
+@authorization_contract.device.implements
+def start_device(context: Context, req: authorization_contract.DeviceRequest) -> authorization_contract.DeviceResponse:
+    return device_codes.issue(context, _client(context), req)
 
 
 @contract.introspect.implements

@@ -65,6 +65,7 @@ def _members(issuer: Issuer) -> dict[str, Any]:
         "revocation_endpoint": issuer.client_endpoint("revoke"),
         "introspection_endpoint": issuer.client_endpoint("introspect"),
         "pushed_authorization_request_endpoint": issuer.client_endpoint("par"),
+        "device_authorization_endpoint": issuer.client_endpoint("device"),
         "require_pushed_authorization_requests": False,
         "jwks_uri": keys.browser_endpoint("jwks"),
         "response_types_supported": ["code"],

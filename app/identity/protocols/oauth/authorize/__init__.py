@@ -13,7 +13,7 @@ from app.identity.directory.organizations import looks
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import consents, rate_limits, views
-from app.identity.protocols.oauth.authorize import redirect_uri, response
+from app.identity.protocols.oauth.authorize import device, redirect_uri, response
 from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.request import (
@@ -68,6 +68,8 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
     """Return the next step of an interaction: LOGIN or REGISTER, CONSENT, or the redirect with a code or an error."""
+    if interaction.kind == device.KIND:
+        return device.advance(context, interaction, session)
     request, client = _load(context, interaction)
     if client is None:
         return start_again(context, interaction)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 LIFETIME: Final = timedelta(seconds=90)
 PREFIX: Final = "urn:ietf:params:oauth:request_uri:"
 _NOT_STORED = {"app", "client_secret"}
-_ERRORS: Final = {
+ERRORS: Final[Mapping[str, type[OAuthError]]] = {
     str(error.code): error
     for error in (
         *(oauth.InvalidScope, oauth.InvalidTarget, oauth.UnauthorizedClient, oauth.UnsupportedResponseType),
@@ -33,6 +34,7 @@ _ERRORS: Final = {
         oauth.UnmetAuthenticationRequirements,
     )
 }
+"""The errors of the authorization endpoint that an endpoint for clients answers itself."""
 
 
 def push(context: Context, client: Application, req: PushedRequest, checks: Iterable[Check]) -> PushedResponse:
@@ -51,8 +53,7 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
     except RefusedOnPage as refusal:
         raise oauth.InvalidRequest(f"The {refusal.problem} is missing or not registered.") from None
     except RefusedByRedirect as refusal:
-        error: type[OAuthError] = _ERRORS.get(refusal.error, oauth.InvalidRequest)
-        raise error(refusal.description) from None
+        raise ERRORS.get(refusal.error, oauth.InvalidRequest)(refusal.description) from None
     facts = {"client_id": client.client_id, "issuer": request.issuer.url, "parameters": request.values}
     token = continuation_tokens.issue(
         context,

@@ -8,7 +8,13 @@ from app.contract.errors_oauth import UnauthorizedClient, UnsupportedGrantType
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.grants import authorization_code, client_credentials, password, refresh_token
+from app.identity.protocols.oauth.grants import (
+    authorization_code,
+    client_credentials,
+    device_code,
+    password,
+    refresh_token,
+)
 from app.identity.protocols.oauth.issuers import Issuer
 
 Exchange = Callable[[Context, Application, Issuer, TokenRequest], TokenResponse]
@@ -17,6 +23,7 @@ GRANTS: Mapping[str, Exchange] = {
     authorization_code.NAME: authorization_code.exchange,
     refresh_token.NAME: refresh_token.exchange,
     client_credentials.NAME: client_credentials.exchange,
+    device_code.NAME: device_code.exchange,
     password.NAME: password.exchange,
 }
 

@@ -1,0 +1,191 @@
+"""Devices without a browser (RFC 8628): type the code that the device shows, then allow or deny it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.contract import hub as hub_contract
+from app.contract import hub_devices as contract
+from app.contract.hub import Next, Step
+from app.contract.hub_models import InteractionDecision
+from app.hub import journey
+from app.hub.brand import initials
+from app.hub.forms.base import HubForm
+from app.hub.forms.code import ButtonForm
+from app.hub.page import Page
+from app.hub.pages import pages
+from app.hub.parts.formatting import Scope
+from app.hub.services import api
+from app.hub.visit import current_visit
+
+ADDRESS: Final = "/device"
+CONFIRM: Final = "/device/confirm"
+DONE: Final = "/device/done"
+_STATES: Final = ("allowed", "denied", "expired")
+_MAX_CODE: Final = 40
+_WRONG: Final = _l("Wrong or expired code. Check the code on your device, or get a new one there.")
+
+
+class UserCodeForm(HubForm):
+    """The code of the device; letters of either case, with or without the dash."""
+
+    user_code = StringField(_l("Code on your device"), [InputRequired(_l("Enter the code shown on your device."))])
+
+    def to_request(self) -> contract.UserCode:
+        return contract.UserCode(user_code=(self.user_code.data or "")[:_MAX_CODE])
+
+
+@dataclass(frozen=True)
+class DeviceCodePage(Page):
+    """Asks for the code."""
+
+    template = "pages/device_code.html"
+    query = {**Page.query, "user_code": _MAX_CODE}
+
+    form: UserCodeForm
+
+    @classmethod
+    def samples(cls) -> Mapping[str, DeviceCodePage]:
+        empty, wrong = UserCodeForm(), UserCodeForm(data={"user_code": "WDJB-MJHT"})
+        empty.add_error("user_code", _l("Enter the code shown on your device."))
+        wrong.add_error("user_code", _WRONG)
+        filled = UserCodeForm(data={"user_code": "WDJB-MJHT"})
+        return {
+            "fresh": cls(UserCodeForm()),
+            "from a QR code": cls(filled),
+            "empty": cls(empty),
+            "wrong": cls(wrong),
+            "token": cls(UserCodeForm(data={"user_code": "WDJB-MJHT"}).with_token_error()),
+        }
+
+
+@dataclass(frozen=True)
+class DevicePage(Page):
+    """Asks to allow the device, and says what asks, from where."""
+
+    template = "pages/device.html"
+
+    form: ButtonForm
+    relying_party: str
+    account: str
+    """The label of the account."""
+    user_code: str
+    device: str = ""
+    """The program and its system, as it names itself."""
+    place: str = ""
+    """Where it is, by its IP address; empty if unknown."""
+    ip: str = ""
+    """Shown in place of an unknown place."""
+    scopes: tuple[Scope, ...] = ()
+    logo: str = ""
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return (self.logo,)
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, DevicePage]:
+        given: dict[str, Any] = {"relying_party": "Acme TV", "account": "ada@example.com", "user_code": "WDJB-MJHT"}
+        usual = (Scope("openid"), Scope("profile"), Scope("offline_access"))
+        known: dict[str, Any] = {
+            "device": "Chrome, Android",
+            "place": "Berlin, Germany",
+            "ip": "203.0.113.7",
+            "scopes": usual,
+        }
+        return {
+            "asked": cls(ButtonForm(), **given, **known),
+            "little known": cls(ButtonForm(), **given, ip="203.0.113.7", scopes=usual[:1]),
+            "token": cls(ButtonForm().with_token_error(), **given, **known),
+        }
+
+
+@dataclass(frozen=True)
+class DeviceDonePage(Page):
+    """Says what was decided."""
+
+    template = "pages/device_done.html"
+    query = {**Page.query, "state": 10}
+
+    state: str = field(default="expired")
+
+    @classmethod
+    def samples(cls) -> Mapping[str, DeviceDonePage]:
+        return {state: cls(state) for state in _STATES}
+
+
+@pages.get(ADDRESS)
+def show_device_code() -> Response:
+    """Show the form; the code of a QR code's address is filled in, and still has to be compared (section 3.3.1)."""
+    return DeviceCodePage(UserCodeForm(data={"user_code": request.args.get("user_code", "")[:_MAX_CODE]})).render()
+
+
+@pages.get("/service/oidc/device/authorize", defaults={"protocol": "oidc", "app": None})
+@pages.get("/service/<any(oidc,oauth):protocol>/<app>/device/authorize")
+def show_documented_address(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - one page serves all issuers
+    return show_device_code()
+
+
+@pages.post(ADDRESS)
+def submit_device_code() -> Response:
+    form = UserCodeForm()
+    if not form.validate():
+        return DeviceCodePage(form).render(form.error_status)
+    step = api()(contract.start, form.to_request())
+    if step.step is not Step.DEVICE_CODE:
+        return journey.follow(step)
+    form.add_error("user_code", _WRONG)
+    return DeviceCodePage(form).render(422)
+
+
+@pages.get(CONFIRM)
+def show_device() -> Response:
+    return _render(ButtonForm())
+
+
+@pages.post(CONFIRM)
+def submit_device() -> Response:
+    interaction, form = journey.require_interaction(), ButtonForm()
+    if not form.validate():
+        return _render(form, form.error_status)
+    is_allowed = request.form.get("do") == "yes"
+    return journey.follow(api()(contract.decide, InteractionDecision(attempt=interaction.id, allow=is_allowed)))
+
+
+@pages.get(DONE)
+def show_device_done() -> Response:
+    state = request.args.get("state", "")
+    return DeviceDonePage(state if state in _STATES else "expired").render()
+
+
+def _render(form: ButtonForm, status: int = 200) -> Response:
+    interaction = journey.require_interaction()
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
+    return _page(form, step).render(status) if step.step is Step.DEVICE else journey.follow(step)
+
+
+def _page(form: ButtonForm, step: Next) -> DevicePage:
+    current_visit().use_account_language(step.person)
+    relying_party, shown = step.relying_party, step.fields
+    return DevicePage(
+        form,
+        relying_party=relying_party.name if relying_party else "",
+        account=step.person.label if step.person else "",
+        user_code=shown.get("user_code", ""),
+        device=shown.get("device", ""),
+        place=shown.get("place", ""),
+        ip=shown.get("address", ""),
+        scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes),
+        logo=(relying_party.logo if relying_party else "") or "",
+    )

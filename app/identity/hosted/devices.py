@@ -1,0 +1,28 @@
+"""Operations of the page on which a person allows a device without a browser."""
+
+from __future__ import annotations
+
+from app.contract import hub_devices as contract
+from app.contract.hub import Next
+from app.contract.hub_models import InteractionDecision
+from app.identity.authentication.sign_in import interactions, sessions
+from app.identity.hosted import next_step
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth.authorize import device
+
+
+@contract.start.implements
+def start(context: Context, req: contract.UserCode) -> Next:
+    return device.start(context, req.user_code, sessions.current(context))
+
+
+@contract.decide.implements
+def decide(context: Context, req: InteractionDecision) -> Next:
+    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if interaction.kind != next_step.DEVICE:
+        return next_step.after_end(session)
+    if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
+        return unsaved
+    return device.decide(context, interaction, session, req.allow)

@@ -1,0 +1,150 @@
+"""The person's part of a device authorization (RFC 8628 section 3.3): sign-in, then always a question, then the answer."""
+
+from __future__ import annotations
+
+from app.contract.hub import Next, ScopeView, Step
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import ENDED, Interaction
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import consents, device_codes
+from app.identity.protocols.oauth.authorize import organization_choice
+from app.identity.protocols.oauth.authorize.decision import Decision
+from app.identity.protocols.oauth.authorize.organization_choice import Choice
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.kit.limits import Rate
+from app.kit.user_agents import parse_user_agent
+
+KIND = "device"
+_TICKET = "device"  # the member of an interaction's request with the digest of the device's code
+_TYPED = Rate(20, 300)  # codes of one address, right and wrong ones (section 5.1)
+_WRONG = Next(step=Step.DEVICE_CODE, problem="wrong")
+_EXPIRED = "expired"
+
+
+class DeviceDecision(Decision):
+    """The checks before the question are those of the authorization endpoint; there is no address to send a refusal to."""
+
+    def refuse(self, problem: RefusedByRedirect) -> Next:
+        """Deny the device and return an error page."""
+        device = _device(self.context, self.interaction) if self.interaction is not None else None
+        if device is not None and self.interaction is not None:
+            _end(self.context, self.interaction, device, device_codes.DENIED)
+        self.context.audit.record("device.refused", client_id=self.request.client_id, error=problem.error)
+        return Next(step=Step.REFUSED, problem="request", error=problem.error, relying_party=self._relying_party)
+
+    def login(self) -> Next:
+        return self._login()
+
+    def ask(self, device: ContinuationToken) -> Next:
+        """Return the question: which application, which device, from where (section 5.4)."""
+        agent = parse_user_agent(str(device.facts.get("agent") or ""))
+        address = str(device.facts.get("address") or "")
+        place = self.context.services.locations.place_of(address)
+        shown = {
+            "user_code": device_codes.written(device.facts["user_code"]),
+            "device": ", ".join(part for part in (agent.browser, agent.device or agent.system) if part),
+            "place": ", ".join(part for part in (place.city, place.country) if part),
+            "address": address,
+        }
+        scopes = [ScopeView(name=name) for name in self.request.agreed]
+        return Next(step=Step.DEVICE, person=self._person, scopes=scopes, fields=shown, **self._page)
+
+    def facts(self, session: BrowserSession) -> dict[str, object]:
+        """Return what the tokens will say about this sign-in. Raises RefusedByRedirect if the membership ended."""
+        membership = self._organization
+        chosen = None if isinstance(membership, Choice) else membership
+        return {
+            "uid": session.uid,
+            "session_id": session.session_id,
+            "auth_time": int(session.authenticated_at.timestamp()),
+            "amr": list(session.methods),
+            **organization_choice.facts_of(self.context, self.request, chosen, session.uid),
+        }
+
+
+def start(context: Context, typed: str, session: BrowserSession | None) -> Next:
+    """Begin an interaction for a typed code.
+
+    Raises:
+        TooManyRequests: too many codes of this address.
+    """
+    context.spend("oauth.user_code", _TYPED, context.network)
+    device = device_codes.find_typed(context, typed)
+    client = _client(context, device) if device is not None else None
+    if device is None or client is None:
+        context.audit.record("device.code_refused")
+        return _WRONG
+    request = Authorization(
+        client_id=client.client_id,
+        issuer=device.facts["issuer"],
+        redirect_uri="",
+        scope=tuple(device.facts["scope"]),
+        resource=device.facts.get("resource"),
+    )
+    stored = {**request.to_store(), _TICKET: device.ticket_hash}
+    interaction, binding = interactions.begin(context, KIND, stored)
+    step = advance(context, interaction, session)
+    return step.model_copy(update={"attempt": interaction.interaction_id, "binding": binding})
+
+
+def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
+    """Return the next step: sign-in and what the tenant requires, then the question; DEVICE_DONE after its end."""
+    device = _device(context, interaction)
+    client = _client(context, device) if device is not None else None
+    if interaction.is_done or device is None or client is None or device.state != OPEN:
+        return _done(interaction)
+    decision = _decision(context, interaction, client, session)
+    step = decision.step_before_consent()
+    return step or (decision.ask(device) if session is not None else decision.login())
+
+
+def decide(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> Next:
+    """Store the answer, which is final; the session is checked again."""
+    interaction = interactions.lock(context, interaction)
+    step = advance(context, interaction, session)
+    device = _device(context, interaction)
+    client = _client(context, device) if device is not None else None
+    if step.step is not Step.DEVICE or session is None or device is None or client is None:
+        return step
+    decision = _decision(context, interaction, client, session)
+    named = {"uid": session.uid, "client_id": client.client_id}
+    if not allow:
+        context.audit.record("device.denied", **named)
+        return _end(context, interaction, device, device_codes.DENIED)
+    try:
+        facts = decision.facts(session)
+    except RefusedByRedirect as problem:
+        return decision.refuse(problem)
+    consents.grant(context, session.uid, client.client_id, decision.request.agreed)
+    context.audit.record("device.allowed", **named, scope=" ".join(decision.request.agreed))
+    return _end(context, interaction, device, device_codes.ALLOWED, **facts)
+
+
+def _decision(
+    context: Context, interaction: Interaction, client: Application, session: BrowserSession | None
+) -> DeviceDecision:
+    return DeviceDecision(context, Authorization.model_validate(interaction.request), client, session, interaction)
+
+
+def _end(context: Context, interaction: Interaction, device: ContinuationToken, state: str, **facts: object) -> Next:
+    is_ours = device_codes.decide(context, device, state, **facts)
+    outcome = state if is_ours else _EXPIRED
+    interactions.finish(context, interaction, outcome=outcome)
+    return Next(step=Step.DEVICE_DONE, problem=outcome)
+
+
+def _done(interaction: Interaction) -> Next:
+    ended = interaction.request.get(ENDED) or {}
+    return Next(step=Step.DEVICE_DONE, problem=ended.get("outcome", _EXPIRED))
+
+
+def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:
+    return device_codes.find(context, str(interaction.request.get(_TICKET)))
+
+
+def _client(context: Context, device: ContinuationToken) -> Application | None:
+    client = context.application(client_id=device.facts["client_id"])
+    return client if client is not None and client.settings.is_active else None

@@ -1,0 +1,234 @@
+"""The device grant (RFC 8628): a device without a browser, and the person who allows it in one."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.contract.hub import Next, Step
+from app.contract.tenant_file import DEVICE_GRANT
+from app.identity.platform.services import Services
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
+
+GRANTS = [DEVICE_GRANT, "refresh_token"]
+
+
+@pytest.fixture
+def tv(world: World) -> RelyingParty:
+    """An application on a device, which can keep no secret."""
+    return world.application("tv", secret=None, client_id="tv", grant_types=GRANTS, redirect_uris=[])
+
+
+def outcome(answer: TestResponse) -> tuple[int, str]:
+    return answer.status_code, (answer.json or {}).get("error", "tokens")
+
+
+def started(client: RelyingParty, **changed: str | None) -> dict[str, Any]:
+    answer = client.start_device(**changed)
+    assert answer.status_code == 200, answer.text
+    return answer.json or {}
+
+
+def asked(browser: Browser, held: dict[str, Any]) -> Next:
+    step = browser.type_code(held["user_code"])
+    assert step.step is Step.DEVICE, step
+    return step
+
+
+def test_device_gets_tokens_once_a_person_allowed_it(tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = started(tv, scope="openid email offline_access")
+    assert re.fullmatch(r"[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}", held["user_code"])
+    assert (held["verification_uri"], held["expires_in"], held["interval"]) == (f"{tv.hub_url}/device", 300, 5)
+    assert held["verification_uri_complete"] == f"{tv.hub_url}/device?user_code={held['user_code']}"
+    assert outcome(tv.poll(held["device_code"])) == (400, "authorization_pending")
+    step = asked(browser.signed_in(ada), held)
+    assert step.relying_party is not None
+    assert (step.relying_party.name, step.person.label if step.person else "") == ("tv", ada.email)
+    assert (step.fields["user_code"], step.fields["address"]) == (held["user_code"], tv.address)
+    assert [scope.name for scope in step.scopes] == ["openid", "email", "offline_access"]
+    done = browser.allow_device(step.attempt)
+    assert (done.step, done.problem) == (Step.DEVICE_DONE, "allowed")
+    tokens = tv.poll(held["device_code"]).json or {}
+    assert (tokens["scope"], claims_in(tokens["id_token"])["sub"]) == ("openid email offline_access", ada.uid)
+    assert (tv.userinfo(tokens["access_token"]).json or {})["email"] == ada.email
+    assert tv.refresh(tokens["refresh_token"]).status_code == 200
+    assert outcome(tv.poll(held["device_code"])) == (400, "invalid_grant"), "a code is good for one exchange"
+
+
+def test_signed_out_person_signs_in_first(tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = started(tv, scope="openid")
+    step = browser.type_code(held["user_code"].lower().replace("-", " "))
+    assert (step.step, step.relying_party.name if step.relying_party else "") == (Step.LOGIN, "tv")
+    step = browser.sign_in(step.attempt, ada.email, ada.password)
+    assert step.step is Step.DEVICE
+    assert browser.resume(step.attempt or "").step is Step.DEVICE
+    assert outcome(tv.poll(held["device_code"]))[1] == "authorization_pending", "a sign-in is no permission"
+    assert browser.allow_device(step.attempt).problem == "allowed"
+    assert tv.poll(held["device_code"]).status_code == 200
+
+
+def test_denied_device_gets_no_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = started(tv)
+    step = asked(browser.signed_in(ada), held)
+    assert browser.allow_device(step.attempt, allow=False).problem == "denied"
+    assert browser.allow_device(step.attempt, allow=True).problem == "denied", "the first answer is final"
+    for _ in range(2):
+        assert outcome(tv.poll(held["device_code"])) == (400, "access_denied")
+
+
+def test_device_that_asks_too_often_must_slow_down(services: Services, tv: RelyingParty) -> None:
+    """RFC 8628 section 3.5: each early poll makes the interval five seconds longer."""
+    held = started(tv)
+    outcomes = [outcome(tv.poll(held["device_code"]))[1] for _ in range(3)]
+    assert outcomes == ["authorization_pending", "slow_down", "slow_down"]
+    with moved(services, seconds=12):
+        assert outcome(tv.poll(held["device_code"]))[1] == "slow_down"
+    with moved(services, seconds=33):
+        assert outcome(tv.poll(held["device_code"]))[1] == "authorization_pending"
+
+
+def test_codes_expire(services: Services, world: World, tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    held, late = started(tv), started(tv)
+    step = asked(browser.signed_in(ada), late)
+    with moved(services, seconds=301):
+        assert browser.type_code(held["user_code"]).problem == "wrong"
+        assert outcome(tv.poll(held["device_code"])) == (400, "expired_token")
+        done = browser.allow_device(step.attempt)
+        assert (done.step, done.problem) == (Step.DEVICE_DONE, "expired")
+        assert outcome(tv.poll(late["device_code"])) == (400, "expired_token")
+    world.change(tv, device_code_seconds=1_800)
+    assert started(tv)["expires_in"] == 1_800
+
+
+@pytest.mark.parametrize("typed", ["", "BBBB-BBBB", "BBBB", "<script>", "x" * 40, "ßßßß-ßßßß", "١٢٣٤-١٢٣٤"])
+def test_wrong_user_code_leads_back_to_the_field(browser: Browser, ada: Person, typed: str) -> None:
+    step = browser.signed_in(ada).type_code(typed)
+    assert (step.step, step.problem, step.attempt) == (Step.DEVICE_CODE, "wrong", None)
+
+
+def test_used_user_code_is_wrong(tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = started(tv)
+    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    assert browser.type_code(held["user_code"]).problem == "wrong"
+
+
+def test_guesses_of_user_codes_are_limited(browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    body = b'{"UserCode": "BBBB-BBBB"}'
+    statuses = [browser.send("POST", "/hub/device", body).status_code for _ in range(22)]
+    assert (statuses[0], statuses[-1]) == (200, 429)
+
+
+def test_code_is_bound_to_client_issuer_and_tenant(
+    world: World, tv: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = started(tv)
+    foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
+    assert foreign.type_code(held["user_code"]).problem == "wrong"
+    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    other = world.application("radio", secret=None, grant_types=GRANTS, redirect_uris=[])
+    assert outcome(other.poll(held["device_code"])) == (400, "invalid_grant")
+    assert outcome(tv.at_own_issuer().poll(held["device_code"])) == (400, "invalid_grant")
+    assert outcome(tv.poll("x")) == (400, "invalid_grant")
+    assert outcome(tv.back("token", {"grant_type": DEVICE_GRANT, "client_id": "tv"})) == (400, "invalid_request")
+    assert tv.poll(held["device_code"]).status_code == 200
+
+
+def test_one_of_many_polls_gets_the_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = started(tv)
+    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    with ThreadPoolExecutor(10) as pool:
+        statuses = list(pool.map(lambda _: tv.poll(held["device_code"]).status_code, range(20)))
+    assert (statuses.count(200), statuses.count(400)) == (1, 19)
+
+
+def test_one_of_many_answers_counts(world: World, tv: RelyingParty, ada: Person) -> None:
+    held = started(tv)
+    browsers = [world.browser().signed_in(ada) for _ in range(6)]
+    steps = [asked(browser, held) for browser in browsers]
+    pairs = list(zip(browsers, steps, [True, False] * 3, strict=True))
+    with ThreadPoolExecutor(6) as pool:
+        done = list(pool.map(lambda one: one[0].allow_device(one[1].attempt, allow=one[2]).problem, pairs))
+    assert sorted(problem == "expired" for problem in done) == [False, *[True] * 5], done
+
+
+def test_question_is_bound_to_its_browser(world: World, tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = asked(browser.signed_in(ada), started(tv))
+    thief = world.browser()
+    thief.signed_in(world.person("thief@example.test"))
+    assert thief.allow_device(step.attempt).step is Step.START_AGAIN
+
+
+def test_signing_out_ends_a_permission_that_was_not_used(tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = started(tv)
+    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    browser.sign_out(confirmed=True)
+    assert outcome(tv.poll(held["device_code"])) == (400, "invalid_grant")
+
+
+def test_tokens_of_a_device_outlive_the_browser_session(tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    """They end with a session of their own, which is listed under the application's name (decisions/0144)."""
+    held = started(tv, scope="openid")
+    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    tokens = tv.poll(held["device_code"]).json or {}
+    browser.sign_out(confirmed=True)
+    assert tv.userinfo(tokens["access_token"]).status_code == 200
+    assert tv.refresh(tokens["refresh_token"]).status_code == 200
+
+
+def test_closed_account_gets_no_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = started(tv)
+    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    ada.close()
+    assert outcome(tv.poll(held["device_code"])) == (400, "invalid_grant")
+
+
+def test_application_that_must_be_in_an_organization_is_refused(
+    world: World, tv: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    world.change(tv, organization_usage="require")
+    held = started(tv)
+    step = browser.signed_in(ada).type_code(held["user_code"])
+    assert (step.step, step.error) == (Step.REFUSED, "access_denied")
+    assert outcome(tv.poll(held["device_code"])) == (400, "access_denied")
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"scope": "openid permissions"}, "invalid_scope"),
+        ({"scope": "email"}, "request_not_supported"),
+        ({"resource": "https://orders.example"}, "invalid_target"),
+        ({"client_id": None, "scope": "openid"}, "invalid_client"),
+        ({"client_id": "nobody"}, "invalid_client"),
+        ({"client_secret": "made up"}, "invalid_client"),
+    ],
+)
+def test_wrong_device_request_is_refused(tv: RelyingParty, changed: dict[str, str | None], error: str) -> None:
+    assert outcome(tv.start_device(**changed))[1] == error
+
+
+def test_device_grant_must_be_registered(shop: RelyingParty) -> None:
+    assert outcome(shop.start_device()) == (403, "unauthorized_client")
+    assert outcome(shop.poll("x")) == (403, "unauthorized_client")
+
+
+def test_confidential_client_authenticates(world: World) -> None:
+    kiosk = world.application("kiosk", grant_types=GRANTS, redirect_uris=[])
+    assert outcome(kiosk.start_device(client_secret=None)) == (401, "invalid_client")
+    assert kiosk.start_device().status_code == 200
+
+
+def test_documented_addresses_start_a_device(tv: RelyingParty, world: World) -> None:
+    oauth = world.application("Radio", secret=None, protocol="oauth", grant_types=GRANTS, redirect_uris=[])
+    for path, client in (
+        ("/api/oidc/device/code", tv), ("/api/oidc/tv/device", tv), ("/api/oidc/tv/device/code", tv),
+        ("/api/oauth/Radio/device", oauth), ("/api/oauth/Radio/device/code", oauth),
+    ):  # fmt: skip
+        assert client.post(path, {"client_id": client.client_id}).status_code == 200, path
+    metadata = tv.get("/.well-known/openid-configuration").json or {}
+    assert metadata["device_authorization_endpoint"] == f"{tv.hub_url}/api/oidc/device"
+    assert DEVICE_GRANT in metadata["grant_types_supported"]

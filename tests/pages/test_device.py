@@ -1,0 +1,99 @@
+"""The page on which a person allows a device without a browser (RFC 8628)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.contract.tenant_file import DEVICE_GRANT
+from tests.support.oauth_world import World
+from tests.support.relying_party import Person, RelyingParty
+from tests.support.visitor import NewVisitor, VisitedPage, Visitor
+
+
+@pytest.fixture
+def tv(world: World) -> RelyingParty:
+    return world.application(
+        "tv", secret=None, client_name="Acme TV", grant_types=[DEVICE_GRANT, "refresh_token"], redirect_uris=[]
+    )
+
+
+@pytest.fixture
+def held(tv: RelyingParty) -> dict[str, Any]:
+    answer = tv.start_device(scope="openid email")
+    assert answer.status_code == 200, answer.text
+    return answer.json or {}
+
+
+def question(visitor: Visitor, person: Person, held: dict[str, Any]) -> VisitedPage:
+    page = visitor.open("/device").press("Continue", user_code=held["user_code"])
+    return page.press("Sign in", identifier=person.email, password=person.password)
+
+
+def test_person_types_the_code_signs_in_and_connects_the_device(
+    tv: RelyingParty, visitor: Visitor, ada: Person, held: dict[str, Any]
+) -> None:
+    page = question(visitor, ada, held)
+    assert page.heading == "Connect this device?"
+    for shown in ("Acme TV", ada.email, held["user_code"], tv.address):
+        assert shown in page.text
+    done = page.press("Connect device")
+    assert (done.status, done.heading) == (200, "Device connected")
+    assert tv.poll(held["device_code"]).status_code == 200
+
+
+def test_denied_device_is_not_connected(tv: RelyingParty, visitor: Visitor, ada: Person, held: dict[str, Any]) -> None:
+    page = question(visitor, ada, held)
+    assert page.press("Deny").heading == "Device not connected"
+    assert (tv.poll(held["device_code"]).json or {})["error"] == "access_denied"
+    assert page.press("Connect device").heading == "Device not connected", "Back does not change the answer"
+
+
+@pytest.mark.parametrize("path", ["/device", "/service/oidc/device/authorize", "/service/oidc/tv/device/authorize"])
+def test_code_of_the_address_is_filled_in_and_never_sent(
+    tv: RelyingParty, visitor: Visitor, ada: Person, held: dict[str, Any], path: str
+) -> None:
+    """RFC 8628 section 3.3.1: a person compares it; opening the address of a QR code does nothing."""
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
+    page = visitor.open(f"{path}?client_id={tv.client_id}&user_code={held['user_code']}")
+    assert page.form("Continue").fields["user_code"] == held["user_code"]
+    assert (tv.poll(held["device_code"]).json or {})["error"] == "authorization_pending"
+    assert page.press("Continue").heading == "Connect this device?"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"), [("", "Enter the code shown on your device."), ("BBBB-BBBB", "Wrong or expired code.")]
+)
+def test_wrong_code_is_said_at_the_field(visitor: Visitor, typed: str, said: str) -> None:
+    page = visitor.open("/device").press("Continue", user_code=typed)
+    assert (page.status, page.heading) == (422, "Connect a device")
+    assert said in page.text
+    assert page.form("Continue").fields["user_code"] == typed
+
+
+def test_expired_question_offers_a_new_code(
+    visitor: Visitor, new_visitor: NewVisitor, ada: Person, held: dict[str, Any]
+) -> None:
+    page = question(visitor, ada, held)
+    question(new_visitor(), ada, held).press("Connect device")
+    late = page.press("Connect device")
+    assert late.heading == "Code expired"
+    assert visitor.open("/device/done?state=%3Cscript%3E").heading == "Code expired"
+
+
+def test_foreign_form_token_connects_nothing(
+    tv: RelyingParty, visitor: Visitor, new_visitor: NewVisitor, ada: Person, held: dict[str, Any]
+) -> None:
+    page = question(visitor, ada, held)
+    token = new_visitor().open("/login").form("Sign in").fields["token"]
+    assert page.press("Connect device", token=token).status == 403
+    assert (tv.poll(held["device_code"]).json or {})["error"] == "authorization_pending"
+
+
+def test_question_of_another_browser_starts_again(
+    visitor: Visitor, new_visitor: NewVisitor, ada: Person, held: dict[str, Any]
+) -> None:
+    page = question(visitor, ada, held)
+    assert "/device/confirm?" in page.address
+    assert new_visitor().open(page.address).status == 410
