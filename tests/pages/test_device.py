@@ -63,12 +63,12 @@ def test_code_of_the_address_is_filled_in_and_never_sent(
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"), [("", "Enter the code shown on your device."), ("BBBB-BBBB", "Wrong or expired code.")]
+    ("typed", "error"), [("", "Enter the code shown on your device."), ("BBBB-BBBB", "Wrong or expired code.")]
 )
-def test_wrong_code_is_said_at_the_field(visitor: Visitor, typed: str, said: str) -> None:
+def test_wrong_code_has_an_error_at_the_field(visitor: Visitor, typed: str, error: str) -> None:
     page = visitor.open("/device").press("Continue", user_code=typed)
     assert (page.status, page.heading) == (422, "Connect a device")
-    assert said in page.text
+    assert error in page.text
     assert page.form("Continue").fields["user_code"] == typed
 
 
