@@ -20,6 +20,7 @@ from app.contract.hub_models import (
     BrandView,
     InteractionDecision,
     InteractionOnly,
+    InvitationHint,
     NoParameters,
     OrganizationLook,
     OrganizationOption,
@@ -137,6 +138,7 @@ class Next(Wire):
     organization: OrganizationLook | None = None  # pages show it from now on; None leaves what they show
     can_skip: bool = False  # PIN; SELECT_ORGANIZATION: whether the personal account is offered
     can_create: bool = False  # SELECT_ORGANIZATION: whether the account can create an organization
+    invitations: InvitationHint = Field(default_factory=InvitationHint)  # SELECT_ORGANIZATION
     login_hint: str | None = None
     method_limit: MethodLimit | None = None  # LOGIN, if `problem` is `method`: an organization requires another method
     invitation: str | None = None  # the organization that a sign-in or registration joins at its end

@@ -64,6 +64,13 @@ class BrandView(Wire):
     links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
 
 
+class InvitationHint(Wire):
+    """How many open invitations the account has, and the names of the first organizations."""
+
+    count: int = 0
+    organizations: list[str] = Field(default_factory=list)
+
+
 class CodeRequest(InteractionOnly):
     code: str = Field(max_length=64)
 

@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.hub import AccountView, Next
 from app.contract.hub_account import SessionRenewal, WithPassword
-from app.contract.hub_models import InteractionOnly, NoParameters
+from app.contract.hub_models import InteractionOnly, InvitationHint, NoParameters
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import From, Wire
 
@@ -45,6 +45,7 @@ class OwnOrganization(Wire):
 class OwnOrganizations(AccountView):
     organizations: list[OwnOrganization] = Field(default_factory=list)
     can_create: bool = False  # the tenant lets people create organizations
+    invitations: InvitationHint = Field(default_factory=InvitationHint)
 
 
 class LeaveOrganizationRequest(WithPassword):

@@ -43,7 +43,7 @@ ACCOUNT_PAGES: Final = (
     "/pin", "/identities", "/identities/add", "/identities/remove", "/organizations", "/organizations/leave", "/organizations/members",
     "/organizations/members/edit", "/organizations/members/remove", "/organizations/create", "/organizations/settings",
     "/organizations/delete", "/organizations/transfer", "/organizations/requests",
-    "/organizations/invitations", "/organizations/invitations/new",
+    "/organizations/invitations", "/organizations/invitations/new", "/invitations",
     "/organizations/invitations/link", "/organizations/invitations/revoke",
     "/organizations/domains", "/organizations/domains/add", "/organizations/domains/remove",
 )  # fmt: skip

@@ -25,7 +25,7 @@ from app.hub.forms.account import (
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
-from app.hub.parts.organizations import Tile, listed, logos, people
+from app.hub.parts.organizations import InvitationsRow, Tile, listed, logos, people
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -86,6 +86,7 @@ class OrganizationsPage(Page):
     result: str = ""
     """The result of the last change: a key of `_RESULTS`."""
     can_create: bool = False
+    invitations: InvitationsRow | None = None
 
     @property
     def notice(self) -> Notice | None:
@@ -105,12 +106,15 @@ class OrganizationsPage(Page):
             **{f"after {result}": cls(both[:1], result) for result in _RESULTS},
             "can create": cls(both, can_create=True),
             "none, can create": cls((), can_create=True),
+            "invited": cls(both, invitations=InvitationsRow(1, ("Hazel Labs",))),
+            "none, invited": cls((), invitations=InvitationsRow(2, ("Hazel Labs", "Lantern Studio"))),
             "long names": cls((replace(long, roles="Billing administrator, Head of regional procurement"),)),
         }
 
 
 _RESULTS: Final = {
     "left": Notice(_l("You left the organization"), _l("You no longer have access to its apps and data."), "ok"),
+    "joined": Notice(_l("You joined the organization"), tone="ok"),
     "deleted": Notice(_l("Organization deleted"), tone="ok"),
 }
 
@@ -147,7 +151,9 @@ def show_organizations() -> Response:
     if view is None:
         return oidc_client.start_login(ADDRESS)
     organizations = tuple(map(Organization.of, view.organizations))
-    return OrganizationsPage(organizations, request.args.get("done", ""), view.can_create).render()
+    return OrganizationsPage(
+        organizations, request.args.get("done", ""), view.can_create, InvitationsRow.of(view.invitations)
+    ).render()
 
 
 @pages.get(LEAVE)

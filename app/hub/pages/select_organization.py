@@ -17,7 +17,7 @@ from app.hub.brand import initials
 from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
-from app.hub.parts.organizations import Tile, listed, logos, people
+from app.hub.parts.organizations import InvitationsRow, Tile, listed, logos, people
 from app.hub.services import api
 from app.hub.visit import current_visit
 
@@ -56,6 +56,7 @@ class SelectOrganizationPage(Page):
     options: tuple[Option, ...]
     has_personal: bool = False
     can_create: bool = False
+    invitations: InvitationsRow | None = None
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -82,6 +83,8 @@ class SelectOrganizationPage(Page):
             "can create": cls(ChoiceForm(), *known, (globex, initech), has_personal=True, can_create=True),
             "none, can create": cls(ChoiceForm(), *known, (), can_create=True),
             "one": cls(ChoiceForm(), *known, (initech,), has_personal=True),
+            "invited": cls(ChoiceForm(), *known, (globex, initech), True, True, InvitationsRow(1, ("Hazel Labs",))),
+            "none, invited": cls(ChoiceForm(), *known, (), invitations=InvitationsRow(1, ("Hazel Labs",))),
             "long names": cls(ChoiceForm(), *known, (long, globex), has_personal=True),
             "token": cls(ChoiceForm().with_token_error(), *known, (globex, initech)),
         }
@@ -122,6 +125,7 @@ def _page(form: ChoiceForm, step: Next) -> SelectOrganizationPage:
         options=tuple(map(_option, step.organizations)),
         has_personal=step.can_skip,
         can_create=step.can_create,
+        invitations=InvitationsRow.of(step.invitations),
     )
 
 

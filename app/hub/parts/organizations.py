@@ -11,6 +11,7 @@ from flask_babel import format_decimal, get_locale
 from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 
+from app.contract.hub_models import InvitationHint
 from app.contract.hub_organizations import OwnOrganization
 from app.hub.brand import initials
 from app.hub.visit import current_visit
@@ -62,6 +63,28 @@ def tabs_of(organization: OwnOrganization) -> tuple[Tab, ...]:
     has_domains = current_visit().tenant.has_organization_domains
     shown = (tab for tab in TABS if tab.name != "domains" or has_domains)
     return tuple(tab for tab in shown if organization.is_owner or not tab.is_for_owners)
+
+
+@dataclass(frozen=True)
+class InvitationsRow:
+    """The row that leads to the account's open invitations."""
+
+    count: int
+    organizations: tuple[str, ...]
+
+    @property
+    def text(self) -> Any:
+        """A text such as "2 invitations"."""
+        return _n("%(num)d invitation", "%(num)d invitations", self.count)
+
+    @property
+    def senders(self) -> Any:
+        """A text such as "From Hazel Labs"."""
+        return _l("From %(names)s", names=listed(self.organizations))
+
+    @classmethod
+    def of(cls, hint: InvitationHint) -> InvitationsRow | None:
+        return cls(hint.count, tuple(hint.organizations)) if hint.count else None
 
 
 def people(count: int) -> Any:

@@ -65,6 +65,7 @@ import app.identity.hosted.organization_choice
 import app.identity.hosted.organization_domains
 import app.identity.hosted.organization_invitations
 import app.identity.hosted.organization_self_service
+import app.identity.hosted.own_invitations
 import app.identity.hosted.passkeys
 import app.identity.hosted.passwordless
 import app.identity.hosted.passwordless_links

@@ -6,7 +6,7 @@ from app.contract import hub_organizations as contract
 from app.contract.hub_account import SessionRenewal
 from app.contract.hub_models import NoParameters
 from app.identity.authentication.sign_in import sessions
-from app.identity.directory.organizations import memberships, own_members, self_service
+from app.identity.directory.organizations import memberships, own_invitations, own_members, self_service
 from app.identity.hosted import account_settings, organization_views
 from app.identity.platform.context import Context
 
@@ -19,6 +19,7 @@ def read(context: Context, req: NoParameters) -> contract.OwnOrganizations:  # n
     return contract.OwnOrganizations(
         organizations=organization_views.own(context, account, found) if found else [],
         can_create=self_service.may_create(context),
+        invitations=own_invitations.hint(context, account),
         **organization_views.account_view(context, session, account),
     )
 

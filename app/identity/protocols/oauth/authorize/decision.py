@@ -15,7 +15,7 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.organizations import self_service
+from app.identity.directory.organizations import own_invitations, self_service
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -180,6 +180,7 @@ class Decision:
             organizations=options,
             can_skip=choice.allows_personal,
             can_create=self_service.may_create(self.context),
+            invitations=own_invitations.hint(self.context, self._account),
             **self._page,
         )
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.contract.hub_models import OrganizationOption
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.organizations import last_used, memberships, names, self_service
+from app.identity.directory.organizations import last_used, memberships, names, own_invitations, self_service
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -36,7 +36,7 @@ def resolve(
     Raises:
         RefusedByRedirect: the account is no member of the requested organization, or of any where the client requires one.
             An organization that is unknown or inactive gets the same error, so that it tells nothing about them. An account
-            that may create one gets the page instead.
+            that may create one, or has an invitation, gets the page instead.
     """
     usage = client.settings.organization_usage
     if request.organization is not None:
@@ -48,7 +48,7 @@ def resolve(
     has_offers = self_service.may_create(context)
     shows_offers = has_offers and prompt.SELECT_ORGANIZATION in request.prompt
     if usage == "require":
-        if not found and not has_offers:
+        if not found and not has_offers and not (account and own_invitations.pending(context, account)):
             raise RefusedByRedirect("access_denied", "The user is not a member of an organization.")
         if len(found) == 1 and not shows_offers:
             return found[0]
