@@ -118,7 +118,7 @@ def test_unknown_and_foreign_roles_are_refused(team: Team) -> None:
         assert link(team, "owner", role) == refused(error)
 
 
-def test_stale_session_invites_nobody(team: Team) -> None:
+def test_stale_session_does_not_invite(team: Team) -> None:
     owner = team.browser("owner")
     team.company.world.services.clock.advance(minutes=6)  # type: ignore[attr-defined] # the tests' clock
     body = {"Organization": team.org, "Emails": [GUEST], "Role": team.roles["Editor"]}

@@ -109,7 +109,7 @@ def test_revoked_invitation_is_not_offered(invited: Invited) -> None:
     assert invited.members() == []
 
 
-def test_full_organization_says_so(invited: Invited) -> None:
+def test_full_organization_is_explained(invited: Invited) -> None:
     page = invited.open()
     invited.business.set_policy(MemberPolicy={"Seats": 1})
     refused = page.press("Join")
@@ -153,7 +153,7 @@ def test_invited_person_without_organization_signs_in_to_it(invited: Invited) ->
     assert organization_in(answered(app.redeem(code))["id_token"])["org_name"] == "Acme"
 
 
-def test_person_without_invitation_is_refused_where_one_is_required(invited: Invited) -> None:
+def test_person_without_invitation_is_refused(invited: Invited) -> None:
     app = invited.company.world.application("Crm", client_name="Acme Shop", organization_usage="require")
     answered(invited.business.send("DELETE", f"{PATH}/{invited.invitation}"))
     assert invited.visitor.authorize(app).query["error"] == "access_denied"
