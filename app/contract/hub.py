@@ -329,6 +329,7 @@ class ProfileRequest(Wire):
     with_asked_phone: Annotated[bool, From.QUERY] = False
     with_addresses: Annotated[bool, From.QUERY] = False
     with_checkup: Annotated[bool, From.QUERY] = False
+    with_password_policy: Annotated[bool, From.QUERY] = False
 
 
 class AddressView(Wire):
@@ -353,6 +354,9 @@ class ProfileResponse(AccountView):
     resend_in_seconds: int = 0  # wait before the next code for `asked_phone`
     addresses: list[AddressView] = Field(default_factory=list)
     has_to_do: bool = False  # the account could be made safer; only `with_checkup`
+    password_policy: PasswordPolicy | None = (
+        None  # with the rules of the account's organizations; only `with_password_policy`
+    )
 
 
 profile = hub_operation(

@@ -11,7 +11,7 @@ from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_organizations import Id, MemberView, OwnOrganization
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.contract.organizations import Name
-from app.contract.organizations_models import HttpsUrl
+from app.contract.organizations_models import HexColor, HttpsUrl
 from app.kit.wire import From, Wire
 
 OrganizationPath = Annotated[str, From.PATH, Field(max_length=64)]
@@ -36,18 +36,20 @@ class OrganizationSettings(AccountView):
     name: str  # unique in the tenant
     display_name: str = ""  # empty: the name
     logo: str = ""
+    color: str = ""
     domains: int = 0
     connections: int = 0
     invitations: int = 0  # open ones
 
 
 class ChangeOrganizationSettings(WithPassword):
-    """An empty `display_name` shows the name, an empty `logo` the initials."""
+    """An empty `display_name` shows the name, an empty `logo` the initials, an empty `color` the tenant's."""
 
     organization: Id
     name: Name
     display_name: Annotated[str, Field(max_length=100)] = ""
     logo: HttpsUrl | None = None
+    color: HexColor | None = None
 
 
 class DeleteOwnOrganization(WithPassword):

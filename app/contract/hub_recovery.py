@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.configuration import PasswordPolicy
 from app.contract.error_groups import EMAIL_CODE, LINK, LOCK_CHALLENGES, NEW_PASSWORD, REAUTHENTICATION, SMS_CODE
 from app.contract.hub import Next, Session
 from app.contract.hub_models import CodeRequest, InteractionOnly, LinkLookup, LinkRequest, LinkToken, LinkView
@@ -18,6 +19,9 @@ class RecoveryLinkView(LinkView):
     """
 
     reason: str = ""  # expired: the password was too old; code: a code was used instead
+    password_policy: PasswordPolicy | None = (
+        None  # open, of a password: the account's, with the rules of its organizations
+    )
 
 
 class ForgotRequest(Wire):

@@ -26,6 +26,7 @@ def _of_provider(address: str) -> str:
 
 ProviderUrl = Annotated[str, Field(max_length=2_000), AfterValidator(_of_provider)]
 HttpsUrl = Annotated[str, Field(max_length=2_000), AfterValidator(_https)]
+HexColor = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 Id = Annotated[str, Field(max_length=200)]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=200)]
 
@@ -73,7 +74,7 @@ class Display(Wire):
 
     name: Annotated[str | None, Field(max_length=100)] = None
     logo_url: Annotated[HttpsUrl | None, Field(alias="LogoURL")] = None
-    color: Annotated[str | None, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = None
+    color: HexColor | None = None
 
 
 DomainProblem = Literal["record_missing", "record_lost", "verified_elsewhere", "contested"]

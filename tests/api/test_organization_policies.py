@@ -98,6 +98,30 @@ def test_own_change_and_server_change_obey_the_rule(customer: Customer, business
         assert refused(answer)[1] == 1134, answer.text
 
 
+def expiry(customer: Customer) -> datetime | None:
+    """Return the expiry of the password as programs read it in the profile."""
+    shown = answered(customer.logs_in())["Profile"]["PasswordExpirationDate"]
+    return datetime.fromisoformat(shown) if shown else None
+
+
+def test_shortest_password_expiry_is_in_the_profile(customer: Customer, business: Business) -> None:
+    now = customer.tenant.services.clock.now()
+    customer.set_columns(password_changed_at=now)
+    assert expiry(customer) is None
+    org = joined(business, customer, PasswordPolicy={"ExpiryDays": 30})
+    first = expiry(customer)
+    assert first is not None
+    assert round((first - now).total_seconds()) == 30 * 86_400
+    joined(business, customer, PasswordPolicy={"ExpiryDays": 60})
+    assert expiry(customer) == first
+    answered(business.send("PUT", f"{PATH}/{org}/policy", {"PasswordPolicy": {"ExpiryDays": 7}}))
+    last = expiry(customer)
+    assert last is not None
+    assert round((last - now).total_seconds()) == 7 * 86_400
+    answered(business.send("DELETE", f"/v2/manage/account/{customer.uid}/orgcontext"))
+    assert expiry(customer) is None
+
+
 def lifetimes(customer: Customer) -> tuple[float, float]:
     """Sign in and return the lifetimes of both tokens in seconds."""
     return lifetimes_in(customer, answered(customer.logs_in()))

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from app.hub.brand import Brand
+from tests.pages.test_second_factors import signed_in
 from tests.support.invitations import GUEST, Inviting
 from tests.support.mailbox import mails_to
 from tests.support.members import Company, organization_in
@@ -152,3 +153,23 @@ def test_invitation_has_logo_and_colour(new_world: NewWorld, new_visitor_at: New
 def test_malformed_colour_is_refused(company: Company, colour: str) -> None:
     body = {"Name": "Initech", "Display": {"Color": colour}}
     assert company.business.send("POST", "/v2/manage/organizations", body).status_code == 400
+
+
+def test_owner_changes_the_colour(company: Company, visitor: Visitor, app: RelyingParty, globex: str) -> None:
+    company.join(company.ada, globex, "Owner", "org:own")
+    signed_in(visitor, company.ada, "/profile")
+    page = visitor.open(f"/organizations/settings?id={globex}")
+    assert f'value="{COLOUR}"' in page.html
+    wrong = page.press("Save", color="green")
+    assert (wrong.status, "Enter a color such as #0b7a5b." in wrong.text) == (422, True)
+    assert 'value="green"' in wrong.html
+    assert "Saved" in page.press("Save", color="#A8245F").text
+    visitor.forget("session")
+    shown = visitor.authorize(app, organization="globex")
+    assert (BRAND in shown.html, LOGO in shown.html) == (False, True)
+    visitor.open(f"/organizations/settings?id={globex}").press(
+        "Sign in", identifier=company.ada.email, password=company.ada.password
+    )
+    assert "Saved" in visitor.open(f"/organizations/settings?id={globex}").press("Save", color="").text
+    visitor.forget("session")
+    assert "Globex Gardens" in visitor.authorize(app, organization="globex").text

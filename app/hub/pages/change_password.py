@@ -19,7 +19,7 @@ from app.hub.forms.password_rules import rules_of
 from app.hub.page import Notice, with_retry_after
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
-from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, sample_weak, tenant_rules
+from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -91,12 +91,13 @@ def submit_change_password() -> Response:
 def _render(
     form: ChangePasswordForm, status: int, problem: Notice | None = None, password_error: ApiError | None = None
 ) -> Response:
-    view = read_profile()
+    view = read_profile(with_password_policy=True)
     if view is None:
         return oidc_client.start_login(ADDRESS)
     if not view.has_password:
         return journey.redirect_to("/set-password")
-    return ChangePasswordPage(form, view.person.label, tenant_rules(password_error), problem).render(status)
+    rules = rules_in_force(view.password_policy, password_error)
+    return ChangePasswordPage(form, view.person.label, rules, problem).render(status)
 
 
 def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:

@@ -58,20 +58,28 @@ class SettingsForm(PasswordConfirmationForm):
         },
     )
 
+    color = StringField(
+        _l("Color"),
+        render_kw={"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false", "dir": "ltr"},
+    )
+
     def to_request(self) -> contract.ChangeOrganizationSettings:
         return contract.ChangeOrganizationSettings(
             organization=(self.organization.data or "")[:64],
             name=self.name.data or "",
             display_name=self.display_name.data or "",
             logo=(self.logo.data or "").strip() or None,
+            color=(self.color.data or "").strip() or None,
             password=self.current_password,
         )
 
     def add_contract_errors(self, refusal: Any) -> None:
-        """Say what an address of a logo needs."""
+        """Say what the address of a logo and a color need."""
         super().add_contract_errors(refusal)
         if self.logo.errors:
             self.logo.errors = [_l("Enter a link that starts with https://.")]
+        if self.color.errors:
+            self.color.errors = [_l("Enter a color such as #0b7a5b.")]
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the refusal to its field; return whether there is a field for it."""
@@ -133,18 +141,22 @@ class OrganizationSettingsPage(Page):
             "display_name": "Globex Gardens",
         }
         known = ("org_9", "Globex Gardens", people(24))
-        taken, misleading, logo = (SettingsForm(data=data) for _ in range(3))
+        taken, misleading, logo, color = (SettingsForm(data=data) for _ in range(4))
         taken.add_refusal(e.OrganizationNameTaken())
         misleading.add_refusal(e.BadField("The Display.Name is not formatted correctly."))
         logo.logo.data = "http://globex.example/logo.png"
         logo.logo.errors = [_l("Enter a link that starts with https://.")]
-        asked = SettingsForm(data={**data, "asks": NEEDED, "logo": "https://globex.example/logo.png"})
+        color.color.data = "green"
+        color.color.errors = [_l("Enter a color such as #0b7a5b.")]
+        look = {"logo": "https://globex.example/logo.png", "color": "#0b7a5b"}
+        asked = SettingsForm(data={**data, **look, "asks": NEEDED})
         return {
             "fresh": cls(SettingsForm(data=data), *known),
             "saved": cls(SettingsForm(data=data), *known, problem=_SAVED),
             "taken": cls(taken, *known),
             "misleading": cls(misleading, *known),
             "wrong logo": cls(logo, *known),
+            "wrong color": cls(color, *known),
             "with the password": cls(asked, *known),
             "manager": replace(cls(SettingsForm(data=data), *known), is_owner=False),
         }
@@ -210,6 +222,7 @@ def show_organization_settings() -> Response:
         "name": view.name,
         "display_name": view.display_name,
         "logo": view.logo,
+        "color": view.color,
         **confirmation_data(view),
     }
     notice = _SAVED if request.args.get("done") == "saved" else None

@@ -26,7 +26,7 @@ from app.hub.interaction import interaction_from_step
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
-from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, tenant_rules
+from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, rules_in_force
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api, services
 from app.hub.short_links import link_address
@@ -188,7 +188,15 @@ def _render_form(
     reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
     wait = limit.retry_after_seconds or 0 if limit else 0
     return ResetPage(
-        form, link.label, tenant_rules(refusal), None, token, reason, limit is not None, link.is_awaited, wait
+        form,
+        link.label,
+        rules_in_force(link.password_policy, refusal),
+        None,
+        token,
+        reason,
+        limit is not None,
+        link.is_awaited,
+        wait,
     ).render(status)
 
 

@@ -20,7 +20,7 @@ from app.hub.forms.password_rules import rules_of
 from app.hub.page import Notice
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
-from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, sample_weak, tenant_rules
+from app.hub.parts.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -59,12 +59,14 @@ class SetPasswordPage(NewPasswordPage):
 
 @pages.get(ADDRESS)
 def show_set_password() -> Response:
-    view = read_profile()
+    view = read_profile(with_password_policy=True)
     if view is None:
         return oidc_client.start_login(ADDRESS)
     if view.has_password:
         return journey.redirect_to("/change-password")
-    return require_confirmation(view, ADDRESS) or _page(SetPasswordForm(formdata=None), view.person.label).render()
+    if (redirect := require_confirmation(view, ADDRESS)) is not None:
+        return redirect
+    return _page(SetPasswordForm(formdata=None), view.person.label, policy=view.password_policy).render()
 
 
 @pages.post(ADDRESS)
@@ -86,13 +88,18 @@ def submit_set_password() -> Response:
 
 def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
     if form.add_refusal(refusal):
-        return _page(form, password_error=refusal).render(422)
+        view = read_profile(with_password_policy=True)
+        return _page(form, password_error=refusal, policy=view.password_policy if view else None).render(422)
     return _page(form, problem=refusal_notice(refusal)).render_refusal(refusal)
 
 
 def _page(
-    form: SetPasswordForm, account: str = "", problem: Notice | None = None, password_error: ApiError | None = None
+    form: SetPasswordForm,
+    account: str = "",
+    problem: Notice | None = None,
+    password_error: ApiError | None = None,
+    policy: PasswordPolicy | None = None,
 ) -> SetPasswordPage:
     """Return the page; after a post, with the username that the form carried."""
     username = account or request.form.get("username", "")[:320]
-    return SetPasswordPage(form, username, tenant_rules(password_error), problem)
+    return SetPasswordPage(form, username, rules_in_force(policy, password_error), problem)

@@ -46,9 +46,9 @@ class NewPasswordPage(Page):
     problem: Notice | None = None
 
 
-def tenant_rules(refusal: ApiError | None = None) -> tuple[Rule, ...]:
-    """Return the tenant's rules; those that the refused password broke are marked."""
-    return rules_of(current_visit().tenant.password_policy, refusal=refusal)
+def rules_in_force(policy: PasswordPolicy | None, refusal: ApiError | None = None) -> tuple[Rule, ...]:
+    """Return the rules of an account, None: the tenant's; those that the refused password broke are marked."""
+    return rules_of(policy or current_visit().tenant.password_policy, refusal=refusal)
 
 
 def sample_weak(form: Form) -> tuple[Form, tuple[Rule, ...]]:

@@ -20,6 +20,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import display_phone
+from app.identity.directory.organizations import in_force
 from app.identity.directory.tenants.allowed_addresses import is_allowed
 from app.identity.hosted import (
     account_identifiers,
@@ -176,6 +177,7 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
         else 0,
         addresses=account_identifiers.addresses(context, account) if req.with_addresses else [],
         has_to_do=req.with_checkup and security_checkup.has_task(context, account),
+        password_policy=in_force.password_rules(context, account) if req.with_password_policy else None,
     )
 
 

@@ -44,6 +44,7 @@ def read(context: Context, req: contract.OrganizationSettingsRequest) -> contrac
         name=held.name,
         display_name=str(held.display.get("Name") or ""),
         logo=held.logo_url or "",
+        color=held.color or "",
         domains=len(domains.of_organizations(context, [org_id])[org_id]),
         connections=len(connection_store.of_organizations(context, [org_id])[org_id]),
         invitations=invitation_store.count_open(context, org_id),
@@ -61,6 +62,7 @@ def change(context: Context, req: contract.ChangeOrganizationSettings) -> Sessio
         name=req.name,
         display_name=req.display_name.strip(),
         logo=req.logo,
+        color=req.color,
     )
     return account_settings.renew_session(context, confirmed)
 

@@ -31,6 +31,7 @@ from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.organizations import in_force
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.hosted import first_factor_passed, link_handover, next_step, pending_verification
 from app.identity.platform.context import Context
@@ -324,11 +325,11 @@ def link_view(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkV
         and not sending.is_still_recipient(account, stored)
     ):
         state = "expired"
-    is_awaited = (
-        state == "open" and kind is Purpose.RESET_PASSWORD and link_handover.waiting(context, stored) is not None
-    )
-    reason = str(stored.facts.get("reason") or "")
-    return RecoveryLinkView(state=state, label=label(stored, account), reason=reason, is_awaited=is_awaited)
+    view = RecoveryLinkView(state=state, label=label(stored, account), reason=str(stored.facts.get("reason") or ""))
+    if state != "open" or kind is not Purpose.RESET_PASSWORD:
+        return view
+    is_awaited, rules = link_handover.waiting(context, stored) is not None, in_force.password_rules(context, account)
+    return view.model_copy(update={"is_awaited": is_awaited, "password_policy": rules})
 
 
 def label(stored: OneTimeToken, account: Account) -> str:

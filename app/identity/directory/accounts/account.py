@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.identity.directory.accounts import identifiers
 
@@ -13,6 +13,19 @@ IDENTITIES = "identities"
 """The key in `private` of linked identities (linked_identities.py)."""
 TENANT_LIMIT, UNLIMITED = 0, -1
 """Special values of the column `session_limit`: use the tenant's limit, or no limit."""
+
+
+class ProfileOrganizations(NamedTuple):
+    """What a profile shows of the account's organizations."""
+
+    entries: list[dict[str, Any]]
+    """Of the member Organizations."""
+    password_days: int | None = None
+    """The shortest expiry of passwords by their policies; None: by the tenant's alone."""
+
+
+def no_organizations() -> ProfileOrganizations:
+    return ProfileOrganizations([])
 
 
 @dataclass(frozen=True)
@@ -50,8 +63,8 @@ class Account:
     password_expires_at: datetime | None  # by the tenant's policy
     sessions_allowed: int  # concurrent sessions, by the account's or the tenant's limit; 0: unlimited
     has_organizations: bool | None = None
-    organizations: Callable[[], list[dict[str, Any]]] = field(default=list, compare=False)
-    """Reads the entries of the profile's Organizations; makes a query only for an account that joined one."""
+    organizations: Callable[[], ProfileOrganizations] = field(default=no_organizations, compare=False)
+    """Reads what the profile shows of the organizations; makes a query only for an account that joined one."""
 
     @property
     def security_answers(self) -> dict[str, str]:

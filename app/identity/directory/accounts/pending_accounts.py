@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.identity.directory.accounts import linked_identities, provider_tokens, store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, no_organizations
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME, normalize_email
 from app.identity.directory.accounts.tables import waiting_accounts
 from app.identity.platform import events
@@ -37,7 +37,7 @@ _DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("failed_attempts", "logins", "session_limit", "sessions_allowed"), 0),
     "is_active": True,
     "lock_type": "None",
-    "organizations": list,
+    "organizations": no_organizations,
 }
 
 

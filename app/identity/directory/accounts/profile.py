@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from app.contract.profile import FIELDS
@@ -89,8 +89,11 @@ def _address(entry: dict[str, Any]) -> dict[str, Any]:
 def _computed(account: Account) -> dict[str, Any]:
     profile: dict[str, Any] = {"FullName": full_name(account)}
     organizations = account.organizations()
-    if organizations:
-        profile["Organizations"] = organizations
+    if organizations.entries:
+        profile["Organizations"] = organizations.entries
+    if organizations.password_days and account.password_changed_at is not None:
+        expires_at = account.password_changed_at + timedelta(days=organizations.password_days)
+        profile["PasswordExpirationDate"] = iso(min(expires_at, account.password_expires_at or expires_at))
     born = born_on(account.profile.get("BirthDate"))
     if born is not None:
         profile["Age"] = str(age(born, account.read_at.date()))

@@ -13,7 +13,13 @@ from sqlalchemy.sql import Select
 
 from app.identity.directory.accounts import assigned_roles
 from app.identity.directory.accounts import identifiers as names
-from app.identity.directory.accounts.account import IDENTITIES, Account, sessions_allowed
+from app.identity.directory.accounts.account import (
+    IDENTITIES,
+    Account,
+    ProfileOrganizations,
+    no_organizations,
+    sessions_allowed,
+)
 from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
@@ -191,15 +197,15 @@ def mark_member(context: Context, uid: str) -> bool:
     return context.work.locked[uid]
 
 
-organization_entries: Callable[[Context, str], list[dict[str, Any]]] | None = None
+organization_entries: Callable[[Context, str], ProfileOrganizations] | None = None
 """Reads the organizations of an account for its profile; the package `organizations` sets it."""
 
 
-def _organizations(context: Context, row: Row[Any]) -> Callable[[], list[dict[str, Any]]]:
+def _organizations(context: Context, row: Row[Any]) -> Callable[[], ProfileOrganizations]:
     read = organization_entries
-    if not row.has_organizations or read is None:
-        return list
-    return lambda: read(context, row.uid) if context.tenant.settings.organizations.enabled else []
+    if not row.has_organizations or read is None or not context.tenant.settings.organizations.enabled:
+        return no_organizations
+    return lambda: read(context, row.uid)
 
 
 def _found(context: Context, row: Row[Any] | None) -> Account | None:

@@ -13,6 +13,7 @@ from sqlalchemy.sql import Select
 
 from app.contract import errors as e
 from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import ProfileOrganizations
 from app.identity.directory.organizations import names, store
 from app.identity.directory.organizations.organization import OWN, Member, MemberRole, Membership, UserRole
 from app.identity.directory.organizations.tables import (
@@ -114,13 +115,15 @@ def with_accounts(context: Context) -> Sequence[Row[Any]]:
     return context.work.all(held.order_by(M.created_at, M.user_role_id))
 
 
-def profile_entries(context: Context, uid: str) -> list[dict[str, Any]]:
-    """Return the entries of the profile's Organizations, the oldest organization first."""
+def profile_entries(context: Context, uid: str) -> ProfileOrganizations:
+    """Return what a profile shows of the account's organizations, the oldest organization first."""
     mine = select(M.org_id).where(*_of(context, M.uid == uid))
     where = (O.tenant_id == context.tenant.tenant_id, O.org_id.in_(mine))
     rows = context.work.all(select(*store.COLUMNS).where(*where).order_by(O.created_at, O.org_id))
     found = [store.organization(row) for row in rows]
-    return [{"Id": one.org_id, "Name": one.display_name, "LogoURL": one.logo_url} for one in found]
+    entries = [{"Id": one.org_id, "Name": one.display_name, "LogoURL": one.logo_url} for one in found]
+    days = [one.policy.password_policy.expiry_days for one in found if one.is_active]
+    return ProfileOrganizations(entries, min((number for number in days if number), default=None))
 
 
 def of_account(

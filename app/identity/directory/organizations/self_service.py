@@ -63,11 +63,11 @@ def create(context: Context, account: Account, name: str) -> Organization:
 
 
 def change(
-    context: Context, actor: Account, org_id: str, *, name: str, display_name: str, logo: str | None
+    context: Context, actor: Account, org_id: str, *, name: str, display_name: str, logo: str | None, color: str | None
 ) -> Organization:
     """Change name and look. Raises UnknownOrganization, OwnersOnly, BadField, OrganizationNameTaken."""
     held = _owned(context, actor, org_id)
-    look = {**held.display, "Name": display_name or None, "LogoURL": logo}
+    look = {**held.display, "Name": display_name or None, "LogoURL": logo, "Color": color}
     wanted = UpdateOrganization(org_id=org_id, name=name, display=Display.model_validate(look))
     return service.update(context, wanted, by=actor.uid)
 
