@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.support.oauth_world",
     "tests.support.tenant_server",
     "tests.support.members",
+    "tests.support.joining",
     "tests.support.samples",
     "tests.support.browsers",
     "tests.support.visitor",

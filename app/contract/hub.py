@@ -21,6 +21,7 @@ from app.contract.hub_models import (
     InteractionDecision,
     InteractionOnly,
     InvitationHint,
+    JoinableOrganization,
     NoParameters,
     OrganizationLook,
     OrganizationOption,
@@ -137,6 +138,7 @@ class Next(Wire):
     organizations: list[OrganizationOption] = Field(default_factory=list)  # SELECT_ORGANIZATION
     organization: OrganizationLook | None = None  # pages show it from now on; None leaves what they show
     can_skip: bool = False  # PIN; SELECT_ORGANIZATION: whether the personal account is offered
+    joinable: list[JoinableOrganization] = Field(default_factory=list)  # SELECT_ORGANIZATION: organizations to ask
     can_create: bool = False  # SELECT_ORGANIZATION: whether the account can create an organization
     invitations: InvitationHint = Field(default_factory=InvitationHint)  # SELECT_ORGANIZATION
     login_hint: str | None = None

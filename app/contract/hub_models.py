@@ -71,6 +71,16 @@ class InvitationHint(Wire):
     organizations: list[str] = Field(default_factory=list)
 
 
+class JoinableOrganization(Wire):
+    """An organization that the visitor may ask to join."""
+
+    id: str
+    name: str
+    logo: str | None = None
+    is_asked: bool = False  # a request is open
+    until: str | None = None  # when the visitor can ask again, after a declined request
+
+
 class CodeRequest(InteractionOnly):
     code: str = Field(max_length=64)
 

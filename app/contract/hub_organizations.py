@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.hub import AccountView, Next
 from app.contract.hub_account import SessionRenewal, WithPassword
-from app.contract.hub_models import InteractionOnly, InvitationHint, NoParameters
+from app.contract.hub_models import InteractionOnly, InvitationHint, JoinableOrganization, NoParameters
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import From, Wire
 
@@ -40,10 +40,12 @@ class OwnOrganization(Wire):
     can_manage: bool = False  # the account may manage its members
     is_owner: bool = False
     is_last_owner: bool = False  # the account cannot leave
+    has_requests: bool = False  # people ask to join it
 
 
 class OwnOrganizations(AccountView):
     organizations: list[OwnOrganization] = Field(default_factory=list)
+    joinable: list[JoinableOrganization] = Field(default_factory=list)  # the account may ask to join them
     can_create: bool = False  # the tenant lets people create organizations
     invitations: InvitationHint = Field(default_factory=InvitationHint)
 

@@ -49,6 +49,7 @@ class OrganizationPolicies(ConfigurationModel):
     """The policies of an organization; where a key is absent, the tenant's settings apply."""
 
     join_by_domain: bool | None = None  # accounts of its verified domains join at sign-in
+    join_needs_approval: bool | None = None  # they ask to join, and a manager approves
     second_factor: Literal["optional", "force", "none"] | None = None
     default_role: _Name | None = None
     seats: int | None = Field(default=None, ge=1, le=1_000_000)

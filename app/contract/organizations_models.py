@@ -173,9 +173,13 @@ class Connection(Wire):
 
 
 class JitPolicy(Wire):
-    """Whether accounts whose verified address has a verified domain of the organization join it."""
+    """Whether accounts whose verified address has a verified domain of the organization join it.
+
+    With `RequireApproval` they ask to join, and a manager approves; this needs no connection, and goes before `Enabled`.
+    """
 
     enabled: bool | None = None
+    require_approval: bool | None = None
 
 
 class MfaPolicy(Wire):

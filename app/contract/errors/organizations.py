@@ -263,6 +263,21 @@ class OwnerCannotSignIn(ApiError):
     description = "The account is blocked or is being deleted, so it cannot become an owner."
 
 
+class UnknownJoinRequest(ApiError):
+    code, status, message = 8212, 404, "Join request not found"
+    description = "No such request of the organization."
+
+
+class JoinRequestClosed(ApiError):
+    code, status, message = 8213, 409, "Join request is not open"
+    description = "It was decided before, or the account lost the address that allowed it."
+
+
+class JoinRequestRefused(ApiError):
+    code, status, message = 8214, 403, "Join request is not allowed yet"
+    description = "A request was declined less than 30 days ago."
+
+
 class TooManyOrganizations(ApiError):
     code, status, message = 8188, 403, "Organization limit reached"
     description = "Plan limit."

@@ -12,6 +12,7 @@ from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
+from app.contract import hub_join_requests as join_requests
 from app.contract import hub_organizations as contract
 from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
@@ -22,16 +23,18 @@ from app.hub.forms.account import (
     refusal_notice,
     require_confirmation,
 )
+from app.hub.forms.base import HubForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
-from app.hub.parts.organizations import InvitationsRow, Tile, listed, logos, people
+from app.hub.parts.organizations import InvitationsRow, Joinable, Tile, listed, logos, people
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/organizations"
 LEAVE: Final = f"{ADDRESS}/leave"
+ASK: Final = f"{ADDRESS}/ask"
 
 
 class LeaveForm(PasswordConfirmationForm):
@@ -87,14 +90,17 @@ class OrganizationsPage(Page):
     """The result of the last change: a key of `_RESULTS`."""
     can_create: bool = False
     invitations: InvitationsRow | None = None
+    joinable: tuple[Joinable, ...] = ()
+    form: HubForm | None = None
+    """Asks to join."""
 
     @property
     def notice(self) -> Notice | None:
-        return _RESULTS.get(self.result)
+        return _RESULTS.get(self.result) or super().notice
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        return logos(one.tile for one in self.organizations)
+        return logos([*(one.tile for one in self.organizations), *(one.tile for one in self.joinable)])
 
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationsPage]:
@@ -108,6 +114,9 @@ class OrganizationsPage(Page):
             "none, can create": cls((), can_create=True),
             "invited": cls(both, invitations=InvitationsRow(1, ("Hazel Labs",))),
             "none, invited": cls((), invitations=InvitationsRow(2, ("Hazel Labs", "Lantern Studio"))),
+            "can ask to join": cls(both[:1], joinable=Joinable.samples(), form=HubForm(), can_create=True),
+            "none, can ask to join": cls((), joinable=Joinable.samples()[:1], form=HubForm()),
+            "token": cls((), joinable=Joinable.samples()[:1], form=HubForm().with_token_error()),
             "long names": cls((replace(long, roles="Billing administrator, Head of regional procurement"),)),
         }
 
@@ -116,6 +125,7 @@ _RESULTS: Final = {
     "left": Notice(_l("You left the organization"), _l("You no longer have access to its apps and data."), "ok"),
     "joined": Notice(_l("You joined the organization"), tone="ok"),
     "deleted": Notice(_l("Organization deleted"), tone="ok"),
+    "asked": Notice(_l("Request sent"), _l("We’ll email you when it’s decided."), "ok"),
 }
 
 
@@ -150,10 +160,34 @@ def show_organizations() -> Response:
     view = _read()
     if view is None:
         return oidc_client.start_login(ADDRESS)
-    organizations = tuple(map(Organization.of, view.organizations))
-    return OrganizationsPage(
-        organizations, request.args.get("done", ""), view.can_create, InvitationsRow.of(view.invitations)
-    ).render()
+    return _list(view, HubForm())
+
+
+@pages.get(ASK)
+def show_ask_to_join() -> Response:
+    """Lead a reload of a refused form to the list."""
+    return journey.redirect_to(ADDRESS)
+
+
+@pages.post(ASK)
+def submit_ask_to_join() -> Response:
+    form = HubForm()
+    if not form.validate():
+        view = _read()
+        return oidc_client.start_login(ADDRESS) if view is None else _list(view, form, form.error_status)
+    try:
+        api()(join_requests.ask, join_requests.AskToJoin(organization=request.form.get("organization", "")[:64]))
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except (e.UnknownOrganization, e.JoinRequestRefused):  # changed meanwhile: the list shows how it is now
+        return journey.redirect_to(ADDRESS)
+    return journey.redirect_to(f"{ADDRESS}?done=asked")
+
+
+def _list(view: contract.OwnOrganizations, form: HubForm, status: int = 200) -> Response:
+    organizations, joinable = tuple(map(Organization.of, view.organizations)), tuple(map(Joinable.of, view.joinable))
+    result, invitations = request.args.get("done", ""), InvitationsRow.of(view.invitations)
+    return OrganizationsPage(organizations, result, view.can_create, invitations, joinable, form).render(status)
 
 
 @pages.get(LEAVE)

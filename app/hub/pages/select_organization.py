@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from flask import Response, request
 
+from app.contract import errors as e
 from app.contract import hub as contract
+from app.contract import hub_join_requests as join_requests
 from app.contract import hub_organizations as organizations
 from app.contract.hub import Next, Step
 from app.contract.hub_models import OrganizationOption
@@ -17,11 +21,12 @@ from app.hub.brand import initials
 from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
-from app.hub.parts.organizations import InvitationsRow, Tile, listed, logos, people
+from app.hub.parts.organizations import InvitationsRow, Joinable, Tile, listed, logos, people
 from app.hub.services import api
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/select-organization"
+ASK: Final = f"{ADDRESS}/ask"
 
 
 class ChoiceForm(HubForm):
@@ -57,10 +62,11 @@ class SelectOrganizationPage(Page):
     has_personal: bool = False
     can_create: bool = False
     invitations: InvitationsRow | None = None
+    joinable: tuple[Joinable, ...] = ()
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        return logos(option.tile for option in self.options)
+        return logos([*(one.tile for one in self.options), *(one.tile for one in self.joinable)])
 
     @property
     def initials(self) -> str:
@@ -82,6 +88,8 @@ class SelectOrganizationPage(Page):
             "with the personal account": cls(ChoiceForm(), *known, (globex, initech), has_personal=True),
             "can create": cls(ChoiceForm(), *known, (globex, initech), has_personal=True, can_create=True),
             "none, can create": cls(ChoiceForm(), *known, (), can_create=True),
+            "can ask to join": cls(ChoiceForm(), *known, (globex,), can_create=True, joinable=Joinable.samples()),
+            "none, can ask to join": cls(ChoiceForm(), *known, (), joinable=Joinable.samples()[:2]),
             "one": cls(ChoiceForm(), *known, (initech,), has_personal=True),
             "invited": cls(ChoiceForm(), *known, (globex, initech), True, True, InvitationsRow(1, ("Hazel Labs",))),
             "none, invited": cls(ChoiceForm(), *known, (), invitations=InvitationsRow(1, ("Hazel Labs",))),
@@ -110,6 +118,23 @@ def submit_select_organization() -> Response:
     return journey.follow(api()(organizations.choose, form.to_request()))
 
 
+@pages.get(ASK)
+def show_ask_at_sign_in() -> Response:
+    """Lead a reload of a refused form to the page."""
+    return _render(ChoiceForm())
+
+
+@pages.post(ASK)
+def submit_ask_at_sign_in() -> Response:
+    """Ask to join an organization; the page then shows the request."""
+    form = ChoiceForm()
+    if not form.validate():
+        return _render(form, form.error_status)
+    with suppress(e.NotAuthenticated, e.UnknownOrganization, e.JoinRequestRefused):  # the page shows how it is now
+        api()(join_requests.ask, join_requests.AskToJoin(organization=request.form.get("organization", "")[:64]))
+    return journey.redirect_to(f"{ADDRESS}?{urlencode({'attempt': journey.require_interaction().id})}")
+
+
 def _render(form: ChoiceForm, status: int = 200) -> Response:
     interaction = journey.require_interaction()
     step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
@@ -126,6 +151,7 @@ def _page(form: ChoiceForm, step: Next) -> SelectOrganizationPage:
         has_personal=step.can_skip,
         can_create=step.can_create,
         invitations=InvitationsRow.of(step.invitations),
+        joinable=tuple(map(Joinable.of, step.joinable)),
     )
 
 

@@ -11,9 +11,10 @@ from flask_babel import format_decimal, get_locale
 from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 
-from app.contract.hub_models import InvitationHint
+from app.contract.hub_models import InvitationHint, JoinableOrganization
 from app.contract.hub_organizations import OwnOrganization
 from app.hub.brand import initials
+from app.hub.parts import formatting
 from app.hub.visit import current_visit
 
 TONES: Final = ("green", "rust", "blue", "plum")
@@ -47,11 +48,14 @@ class Tab:
     text: Any
     address: str
     is_for_owners: bool = False
+    is_for_requests: bool = False
+    """Whether only an organization that people ask to join has it."""
 
 
 TABS: Final = (
     Tab("members", _l("Members"), "/organizations/members"),
     Tab("invitations", _l("Invitations"), "/organizations/invitations"),
+    Tab("requests", _l("Requests"), "/organizations/requests", is_for_requests=True),
     Tab("domains", _l("Domains"), "/organizations/domains", is_for_owners=True),
     Tab("settings", _l("Settings"), "/organizations/settings", is_for_owners=True),
 )  # fmt: skip
@@ -61,8 +65,34 @@ TABS: Final = (
 def tabs_of(organization: OwnOrganization) -> tuple[Tab, ...]:
     """Return the tabs that this account sees."""
     has_domains = current_visit().tenant.has_organization_domains
-    shown = (tab for tab in TABS if tab.name != "domains" or has_domains)
-    return tuple(tab for tab in shown if organization.is_owner or not tab.is_for_owners)
+    shown = (tab for tab in TABS if organization.is_owner or not tab.is_for_owners)
+    shown = (tab for tab in shown if organization.has_requests or not tab.is_for_requests)
+    return tuple(tab for tab in shown if has_domains or tab.name != "domains")
+
+
+@dataclass(frozen=True)
+class Joinable:
+    """An organization that the visitor may ask to join. `until`: the day when it can ask again, after a declined request."""
+
+    tile: Tile
+    is_asked: bool = False
+    until: str = ""
+
+    @classmethod
+    def of(cls, view: JoinableOrganization) -> Joinable:
+        until = formatting.short_day(view.until) if view.until else ""
+        return cls(Tile(view.name, view.id, view.logo or ""), view.is_asked, until)
+
+    @classmethod
+    def samples(cls) -> tuple[Joinable, ...]:
+        """Return one in each state."""
+        day = formatting.short_day("2026-12-12T10:00:00+00:00")
+        long = "Northern Association of Independent Garden and Landscape Architects"
+        return (
+            cls(Tile("Hazel Labs", "org_2")),
+            cls(Tile("Initech", "org_3"), True),
+            cls(Tile(long, "org_4"), until=day),
+        )
 
 
 @dataclass(frozen=True)

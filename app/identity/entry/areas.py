@@ -61,6 +61,7 @@ import app.identity.hosted.devices
 import app.identity.hosted.federated_login
 import app.identity.hosted.handlers
 import app.identity.hosted.invitations
+import app.identity.hosted.join_requests
 import app.identity.hosted.organization_choice
 import app.identity.hosted.organization_domains
 import app.identity.hosted.organization_invitations
@@ -80,6 +81,7 @@ import app.identity.messaging.handlers
 import app.identity.messaging.template_rules
 import app.identity.programs.invitations.handlers
 import app.identity.programs.invitations.link_handlers
+import app.identity.programs.join_requests.handlers
 import app.identity.programs.management.account_identifiers
 import app.identity.programs.management.generated_tokens
 import app.identity.programs.management.handlers

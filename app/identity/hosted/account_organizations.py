@@ -9,6 +9,7 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.directory.organizations import memberships, own_invitations, own_members, self_service
 from app.identity.hosted import account_settings, organization_views
 from app.identity.platform.context import Context
+from app.identity.protocols.oauth.authorize import organization_choice
 
 
 @contract.read.implements
@@ -18,6 +19,7 @@ def read(context: Context, req: NoParameters) -> contract.OwnOrganizations:  # n
     found = memberships.of(context, account)
     return contract.OwnOrganizations(
         organizations=organization_views.own(context, account, found) if found else [],
+        joinable=organization_choice.joinable_organizations(context, account),
         can_create=self_service.may_create(context),
         invitations=own_invitations.hint(context, account),
         **organization_views.account_view(context, session, account),

@@ -120,8 +120,8 @@ class Services:
     locations: Locations
     message_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]]
     resource_items: LruCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
-    joined_domains: LruCache[tuple[str, int], Mapping[str, str]]
-    """The organizations that accounts join by the domain of an address, by tenant and its version."""
+    joined_domains: LruCache[tuple[str, int], Mapping[str, tuple[str, bool]]]
+    """The organizations that accounts join by the domain of an address, and whether after approval; by tenant and its version."""
     provider_metadata: ProviderMetadataCache
     hub_keys: tuple[bytes, ...]
     nonces: Nonces

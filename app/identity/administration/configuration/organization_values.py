@@ -46,7 +46,7 @@ def policies(wanted: OrganizationPolicies, role_id: str | None) -> Policies:
     rules = {name: getattr(password, name) for name in _SAME}
     return Policies.model_validate(
         {
-            "jit_policy": {"enabled": wanted.join_by_domain},
+            "jit_policy": {"enabled": wanted.join_by_domain, "require_approval": wanted.join_needs_approval},
             "mfa_policy": {"enforcement_mode": wanted.second_factor},
             "member_policy": {"default_member_role": role_id, "seats": wanted.seats},
             "password_policy": {**rules, "require_special_char": password.require_symbol},
@@ -130,6 +130,7 @@ def _of_policies(held: Policies, names: dict[str, str]) -> dict[str, Any]:
     rules = {**{name: getattr(password, name) for name in _SAME}, "require_symbol": password.require_special_char}
     shown = {
         "join_by_domain": held.jit_policy.enabled,
+        "join_needs_approval": held.jit_policy.require_approval,
         "second_factor": held.mfa_policy.enforcement_mode,
         "default_role": names.get(role_id) if role_id is not None else None,
         "seats": held.member_policy.seats,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.identity.directory.accounts import account as account_values
 from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import joined_domains, member_store, memberships, store
 from app.identity.platform.context import Context
@@ -18,10 +19,13 @@ def join_by_domain(context: Context, account: Account) -> None:
     """
     if not context.tenant.settings.organizations.enabled:
         return
-    by_domain = joined_domains.by_domain(context)
-    if not by_domain:
+    by_domain, asked = joined_domains.by_domain(context), joined_domains.with_approval(context)
+    if not by_domain and not asked:
         return
-    wanted = {by_domain[domain] for domain in verified_domains(account) if domain in by_domain}
+    domains = verified_domains(account)
+    if not account.has_organizations and not domains.isdisjoint(asked):
+        account_store.mark_member(context, account.uid)  # its account pages then show that it can ask
+    wanted = {by_domain[domain] for domain in domains if domain in by_domain}
     if wanted and account.has_organizations:
         wanted -= {one.org_id for one in member_store.of_account(context, account.uid)}
     for organization in store.by_ids(context, wanted) if wanted else ():

@@ -15,7 +15,7 @@ from app.contract import errors as e
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import ProfileOrganizations
 from app.identity.directory.organizations import names, store
-from app.identity.directory.organizations.organization import OWN, Member, MemberRole, Membership, UserRole
+from app.identity.directory.organizations.organization import MANAGE, OWN, Member, MemberRole, Membership, UserRole
 from app.identity.directory.organizations.tables import (
     organization_permissions,
     organization_role_permissions,
@@ -82,6 +82,18 @@ def owners(context: Context, org_ids: Collection[str]) -> dict[str, set[str]]:
     for row in context.work.all(select(M.org_id, M.uid).select_from(joined).where(*where).distinct()):
         found.setdefault(row.org_id, set()).add(row.uid)
     return found
+
+
+def managers(context: Context, org_id: str, limit: int) -> list[str]:
+    """Return the accounts that manage an organization, the oldest members first."""
+    joined = organization_user_roles.join(
+        organization_role_permissions, (H.tenant_id == M.tenant_id) & (H.role_id == M.role_id)
+    ).join(organization_permissions, (P.tenant_id == H.tenant_id) & (P.permission_id == H.permission_id))
+    first = func.min(M.created_at)
+    grouped = (
+        select(M.uid, first).select_from(joined).where(*_of(context, M.org_id == org_id, P.name.in_((MANAGE, OWN))))
+    )
+    return [row.uid for row in context.work.all(grouped.group_by(M.uid).order_by(first, M.uid).limit(limit))]
 
 
 def people(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[Member]:

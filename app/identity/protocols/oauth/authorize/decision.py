@@ -179,6 +179,7 @@ class Decision:
             person=self._person,
             organizations=options,
             can_skip=choice.allows_personal,
+            joinable=organization_choice.joinable_organizations(self.context, self._account) if self._account else [],
             can_create=self_service.may_create(self.context),
             invitations=own_invitations.hint(self.context, self._account),
             **self._page,

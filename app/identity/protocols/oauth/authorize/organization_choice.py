@@ -5,14 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.contract.hub_models import OrganizationOption
+from app.contract.hub_models import JoinableOrganization, OrganizationOption
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.organizations import last_used, memberships, names, own_invitations, self_service
+from app.identity.directory.organizations import (
+    join_requests,
+    last_used,
+    memberships,
+    names,
+    own_invitations,
+    self_service,
+)
+from app.identity.directory.organizations.join_request import Offer
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize import prompt
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.kit.clock import iso
 
 PERSONAL: Final = ""
 """The chosen `org_id` of the personal account."""
@@ -45,7 +54,9 @@ def resolve(
     if usage == "deny" or (usage != "require" and not is_asked):
         return None
     found = tuple(memberships.of(context, account)) if account is not None else ()
-    has_offers = self_service.may_create(context)
+    has_offers = self_service.may_create(context) or (
+        account is not None and bool(join_requests.offers(context, account))
+    )
     shows_offers = has_offers and prompt.SELECT_ORGANIZATION in request.prompt
     if usage == "require":
         if not found and not has_offers and not (account and own_invitations.pending(context, account)):
@@ -72,6 +83,19 @@ def options(context: Context, choice: Choice, uid: str, client_id: str) -> list[
         for one in choice.memberships
     ]
     return sorted(shown, key=lambda one: not one.is_last_used)
+
+
+def joinable_organizations(context: Context, account: Account) -> list[JoinableOrganization]:
+    """Return the organizations that the account may ask to join, as pages show them."""
+    return [joinable(one) for one in join_requests.offers(context, account)]
+
+
+def joinable(offer: Offer) -> JoinableOrganization:
+    """Return an organization to join, as pages show it."""
+    held = offer.organization
+    return JoinableOrganization(
+        id=held.org_id, name=held.display_name, logo=held.logo_url, is_asked=offer.is_asked, until=iso(offer.until)
+    )
 
 
 def facts_of(context: Context, request: Authorization, membership: Membership | None, uid: str) -> dict[str, Any]:

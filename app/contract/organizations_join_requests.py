@@ -1,0 +1,65 @@
+"""The tenant's servers decide the requests of accounts to join an organization by a verified domain."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.auth import O
+from app.contract.error_groups import ORGANIZATIONS
+from app.contract.operations import operation
+from app.contract.organizations import ACTIVE
+from app.contract.organizations_models import OrgPath, Paged
+from app.kit.wire import From, Wire
+
+RequestStatus = Literal["open", "approved", "declined"]
+
+
+class ListJoinRequests(OrgPath, Paged):
+    """`status` selects the requests in this state."""
+
+    status: Annotated[RequestStatus | None, From.QUERY] = None
+
+
+class JoinRequestPath(OrgPath):
+    """A request of an organization, by the ids in the path."""
+
+    id: Annotated[str, From.PATH, Field(max_length=200)]
+
+
+class JoinRequest(Wire):
+    """A request of an account. `DomainName` is the domain of its verified address, `DecidedBy` the uid of the manager who decided."""
+
+    id: str
+    uid: str
+    org_id: str
+    domain_name: str
+    status: RequestStatus
+    created_date: str
+    decided_date: str | None
+    decided_by: str | None
+
+
+class JoinRequests(Wire):
+    data: list[JoinRequest]
+
+
+_PATH = "/v2/manage/organizations/{orgId}/joinrequests"
+_ONE = f"{_PATH}/{{id}}"
+_DECISION = (*ACTIVE, e.UnknownJoinRequest, e.JoinRequestClosed)
+
+list_all = operation(
+    "organization_join_requests.list", f"GET {_PATH}", ListJoinRequests, JoinRequests, auth=O, scope="role:read",
+    error_profile=ORGANIZATIONS, errors=ACTIVE, takes_blank_segments=True,
+    summary="List the requests of accounts to join an organization, the oldest first.",
+)  # fmt: skip
+approve = operation(
+    "organization_join_requests.approve", f"POST {_ONE}/approve", JoinRequestPath, JoinRequest, auth=O, scope="role:update",
+    error_profile=ORGANIZATIONS, errors=(*_DECISION, e.WrongDefaultMemberRole, e.NoSeatLeft, e.UnknownMember), takes_blank_segments=True,
+    summary="Approve a request: the account becomes a member with the role of new members, and gets an email.",
+)  # fmt: skip
+decline = operation(
+    "organization_join_requests.decline", f"POST {_ONE}/decline", JoinRequestPath, JoinRequest, auth=O, scope="role:update",
+    error_profile=ORGANIZATIONS, errors=_DECISION, takes_blank_segments=True,
+    summary="Decline a request. The account gets an email, and can ask again after 30 days.",
+)  # fmt: skip

@@ -1,0 +1,184 @@
+"""The requests to join an organization, for its managers: approve and decline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract import hub_join_requests as contract
+from app.hub import journey, oidc_client
+from app.hub.brand import initials
+from app.hub.forms.base import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.parts import formatting
+from app.hub.parts.organizations import TABS, Tab, people, tabs_of
+from app.hub.services import api
+from app.hub.visit import current_visit
+from app.kit.errors import ApiError
+
+LIST: Final = "/organizations"
+ADDRESS: Final = f"{LIST}/requests"
+_APPROVE, _DECLINE = "approve-", "decline-"
+
+
+class DecisionForm(HubForm):
+    """Two buttons per request: their names are the decision and the id of the request."""
+
+    organization = HiddenField()
+
+    @property
+    def decision(self) -> tuple[str, bool] | None:
+        """The id of the request, and whether it is approved; None if no button was pressed."""
+        for name in request.form:
+            if name.startswith((_APPROVE, _DECLINE)):
+                return name.partition("-")[2][:64], name.startswith(_APPROVE)
+        return None
+
+
+@dataclass(frozen=True)
+class JoinRequest:
+    """A row of the list."""
+
+    id: str
+    label: str
+    domain: str
+    since: str
+
+    @property
+    def initials(self) -> str:
+        return initials(self.label)
+
+    @classmethod
+    def of(cls, view: contract.RequestView) -> JoinRequest:
+        return cls(view.id, view.label, view.domain, formatting.short_day(view.since))
+
+    @classmethod
+    def samples(cls) -> tuple[JoinRequest, ...]:
+        day = formatting.short_day("2026-11-12T10:00:00+00:00")
+        long = "countess.of.lovelace@analytical-engines.example.org"
+        return cls("a", "grace@globex.example", "globex.example", day), cls(
+            "b", long, "analytical-engines.example.org", day
+        )
+
+
+@dataclass(frozen=True)
+class JoinRequestsPage(Page):
+    """Lists the open requests."""
+
+    template = "pages/join_requests.html"
+    query = {"id": 64, "page": 6, "done": 8}
+
+    form: DecisionForm
+    organization: str
+    """Its id."""
+    name: str
+    people: Any
+    requests: tuple[JoinRequest, ...]
+    number: int = 1
+    """Of the page."""
+    has_more: bool = False
+    tabs: tuple[Tab, ...] = TABS
+    problem: Notice | None = None
+
+    def address(self, number: int) -> str:
+        """Return the address of another page of the list."""
+        return f"{ADDRESS}?{urlencode({'id': self.organization, 'page': number})}"
+
+    @classmethod
+    def samples(cls) -> Mapping[str, JoinRequestsPage]:
+        form = DecisionForm(data={"organization": "org_9"})
+        some = cls(form, "org_9", "Globex Gardens", people(24), JoinRequest.samples())
+        return {
+            "some": some,
+            "none": replace(some, requests=()),
+            "second page": replace(some, number=2, has_more=True),
+            "token": replace(some, form=DecisionForm(data={"organization": "org_9"}).with_token_error()),
+            **{f"after {result}": replace(some, problem=notice) for result, notice in _RESULTS.items()},
+            **{kind.__name__: replace(some, problem=notice) for kind, notice in _NOTICES.items()},
+        }
+
+
+_RESULTS: Final = {
+    "approved": Notice(_l("Request approved"), _l("They’re now a member. We’ve emailed them."), "ok"),
+    "declined": Notice(_l("Request declined"), _l("We’ve emailed them. They can ask again in 30 days."), "ok"),
+}
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
+    e.JoinRequestClosed: Notice(
+        _l("This request can’t be approved"), _l("It was decided already, or the account or its email changed."), "note"
+    ),
+    e.NoSeatLeft: Notice(_l("No seats left"), _l("Remove a member or an invitation first.")),
+    e.WrongDefaultMemberRole: Notice(
+        _l("There’s no role for new members"), _l("Ask your administrator to set a default role.")
+    ),
+}
+
+
+@pages.get(ADDRESS)
+def show_join_requests() -> Response:
+    requested, text = request.args.get("id", "")[:64], request.args.get("page", "1")
+    number = min(int(text), 100_000) if text.isascii() and text.isdecimal() and len(text) <= 6 and int(text) else 1
+    form = DecisionForm(formdata=None, data={"organization": requested})
+    return _list(form, requested, number, _RESULTS.get(request.args.get("done", "")))
+
+
+@pages.post(ADDRESS)
+def submit_join_request() -> Response:
+    form = DecisionForm()
+    organization, decision = (form.organization.data or "")[:64], form.decision
+    if not form.validate() or decision is None:
+        return _list(form, organization, 1, None, form.error_status)
+    asked, is_approved = decision
+    change = contract.DecideRequest(organization=organization, request=asked, is_approved=is_approved)
+    try:
+        api()(contract.decide, change)
+    except (e.JoinRequestClosed, e.UnknownJoinRequest, e.UnknownMember):
+        if not is_approved:  # declined already, by a double submit or another manager
+            return journey.redirect_to(_of(organization))
+        return _list(form, organization, 1, _NOTICES[e.JoinRequestClosed], 409)
+    except (e.NoSeatLeft, e.WrongDefaultMemberRole) as refusal:
+        return _list(form, organization, 1, _NOTICES[type(refusal)], refusal.status)
+    except (e.NotAuthenticated, e.UnknownOrganization):
+        return _elsewhere(organization)
+    return journey.redirect_to(f"{_of(organization)}&done={'approved' if is_approved else 'declined'}")
+
+
+def _list(form: DecisionForm, organization: str, number: int, notice: Notice | None, status: int = 200) -> Response:
+    if not current_visit().session:
+        return _elsewhere(organization)
+    try:
+        view = api()(contract.read, contract.RequestsRequest(organization=organization or "-", page=number))
+    except (e.NotAuthenticated, e.UnknownOrganization):
+        return _elsewhere(organization)
+    current_visit().use_account_language(view.person)
+    own = view.organization
+    return JoinRequestsPage(
+        form,
+        own.id,
+        own.name,
+        people(own.people),
+        tuple(map(JoinRequest.of, view.requests)),
+        number,
+        view.has_more,
+        tabs_of(own),
+        notice,
+    ).render(status)
+
+
+def _elsewhere(organization: str) -> Response:
+    """Lead a signed-out visitor to the sign-in, others to the list of their organizations."""
+    if current_visit().session:
+        return journey.redirect_to(LIST)
+    landing = _of(organization)
+    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)
+
+
+def _of(organization: str) -> str:
+    return f"{ADDRESS}?{urlencode({'id': organization})}"

@@ -1,0 +1,163 @@
+"""The rules of requests to join an organization by a verified domain (decisions/0205). Emails are sent by programs/join_requests."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import errors as e
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import (
+    domains,
+    invitations,
+    inviting,
+    joined_domains,
+    joining,
+    member_store,
+    memberships,
+    names,
+    service,
+    store,
+)
+from app.identity.directory.organizations import join_request_store as requests
+from app.identity.directory.organizations.join_request import APPROVED, DECLINED, JoinRequest, Offer
+from app.identity.directory.organizations.organization import Organization
+from app.identity.platform.context import Context
+from app.kit.limits import Rate
+
+_ASKED: Final = Rate(20, 3600)
+"""Per account."""
+
+
+def offers(context: Context, account: Account) -> list[Offer]:
+    """Return the organizations that the account may ask to join, the oldest first: those of its verified domains.
+
+    An account without an address of such a domain costs no statement, and learns nothing.
+    """
+    if not context.tenant.settings.organizations.enabled:
+        return []
+    by_domain = joined_domains.with_approval(context)
+    wanted = {by_domain[domain] for domain in joining.verified_domains(account) if domain in by_domain}
+    if wanted and account.has_organizations:
+        wanted -= {one.org_id for one in member_store.of_account(context, account.uid)}
+    if not wanted:
+        return []
+    held = requests.of_account(context, account.uid, wanted)
+    found = [one for one in store.by_ids(context, wanted) if one.is_active]
+    return [_offer(context, one, held.get(one.org_id)) for one in found]
+
+
+def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequest, Organization, bool]:
+    """Open the account's request; return it with the organization, and whether it is new. Repeating it changes nothing.
+
+    The organization decides as it is now: its domains are read again, and an address may have been removed meanwhile.
+
+    Raises:
+        UnknownOrganization: also where it exists and the account has no verified address of its domains, or is a member.
+        JoinRequestRefused: the last request was declined less than 30 days ago.
+    """
+    if not context.tenant.settings.organizations.enabled or not names.is_id(names.ORGANIZATION, org_id):
+        raise e.UnknownOrganization
+    context.spend("organization_ask", _ASKED, account.uid)
+    organization = store.locked(context, org_id)
+    current = account_store.by_uid(context, account.uid) if account_store.lock(context, account.uid) else None
+    if organization is None or current is None or not organization.is_active:
+        raise e.UnknownOrganization
+    domain = _shared_domain(context, organization, current)
+    if domain is None or member_store.of_account(context, current.uid, org_id):
+        raise e.UnknownOrganization
+    held = requests.of_account(context, current.uid, [org_id]).get(org_id)
+    if held is not None and held.is_open:
+        return held, organization, False
+    if held is not None and held.ends_at is not None and context.now < held.ends_at:
+        raise e.JoinRequestRefused
+    account_store.mark_member(context, current.uid)
+    request = requests.open_(context, current.uid, org_id, domain)
+    _record(context, "organization.join_requested", request, current.uid)
+    return request, organization, True
+
+
+def approve(
+    context: Context, org_id: str, request_id: str, by: str | None = None
+) -> tuple[JoinRequest, Organization, Account]:
+    """Make the account of an open request a member with the role of new members; of simultaneous approvals one succeeds.
+
+    `by`: the manager's uid, None for a server of the tenant.
+
+    Raises:
+        OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive.
+        UnknownJoinRequest: the organization has no such request.
+        JoinRequestClosed: it was decided, or the account is being deleted or has lost its address of the domain.
+        WrongDefaultMemberRole: there is no role of new members.
+        NoSeatLeft: members and open invitations take every seat.
+    """
+    organization = inviting.lock(context, org_id)
+    request = _require_open(context, organization, request_id)
+    account = account_store.by_uid(context, request.uid) if account_store.lock(context, request.uid) else None
+    if account is None or account.is_deleted or request.domain not in joining.verified_domains(account):
+        raise e.JoinRequestClosed
+    is_member = bool(member_store.of_account(context, account.uid, organization.org_id))
+    role_ids = memberships.default_role_ids(context, organization)
+    if not is_member and not role_ids:
+        raise e.WrongDefaultMemberRole
+    if not is_member and _is_full(context, organization):
+        raise e.NoSeatLeft
+    approved = _closed(requests.close(context, request, APPROVED, by))
+    if not is_member:
+        memberships.join(context, account, organization, role_ids)
+    _record(context, "organization.join_approved", approved, by)
+    return approved, organization, account
+
+
+def decline(
+    context: Context, org_id: str, request_id: str, by: str | None = None
+) -> tuple[JoinRequest, Organization, Account | None]:
+    """Decline an open request; the account, None if it is gone, can ask again after 30 days. Raises as `approve` does."""
+    organization = service.lock_active(context, org_id)
+    request = _require_open(context, organization, request_id)
+    declined = _closed(requests.close(context, request, DECLINED, by))
+    _record(context, "organization.join_declined", declined, by)
+    return declined, organization, account_store.by_uid(context, request.uid)
+
+
+def _offer(context: Context, organization: Organization, held: JoinRequest | None) -> Offer:
+    until = held.ends_at if held is not None else None
+    is_paused = until is not None and context.now < until
+    return Offer(organization, held is not None and held.is_open, until if is_paused else None)
+
+
+def _shared_domain(context: Context, organization: Organization, account: Account) -> str | None:
+    """Return a verified domain of the organization that the account has a verified address of, if it may ask by it."""
+    if not organization.policy.jit_policy.require_approval:
+        return None
+    held = domains.of_organizations(context, [organization.org_id])[organization.org_id]
+    owned = {one.domain for one in held if one.is_verified}
+    return min(owned & joining.verified_domains(account), default=None)
+
+
+def _is_full(context: Context, organization: Organization) -> bool:
+    if organization.seats is None:
+        return False
+    return invitations.taken_seats(context, organization) >= organization.seats
+
+
+def _require_open(context: Context, organization: Organization, request_id: str) -> JoinRequest:
+    is_id = names.is_id(names.JOIN_REQUEST, request_id)
+    request = requests.by_id(context, organization.org_id, request_id) if is_id else None
+    if request is None:
+        raise e.UnknownJoinRequest
+    if not request.is_open:
+        raise e.JoinRequestClosed
+    return request
+
+
+def _closed(request: JoinRequest | None) -> JoinRequest:
+    """Raise JoinRequestClosed if another decision came first."""
+    if request is None:
+        raise e.JoinRequestClosed
+    return request
+
+
+def _record(context: Context, event: str, request: JoinRequest, by: str | None) -> None:
+    facts = {"org_id": request.org_id, "account": request.uid, "join_request_id": request.join_request_id}
+    context.audit.record(event, uid=by, **facts, domain=request.domain)

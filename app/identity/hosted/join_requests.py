@@ -1,0 +1,64 @@
+"""The pages of requests to join an organization: people ask, managers decide."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract import hub_join_requests as contract
+from app.contract.hub_models import JoinableOrganization
+from app.identity.authentication.sign_in import sessions
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import join_request_store, own_members
+from app.identity.directory.organizations.join_request import OPEN, Offer
+from app.identity.hosted import account_settings, organization_views
+from app.identity.platform.context import Context
+from app.identity.programs.join_requests import service
+from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth.authorize import organization_choice
+from app.kit.clock import iso
+
+
+@contract.ask.implements
+def ask(context: Context, req: contract.AskToJoin) -> JoinableOrganization:
+    session, account = account_settings.require_account(context)
+    sessions.touch(context, session)
+    _, organization = service.ask(context, account, req.organization)
+    return organization_choice.joinable(Offer(organization, is_asked=True))
+
+
+@contract.read.implements
+def read(context: Context, req: contract.RequestsRequest) -> contract.RequestsResponse:
+    session, account = account_settings.require_account(context)
+    sessions.touch(context, session)
+    scope, size = own_members.managed(context, account, req.organization), contract.REQUESTS_PER_PAGE
+    found = join_request_store.page(context, req.organization, (size + 1, (req.page - 1) * size), OPEN)
+    return contract.RequestsResponse(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        requests=[
+            contract.RequestView(
+                id=one.request.join_request_id,
+                label=one.label,
+                domain=one.request.domain,
+                since=iso(one.request.created_at) or "",
+            )
+            for one in found[:size]
+        ],
+        has_more=len(found) > size,
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.decide.implements
+def decide(context: Context, req: contract.DecideRequest) -> contract.Decided:
+    session, account = account_settings.require_account(context)
+    sessions.touch(context, session)
+    own_members.managed(context, account, req.organization, for_change=True)
+    decision = service.approve if req.is_approved else service.decline
+    try:
+        _, other = decision(context, req.organization, req.request, account.uid)
+    except e.OrganizationInactive:
+        raise e.UnknownOrganization from None
+    return contract.Decided(label=_label(other))
+
+
+def _label(account: Account | None) -> str:
+    return oauth_views.person(account).label if account is not None else ""

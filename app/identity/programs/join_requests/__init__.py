@@ -1,0 +1,1 @@
+"""Requests to join organizations: people ask, managers and the tenant's servers decide."""

@@ -1,0 +1,45 @@
+"""The operations by which a tenant's servers decide requests to join organizations."""
+
+from __future__ import annotations
+
+from app.contract import organizations_join_requests as contract
+from app.identity.directory.organizations import join_request_store
+from app.identity.directory.organizations import service as organizations
+from app.identity.directory.organizations.join_request import JoinRequest
+from app.identity.directory.organizations.service import while_on
+from app.identity.platform.context import Context
+from app.identity.programs.join_requests import service
+from app.kit.clock import iso
+
+
+@contract.list_all.implements
+@while_on
+def list_all(context: Context, req: contract.ListJoinRequests) -> contract.JoinRequests:
+    org_id = organizations.require_active(context, req.org_id).org_id
+    found = join_request_store.page(context, org_id, req.window, req.status)
+    return contract.JoinRequests(data=[_view(one.request) for one in found])
+
+
+@contract.approve.implements
+@while_on
+def approve(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
+    return _view(service.approve(context, req.org_id, req.id)[0])
+
+
+@contract.decline.implements
+@while_on
+def decline(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
+    return _view(service.decline(context, req.org_id, req.id)[0])
+
+
+def _view(request: JoinRequest) -> contract.JoinRequest:
+    return contract.JoinRequest(
+        id=request.join_request_id,
+        uid=request.uid,
+        org_id=request.org_id,
+        domain_name=request.domain,
+        status=request.status,  # type: ignore[arg-type] # only these are stored
+        created_date=iso(request.created_at) or "",
+        decided_date=iso(request.decided_at),
+        decided_by=request.decided_by,
+    )

@@ -1,0 +1,86 @@
+"""Requests to join an organization with their emails: to managers when somebody asks, to the account when they decide."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.messages import MailKind
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.identifiers import normalize_email
+from app.identity.directory.organizations import join_requests, member_store
+from app.identity.directory.organizations.join_request import JoinRequest
+from app.identity.directory.organizations.organization import Organization
+from app.identity.messaging import service as messaging
+from app.identity.platform.context import Context
+from app.kit.limits import Rate
+
+LIST: Final = "/organizations"
+PAGE: Final = f"{LIST}/requests"
+MOST_MANAGERS: Final = 5
+"""Most managers who get an email about a request: the oldest members."""
+COOL_DOWN: Final = Rate(4, 3600)
+"""Requests of one organization that are emailed; managers find the others on the page."""
+
+
+def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequest, Organization]:
+    """Ask to join, and tell managers about a new request. Raises as `join_requests.ask` does."""
+    request, organization, is_new = join_requests.ask(context, account, org_id)
+    if is_new and _may_mail(context, organization):
+        address = _address(account, request.domain) or ""
+        facts = _facts(context, organization, f"{PAGE}?{urlencode({'id': organization.org_id})}")
+        for uid in member_store.managers(context, organization.org_id, MOST_MANAGERS):
+            _mail(context, MailKind.JOIN_REQUESTED, account_store.by_uid(context, uid), {**facts, "email": address})
+    return request, organization
+
+
+def approve(context: Context, org_id: str, request_id: str, by: str | None = None) -> tuple[JoinRequest, Account]:
+    """Approve a request, and tell the account. Raises as `join_requests.approve` does."""
+    request, organization, account = join_requests.approve(context, org_id, request_id, by)
+    _mail(context, MailKind.JOIN_APPROVED, account, _facts(context, organization, LIST), request.domain)
+    return request, account
+
+
+def decline(
+    context: Context, org_id: str, request_id: str, by: str | None = None
+) -> tuple[JoinRequest, Account | None]:
+    """Decline a request, and tell the account. Raises as `join_requests.decline` does."""
+    request, organization, account = join_requests.decline(context, org_id, request_id, by)
+    _mail(context, MailKind.JOIN_DECLINED, account, _facts(context, organization), request.domain)
+    return request, account
+
+
+def _may_mail(context: Context, organization: Organization) -> bool:
+    try:
+        context.spend("organization_ask_mail", COOL_DOWN, organization.org_id)
+    except e.TooManyRequests:
+        context.audit.record("organization.join_request_not_mailed", org_id=organization.org_id)
+        return False
+    return True
+
+
+def _facts(context: Context, organization: Organization, path: str = "") -> dict[str, str]:
+    return {
+        "organization": organization.display_name,
+        "organization_logo": organization.logo_url or "",
+        "url": f"{context.pages_url}{path}" if path else "",
+    }
+
+
+def _mail(
+    context: Context, kind: MailKind, account: Account | None, facts: dict[str, str], domain: str | None = None
+) -> None:
+    """Send an email to the account's verified address, if it has one; by preference its primary one."""
+    address = _address(account, domain) if account is not None and not account.is_deleted else None
+    if address is not None:
+        messaging.mail(context, kind, address, account=account, facts=facts)
+
+
+def _address(account: Account, domain: str | None) -> str | None:
+    """Return the account's primary address if it is verified, else a verified one of the domain."""
+    if account.email and is_verified(account, account.email):
+        return account.email
+    verified = (entry["Value"] for entry in account.emails if is_verified(account, entry["Value"]))
+    return next((one for one in verified if (normalize_email(one) or "").rpartition("@")[2] == domain), None)
