@@ -41,6 +41,10 @@ class Claim:
     def mails(self) -> list[dict[str, Any]]:
         return mails_to(self.business.tenant.services, self.business.tenant.tenant_id, self.owner)
 
+    @property
+    def tenant(self) -> str:
+        return self.business.tenant.name.title()
+
     def subjects(self) -> list[str]:
         return [one["subject"] for one in self.mails()]
 
@@ -95,7 +99,7 @@ def test_first_record_wins_and_other_claims_get_the_reason(first: Claim, second:
     publish(fake_dns, first)
     answered(first.verify())
     assert second.state == ("failed", "verified_elsewhere")
-    assert second.subjects() == [f"Another organization verified {NAME}"]
+    assert second.subjects() == [f"Another organization on {second.tenant} verified {NAME}"]
     assert "Globex" not in second.mails()[0]["html"]
     assert f"/organizations/domains?id={second.org}" in second.mails()[0]["html"]
     assert first.mails() == []
@@ -111,7 +115,7 @@ def test_contested_domain_stays_with_its_first_owner(first: Claim, second: Claim
     assert "Globex" not in answer.text
     assert second.state == ("failed", "verified_elsewhere")
     assert first.state == ("verified", "contested")
-    assert first.subjects() == [f"Another organization tried to verify {NAME}"]
+    assert first.subjects() == [f"Another organization on {first.tenant} tried to verify {NAME}"]
     assert "Hazel" not in first.mails()[0]["html"]
     assert refused(first.verify()) == (400, 8156)
     assert first.state == ("verified", None)
@@ -139,7 +143,7 @@ def test_taken_over_domain_is_lost_by_its_former_owner(first: Claim, second: Cla
     publish(fake_dns, second)
     answered(second.verify())
     assert (first.state, second.state) == (("failed", "record_lost"), ("verified", None))
-    assert first.subjects() == [f"{NAME} is no longer verified"]
+    assert first.subjects() == [f"{NAME} is no longer verified on {first.tenant}"]
 
 
 def test_vanished_record_is_noticed_at_next_verification(first: Claim, fake_dns: FakeDns) -> None:
@@ -151,7 +155,7 @@ def test_vanished_record_is_noticed_at_next_verification(first: Claim, fake_dns:
     assert first.state == ("failed", "record_lost")
     assert refused(first.verify()) == (400, 8168)
     assert first.state == ("failed", "record_lost")
-    assert first.subjects() == [f"{NAME} is no longer verified"]
+    assert first.subjects() == [f"{NAME} is no longer verified on {first.tenant}"]
     publish(fake_dns, first)
     answered(first.verify())
     assert first.state == ("verified", None)

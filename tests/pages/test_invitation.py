@@ -213,7 +213,7 @@ def turn_off(guest: Guest) -> None:
 @pytest.mark.parametrize(
     ("act", "heading", "sentence"),
     [
-        (revoke, "Invitation withdrawn", "Ask the person who invited you for a new invitation."),
+        (revoke, "Invitation revoked", "Ask the person who invited you for a new invitation."),
         (expire, "Invitation expired", "Invitations expire after 7 days."),
         (deactivate, "Organization not active", "Nobody can join right now."),
         (delete, "Link incomplete", "Open the link in your latest invitation email"),

@@ -59,7 +59,7 @@ class CreateForm(HubForm):
 
 NAME_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.OrganizationNameTaken: _l("This name is taken. Choose another one."),
-    e.BadField: _l("Use letters of one alphabet in each word, and no invisible characters."),
+    e.BadField: _l("Use letters from one alphabet in each word, and no invisible characters."),
 }
 _FAILED: Final = Notice(_l("Something went wrong"), _l("Nothing was changed. Try again, or get help."))
 _NOTICES: Final[dict[type[ApiError], Notice]] = {

@@ -87,7 +87,7 @@ class SettingsForm(PasswordConfirmationForm):
             self.add_error("name", _l("This name is taken. Choose another one."))
         elif isinstance(refusal, e.BadField):
             field = "display_name" if "Display" in refusal.description else "name"
-            self.add_error(field, _l("Use letters of one alphabet in each word, and no invisible characters."))
+            self.add_error(field, _l("Use letters from one alphabet in each word, and no invisible characters."))
         else:
             return super().add_refusal(refusal)
         return True
@@ -110,7 +110,7 @@ class DeletionForm(PasswordConfirmationForm):
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the refusal to its field; return whether there is a field for it."""
         if isinstance(refusal, e.BadField):
-            self.add_error("name", _l("That’s not the name of this organization."))
+            self.add_error("name", _l("Enter the organization’s name exactly as shown."))
             return True
         return super().add_refusal(refusal)
 
@@ -204,7 +204,7 @@ def _parts(members: int, domains: int, connections: int, invitations: int) -> tu
         _n("%(num)s membership", "%(num)s memberships", members),
         _n("%(num)s email domain", "%(num)s email domains", domains) if domains else "",
         _n("%(num)s sign-in connection", "%(num)s sign-in connections", connections) if connections else "",
-        _n("%(num)s open invitation", "%(num)s open invitations", invitations) if invitations else "",
+        _n("%(num)s pending invitation", "%(num)s pending invitations", invitations) if invitations else "",
     )
 
 
