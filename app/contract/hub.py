@@ -77,7 +77,7 @@ class RelyingPartyView(Wire):
     home: str | None = None  # where "back to the app" and "start again" lead
     logo: str | None = None
     redirect_origin: str | None = (
-        None  # scheme://host[:port] of the redirect address, or its bare scheme: for form-action
+        None  # of the redirect address: scheme://host[:port] or the bare scheme, for form-action
     )
     policy: str | None = None
     terms: str | None = None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
+from werkzeug.test import TestResponse
 
+from app.contract.tenant_file import DEVICE_GRANT
 from tests.support.identity_service import on_one_database
 from tests.support.oauth_world import World
-from tests.support.relying_party import Person, RelyingParty, claims_in
+from tests.support.relying_party import Person, RelyingParty, claims_in, code_of
+from tests.support.signed_requests import Signer, client_key, public_jwks
 from tests.support.tenant_server import refused
 
 pytestmark = on_one_database
@@ -104,6 +107,54 @@ def test_two_resources_are_refused(world: World, ada: Person) -> None:
     code = world.browser().code(shop, ada, resource=ORDERS)
     answer = shop.redeem(code, resource=STOCK)
     assert (answer.json or {})["error"] == "invalid_target"
+
+
+def test_several_resources_have_their_own_error_at_each_endpoint(world: World, ada: Person) -> None:
+    """RFC 8707 section 2: the parameter may be repeated, unlike others; which we refuse (decisions/0142)."""
+    grants = ["authorization_code", "refresh_token", DEVICE_GRANT]
+    shop = world.application("shop", resources=[ORDERS, STOCK], grant_types=grants)
+    both = [("resource", ORDERS), ("resource", STOCK)]
+    own = [(name, value) for name, value in shop.client_credentials().items() if value is not None]
+    code = world.browser().code(shop, ada)
+    redeem = [("grant_type", "authorization_code"), ("code", code), ("redirect_uri", shop.redirect_uri)]
+    pushed = [(name, value) for name, value in shop.authorization_parameters().items() if value and name != "client_id"]
+    for path, form in (("token", redeem), ("par", pushed), ("device", [])):
+        answer = encoded(shop, path, [*own, *form, *both])
+        assert (answer.status_code, (answer.json or {})["error"]) == (400, "invalid_target"), path
+        other = encoded(shop, path, [*own, *form, *both, ("scope", "openid"), ("scope", "email")])
+        assert (other.json or {})["error"] == "invalid_request", path
+    for path in ("introspect", "revoke"):
+        answer = encoded(shop, path, [*own, ("token", "x"), *both])
+        assert (answer.status_code, (answer.json or {})["error"]) == (400, "invalid_request"), path
+
+
+def encoded(client: RelyingParty, path: str, form: list[tuple[str, str]]) -> TestResponse:
+    """Post a form in which names may be repeated."""
+    form_type = "application/x-www-form-urlencoded"
+    return client.wsgi.post(f"/api/oidc/{path}", data=urlencode(form), content_type=form_type, base_url=client.hub_url)
+
+
+def test_resource_reaches_the_token_of_each_request(world: World, ada: Person) -> None:
+    """Pushed, in a signed request object, where it may be a list, and of a device."""
+    key = client_key("ES256")
+    grants = ["authorization_code", DEVICE_GRANT]
+    shop = world.application(
+        "shop", access_token_format="jwt", resources=[ORDERS], grant_types=grants, jwks=public_jwks(key)
+    )
+    browser = world.browser().signed_in(ada)
+    taken = (shop.push(resource=ORDERS).json or {})["request_uri"]
+    signed = [Signer(shop).request_object(resource=value) for value in (ORDERS, [ORDERS])]
+    for asked in ({"request_uri": taken}, *({"request": text} for text in signed)):
+        step = browser.authorize({"client_id": shop.client_id, **asked})
+        held = shop.redeem(code_of(step)).json or {}
+        assert claims_in(held["access_token"])["aud"] == ORDERS
+    device = shop.start_device(resource=ORDERS).json or {}
+    browser.allow_device(browser.type_code(device["user_code"]).attempt)
+    held = shop.poll(device["device_code"]).json or {}
+    assert claims_in(held["access_token"])["aud"] == ORDERS
+    several = Signer(shop).request_object(resource=[ORDERS, STOCK])
+    step = browser.authorize({"client_id": shop.client_id, "request": several})
+    assert "error=invalid_target" in (step.address or "")
 
 
 def test_refresh_for_removed_resource_is_refused(world: World, ada: Person) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hmac
 from base64 import b64decode
 from binascii import Error as NotBase64
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, unquote_plus
 
-from app.contract.errors_oauth import InvalidClient, InvalidRequest, UnauthorizedClient
+from app.contract.errors_oauth import InvalidClient, InvalidRequest, InvalidTarget, UnauthorizedClient
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import rate_limits
@@ -41,14 +42,15 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
     """Authenticate and return the client; a public client sends only its id.
 
     Raises:
-        InvalidRequest: a parameter comes twice, two methods at once, or no client_id or no secret where the address names the
+        InvalidTarget: several resources (decisions/0142).
+        InvalidRequest: another parameter comes twice, two methods at once, or no client_id or no secret where the address names the
             application.
         InvalidClient: the client is unknown, inactive, or not the application that the address names; at the tenant-wide
             addresses also a missing client_id, a wrong or missing secret, and another method than the registered one.
         UnauthorizedClient: the secret is wrong, at addresses that name the application and at those of machine tokens (seed).
         SlowDown: too many refusals of this address, or of this client at it.
     """
-    _refuse_repeated(raw)
+    _refuse_repeated(context, raw)
     presented = credentials(raw, body)
     if presented is None:
         raise _missing(raw, "client_id")
@@ -96,12 +98,21 @@ def is_addressed_by(client: Application, raw: RawRequest) -> bool:
     return client.name.lower() == app.lower() and client.settings.protocol == protocol
 
 
-def _refuse_repeated(raw: RawRequest) -> None:
-    """Refuse repeated parameters (RFC 6749 section 3.2): two parsers could pick different values."""
+def _refuse_repeated(context: Context, raw: RawRequest) -> None:
+    """Refuse repeated parameters (RFC 6749 section 3.2): two parsers could pick different values.
+
+    `resource` alone may be repeated (RFC 8707 section 2), which has an error of its own where several are not served.
+    """
     if raw.media_type not in Accept.FORM.value:
         return
     names = [name.lower() for name, _ in parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MAX_FIELDS)]
-    if len(set(names)) != len(names):
+    repeated = {name for name, count in Counter(names).items() if count > 1}
+    is_several = (
+        context.operation is not None and InvalidTarget in context.operation.errors and repeated == {"resource"}
+    )
+    if is_several:
+        raise InvalidTarget("Name one resource.")
+    if repeated:
         raise InvalidRequest("A parameter is given more than once.")
 
 

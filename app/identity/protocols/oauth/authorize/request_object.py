@@ -143,7 +143,12 @@ def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:
 
 
 def _as_text(value: Any) -> str:
-    """Return a parameter as the query would spell it; `claims` and other objects are JSON."""
+    """Return a parameter as the query would spell it: `claims` and other objects as JSON, a list of one text as the text.
+
+    `resource` may be such a list (RFC 8707 section 2).
+    """
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     return value if isinstance(value, str) else json.dumps(value)
 
 
