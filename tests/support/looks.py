@@ -87,7 +87,8 @@ WATCH = """(doc, _, frame) => {
     win.getSelection().removeAllRanges();
 }"""
 STOPS = """doc => [...doc.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, iframe")]
-    .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled).length"""
+    .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled)
+    .filter(each => each.type !== "radio" || each.checked || !each.form.querySelector("[type=radio]:checked")).length"""
 BEGIN = """() => {
     const end = document.querySelector("#end");
     end.addEventListener("focus", () => window.isOver = true);
