@@ -84,7 +84,8 @@ class SettingsForm(PasswordConfirmationForm):
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the refusal to its field; return whether there is a field for it."""
         if isinstance(refusal, e.OrganizationNameTaken):
-            self.add_error("name", _l("This name is taken. Choose another one."))
+            field = "display_name" if "Display" in refusal.description else "name"
+            self.add_error(field, _l("This name is taken. Choose another one."))
         elif isinstance(refusal, e.BadField):
             field = "display_name" if "Display" in refusal.description else "name"
             self.add_error(field, _l("Use letters from one alphabet in each word, and no invisible characters."))

@@ -10,6 +10,7 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import member_store, memberships, names, own_members, role_store, service
 from app.identity.directory.organizations import store as organization_store
+from app.identity.directory.organizations.invitation_link import InvitationLink
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
 
@@ -64,18 +65,21 @@ def inviter(context: Context, uid: str) -> Account | None:
 def is_backed(context: Context, organization: Organization, invitation: Backed) -> bool:
     """Return whether the member who invited on the account pages may still give these roles; True for those of servers.
 
-    Otherwise a manager who lost the role could return by an invitation made before.
+    Otherwise a manager who lost the role could return by an invitation made before, and one whose account was blocked could go on
+    letting people in. A role that became one of owners is given to nobody by a link.
     """
     if not invitation.is_managed:
         return True
     account = inviter(context, invitation.inviter_uid)
-    if account is None:
+    if account is None or not account.is_active or account.login_disabled:
         return False
     try:
         scope = own_members.managed(context, account, organization.org_id)
     except e.UnknownOrganization:
         return False
     role_ids = remaining_roles(context, organization, invitation.role_ids)
+    if isinstance(invitation, InvitationLink):
+        return all(own_members.can_share_role(context, scope, one) for one in role_ids)
     return own_members.can_give_roles(context, scope, role_ids)
 
 

@@ -18,6 +18,7 @@ from app.identity.directory.organizations import (
     own_members,
     owner_role,
     service,
+    store,
 )
 from app.identity.directory.organizations.organization import OWN, Organization
 from app.identity.platform.context import Context
@@ -65,8 +66,18 @@ def create(context: Context, account: Account, name: str) -> Organization:
 def change(
     context: Context, actor: Account, org_id: str, *, name: str, display_name: str, logo: str | None, color: str | None
 ) -> Organization:
-    """Change name and look. Raises UnknownOrganization, OwnersOnly, BadField, OrganizationNameTaken."""
+    """Change name and look.
+
+    Raises:
+        UnknownOrganization, OwnersOnly, BadField, TooManyRequests.
+        OrganizationNameTaken: also for a display name that is the name of another organization, whose invitations it could imitate.
+    """
     held = _owned(context, actor, org_id)
+    if not all(is_name_of(held, one) for one in (name, display_name or held.name)):
+        context.spend("organization_create", _CREATIONS, actor.uid)
+    namesake = store.by_name(context, display_name) if display_name else None
+    if namesake is not None and namesake.org_id != org_id:
+        raise e.OrganizationNameTaken("The Display.Name is the name of another organization.")
     look = {**held.display, "Name": display_name or None, "LogoURL": logo, "Color": color}
     wanted = UpdateOrganization(org_id=org_id, name=name, display=Display.model_validate(look))
     return service.update(context, wanted, by=actor.uid)

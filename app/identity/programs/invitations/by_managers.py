@@ -30,6 +30,8 @@ from app.kit.limits import Rate
 
 _RATE: Final = Rate(200, 3600)
 """Invitations of one organization from the account pages, so that it does not send mass mail."""
+_OF_PERSON: Final = Rate(400, 3600)
+"""Invitations by one person: organizations that people create and delete would each have a limit of their own."""
 
 
 def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str], role_id: str) -> list[Result]:
@@ -41,6 +43,7 @@ def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str],
     _require_role(context, own_members.managed(context, actor, org_id, for_change=True), role_id)
     for _ in emails:
         context.spend("organization_invitations", _RATE, org_id)
+        context.spend("invitations_of_person", _OF_PERSON, actor.uid)
     wanted = [Wanted(one, [role_id], actor.uid, is_managed=True) for one in emails]
     return service.create_many(context, org_id, wanted)
 

@@ -132,8 +132,11 @@ def refuse_url(context: Context, url: str | None) -> None:
 
 
 def link(context: Context, invitation: Invitation | InvitationLink, token: str) -> str:
-    """Return the address with a token: of the hosted page, or of the application's own with `invitation_token`."""
-    if invitation.url:
+    """Return the address with a token: of the hosted page, or of the application's own with `invitation_token`.
+
+    A page that the tenant has taken off its allow list since then gets no token.
+    """
+    if invitation.url and allowed_addresses.is_allowed_in_mail(context, invitation.url):
         return allowed_addresses.with_query(invitation.url, **{PARAMETER: token})
     return allowed_addresses.own_link(context, PAGE, token)
 
