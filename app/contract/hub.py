@@ -76,9 +76,7 @@ class RelyingPartyView(Wire):
     client_id: str
     home: str | None = None  # where "back to the app" and "start again" lead
     logo: str | None = None
-    redirect_origin: str | None = (
-        None  # of the redirect address: scheme://host[:port] or the bare scheme, for form-action
-    )
+    redirect_origin: str | None = None  # scheme://host[:port] of the redirect address, or its bare scheme
     policy: str | None = None
     terms: str | None = None
 

@@ -72,6 +72,11 @@ def test_wrong_code_has_an_error_at_the_field(visitor: Visitor, typed: str, erro
     assert page.form("Continue").fields["user_code"] == typed
 
 
+def test_too_many_codes_are_refused_calmly(visitor: Visitor) -> None:
+    pages = [visitor.open("/device").press("Continue", user_code="BBBB-BBBB") for _ in range(21)]
+    assert (pages[0].status, pages[-1].status, pages[-1].heading) == (422, 429, "Too many attempts")
+
+
 def test_expired_question_offers_a_new_code(
     visitor: Visitor, new_visitor: NewVisitor, ada: Person, held: dict[str, Any]
 ) -> None:
