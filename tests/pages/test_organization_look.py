@@ -173,3 +173,31 @@ def test_owner_changes_the_colour(company: Company, visitor: Visitor, app: Relyi
     assert "Saved" in visitor.open(f"/organizations/settings?id={globex}").press("Save", color="").text
     visitor.forget("session")
     assert "Globex Gardens" in visitor.authorize(app, organization="globex").text
+
+
+def test_pages_after_the_password_show_the_look(
+    world: World, company: Company, visitor: Visitor, app: RelyingParty, globex: str
+) -> None:
+    world.change_settings(two_factor="required", second_factors={"email": False, "passkey": False})
+    page = visitor.authorize(app, organization="globex")
+    after = page.press("Sign in", identifier=company.ada.email, password=company.ada.password)
+    assert after.address.partition("?")[0].endswith("/second-factor")
+    assert shows_globex(after)
+
+
+def test_look_of_an_invitation_stays_until_its_end(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Any
+) -> None:
+    world = new_world()
+    key, secret = world.api_key, world.api_secret
+    business = Inviting(TenantServer(world.services, identity_app, world.tenant_id, world.name, key, secret))
+    business.send("PUT", f"/v2/manage/organizations/{business.org}", {"Display": LOOK})
+    business.invite()
+    world.person(GUEST)
+    visitor = new_visitor_at(world)
+    page = visitor.open(f"/auth.aspx?invitation_token={business.token()}").press("Sign in to join")
+    assert page.heading == "Sign in to Globex Gardens"
+    assert shows_globex(page.press("Sign in", identifier=GUEST, password="wrong"))
+    joined = page.press("Sign in", identifier=GUEST, password="correct horse 7")
+    assert joined.heading == "Your profile"
+    assert not shows_globex(joined)
