@@ -27,7 +27,7 @@ tenants:
         client_secret: "{secret}"
         redirect_uris: ["{callback}"]
         post_logout_redirect_uris: ["{bye}"]
-        grant_types: [authorization_code, refresh_token]
+        grant_types: [authorization_code, refresh_token, "urn:ietf:params:oauth:grant-type:device_code"]
         token_endpoint_auth_method: client_secret_basic
       - name: phone
         protocol: openid
@@ -35,7 +35,7 @@ tenants:
         application_type: native
         redirect_uris: ["{callback}"]
         post_logout_redirect_uris: ["{bye}"]
-        grant_types: [authorization_code, refresh_token]
+        grant_types: [authorization_code, refresh_token, "urn:ietf:params:oauth:grant-type:device_code"]
         token_endpoint_auth_method: none
     accounts:
       - {{email: ada@example.com, password: {password}, email_verified: true, first_name: Ada, last_name: Lovelace}}

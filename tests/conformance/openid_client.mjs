@@ -58,6 +58,13 @@ const tokens = await client.authorizationCodeGrant(config, back, {
 });
 const claims = tokens.claims();
 const person = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
+const pushed = await client.buildAuthorizationUrlWithPAR(config, { redirect_uri: callback, scope: "openid", state, ...pkce });
+const at_push = await visit(pushed, callback);
+const by_push = await client.authorizationCodeGrant(config, at_push, { pkceCodeVerifier: verifier, expectedState: state });
+const device = await client.initiateDeviceAuthorization(config, { scope: "openid email" });
+const decided = await visit(device.verification_uri_complete, new URL("/device/done", device.verification_uri).href);
+const of_device = await client.pollDeviceAuthorizationGrant(config, device);
+const also = { is_pushed: pushed.search.includes("request_uri="), by_push: by_push.claims().sub, of_device: of_device.claims().sub };
 const renewed = await client.refreshTokenGrant(config, tokens.refresh_token);
 const introspection = secret ? await client.tokenIntrospection(config, renewed.access_token) : null;
 await client.tokenRevocation(config, renewed.access_token);
@@ -79,5 +86,5 @@ try {
 } catch (refusal) {
   silent_error = refusal.error;
 }
-write({ claims, person, introspection, is_revoked, is_rotated: renewed.refresh_token !== tokens.refresh_token, ended: String(ended), silent_error });
+write({ ...also, decided: String(decided), claims, person, introspection, is_revoked, is_rotated: renewed.refresh_token !== tokens.refresh_token, ended: String(ended), silent_error });
 process.exit(0);

@@ -41,6 +41,9 @@ def test_openid_client_completes_the_whole_flow(provider: Provider, visitor: Vis
     assert report["claims"]["aud"] == provider.client_id
     assert report["person"]["email"] == "ada@example.com"
     assert report["person"]["given_name"] == "Ada"
+    assert report["is_pushed"]
+    assert report["decided"].endswith("state=allowed")
+    assert report["by_push"] == report["of_device"] == report["claims"]["sub"]
     assert report["is_rotated"]
     assert report["is_revoked"]
     assert report["ended"] == f"{BYE}?state=bye%20now"

@@ -76,7 +76,8 @@ class Visitor:
     def _fill_in(self, page: httpx.Response) -> httpx.Response:
         reader = Reader()
         reader.feed(page.text)
-        form = next((one for one in reader.forms if one.method == "post" and "/locale" not in one.action), None)
+        others = ("/locale", "/switch-account")
+        form = next((one for one in reader.forms if one.method == "post" and not one.action.startswith(others)), None)
         assert form is not None, f"{page.url} has no form: {page.text[:800]}"
         self.pages.append(page.url.path)
         known = {name: value for name, value in self._answers.items() if name in form.values}
