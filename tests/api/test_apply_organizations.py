@@ -24,6 +24,7 @@ ACME: dict[str, Any] = {
     "roles": [{"name": "Buyer", "permissions": ["orders:create", "orders:read"]}],
     "domains": [{"name": "acme.example", "verified": True}, {"name": "acme.test"}],
     "policies": {
+        "join_needs_approval": True,
         "default_role": "Buyer", "seats": 25, "second_factor": "force", "password": {"min_length": 12}, "access_token_seconds": 600,
         "allowed_methods": ["password"],
     },
@@ -76,6 +77,7 @@ def test_file_creates_organizations_with_their_parts(business: Business) -> None
     policies = made["Policies"]
     assert policies["MemberPolicy"] == {"DefaultMemberRole": roles["Buyer"]["Id"], "Seats": 25}
     assert policies["MFAPolicy"] == {"EnforcementMode": "force"}
+    assert policies["JITPolicy"]["RequireApproval"] is True
     assert policies["PasswordPolicy"]["MinLength"] == 12
     assert policies["SessionPolicy"]["AccessTokenTTL"] == 600
     assert policies["MethodPolicy"] == {"AllowedMethods": ["password"]}

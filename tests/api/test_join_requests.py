@@ -253,7 +253,7 @@ def test_seats_bound_approvals(joining: Joining) -> None:
     assert joining.decide("owner", request) == (200, None)
 
 
-def test_member_by_another_way_keeps_its_roles(joining: Joining) -> None:
+def test_account_that_became_a_member_keeps_its_roles(joining: Joining) -> None:
     request = joining.open_request()
     answered(joining.team.company.business.assign(joining.ada.uid, joining.team.org, joining.team.roles["Editor"]))
     assert joining.requests(status="open") == []
