@@ -289,6 +289,13 @@ def test_emails_to_managers_are_bounded(joining: Joining) -> None:
     assert len(joining.requests(status="open")) == COOL_DOWN.amount + 2
 
 
+def test_blocked_manager_gets_no_email(joining: Joining) -> None:
+    joining.team.people["manager"].close()
+    joining.open_request()
+    assert joining.subjects("manager@globex.test") == []
+    assert joining.subjects("owner@globex.test") == ["Someone asked to join Globex"]
+
+
 def test_requests_and_decisions_are_audited(joining: Joining, services: Services) -> None:
     request = joining.open_request()
     joining.decide("manager", request)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 from urllib.parse import urlencode
 
@@ -21,6 +23,8 @@ LIST: Final = "/organizations"
 PAGE: Final = f"{LIST}/requests"
 MOST_MANAGERS: Final = 5
 """Most managers who get an email about a request: the oldest members."""
+_MOST_READ: Final = 4 * MOST_MANAGERS
+"""Most managers who are looked at: some may be blocked, or have no verified address."""
 COOL_DOWN: Final = Rate(4, 3600)
 """Requests of one organization that are emailed; managers find the others on the page."""
 
@@ -31,8 +35,8 @@ def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequest, O
     if is_new and _may_mail(context, organization):
         address = _address(account, request.domain) or ""
         facts = _facts(context, organization, f"{PAGE}?{urlencode({'id': organization.org_id})}")
-        for uid in member_store.managers(context, organization.org_id, MOST_MANAGERS):
-            _mail(context, MailKind.JOIN_REQUESTED, account_store.by_uid(context, uid), {**facts, "email": address})
+        for manager in islice(_managers(context, organization), MOST_MANAGERS):
+            _mail(context, MailKind.JOIN_REQUESTED, manager, {**facts, "email": address})
     return request, organization
 
 
@@ -50,6 +54,14 @@ def decline(
     request, organization, account = join_requests.decline(context, org_id, request_id, by)
     _mail(context, MailKind.JOIN_DECLINED, account, _facts(context, organization), request.domain)
     return request, account
+
+
+def _managers(context: Context, organization: Organization) -> Iterator[Account]:
+    """Yield the managers who can sign in and decide, the oldest members first."""
+    for uid in member_store.managers(context, organization.org_id, _MOST_READ):
+        account = account_store.by_uid(context, uid)
+        if account is not None and account.is_active and not account.login_disabled and _address(account, None):
+            yield account
 
 
 def _may_mail(context: Context, organization: Organization) -> bool:
