@@ -5,10 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.error_groups import REAUTHENTICATION
 from app.contract.hub import AccountView
+from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_models import JoinableOrganization
 from app.contract.hub_organizations import Id, OwnOrganization
-from app.contract.operations import hub_operation
+from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import From, Wire
 
 REQUESTS_PER_PAGE = 25
@@ -38,13 +40,15 @@ class RequestsResponse(AccountView):
     has_more: bool = False  # there is a next page
 
 
-class DecideRequest(Wire):
+class DecideRequest(WithPassword):
+    """An approval gives access, so it needs a recent authentication or the password; declining needs neither."""
+
     organization: Id
     request: Id
     is_approved: bool
 
 
-class Decided(Wire):
+class Decided(SessionRenewal):
     label: str  # of the account
 
 
@@ -61,9 +65,9 @@ read = hub_operation(
     summary="Read a page of the open requests to join an organization that the account manages.",
 )  # fmt: skip
 decide = hub_operation(
-    "hub.decide_join_request", f"POST {_OWN}/requests", DecideRequest, Decided,
+    "hub.decide_join_request", f"POST {_OWN}/requests", DecideRequest, Decided, hashing=HASHES_SECRETS,
     errors=(
-        e.NotAuthenticated, e.UnknownOrganization, e.UnknownJoinRequest, e.JoinRequestClosed, e.WrongDefaultMemberRole, e.NoSeatLeft,
+        *REAUTHENTICATION, e.UnknownOrganization, e.UnknownJoinRequest, e.JoinRequestClosed, e.WrongDefaultMemberRole, e.NoSeatLeft,
         e.UnknownMember,
     ),
     summary="Approve or decline a request to join an organization that the account manages.",

@@ -10,6 +10,7 @@ import pytest
 from app.contract import errors as e
 from app.identity.directory.organizations.self_service import _CREATIONS
 from tests.support.invitations import LOOK_UP, PATH, Inviting, inviting
+from tests.support.joining import Joining
 from tests.support.members import OWN, Team, refused
 from tests.support.organizations import ROLES
 from tests.support.tenant_server import NewTenantServer, answered
@@ -107,3 +108,24 @@ def test_display_name_of_another_organization_is_refused(team: Team, name: str) 
     team.company.business.create("Initech")
     assert team.send("owner", "/settings", Name="Globex", DisplayName=name) == refused(e.OrganizationNameTaken)
     assert team.send("owner", "/settings", Name="Globex", DisplayName="GLOBEX") == (200, None)
+
+
+def test_approval_needs_recent_authentication(joining: Joining) -> None:
+    manager, request = joining.team.browser("manager"), joining.open_request()
+    joining.team.company.world.services.clock.advance(minutes=6)  # type: ignore[attr-defined] # the tests' clock
+
+    def decide(**members: Any) -> tuple[int, Any]:
+        body = {"Organization": joining.team.org, "Request": request, "IsApproved": True, **members}
+        return refusal(manager.send("POST", f"{OWN}/requests", json.dumps(body).encode()))
+
+    assert decide() == refused(e.WrongCurrentPassword)
+    assert decide(Password="wrong horse 7") == refused(e.WrongCurrentPassword)
+    assert [one["Status"] for one in joining.requests()] == ["open"]
+    assert decide(Password=joining.team.people["manager"].password) == (200, None)
+
+
+def test_decline_needs_no_recent_authentication(joining: Joining) -> None:
+    manager, request = joining.team.browser("manager"), joining.open_request()
+    joining.team.company.world.services.clock.advance(minutes=6)  # type: ignore[attr-defined] # the tests' clock
+    body = {"Organization": joining.team.org, "Request": request, "IsApproved": False}
+    assert refusal(manager.send("POST", f"{OWN}/requests", json.dumps(body).encode())) == (200, None)

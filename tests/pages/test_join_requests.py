@@ -134,3 +134,13 @@ def test_silent_request_cannot_ask(joining: Joining, world: World, visitor: Visi
     app = world.application("Crm", organization_usage="require")
     sign_in(visitor, app, joining.ada)
     assert visitor.authorize(app, prompt="none").query["error"] == "interaction_required"
+
+
+def test_approval_asks_for_the_password_later(joining: Joining, new_visitor: NewVisitor) -> None:
+    joining.open_request()
+    page = requests_page(joining, new_visitor)
+    joining.team.company.world.services.clock.advance(minutes=6)  # type: ignore[attr-defined] # the tests' clock
+    asked = page.press("Approve")
+    assert (asked.status, "Your password" in asked.text) == (401, True)
+    approved = asked.press("Approve", password=joining.team.people["manager"].password)
+    assert "Request approved" in approved.text

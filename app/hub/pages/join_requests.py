@@ -15,7 +15,13 @@ from app.contract import errors as e
 from app.contract import hub_join_requests as contract
 from app.hub import journey, oidc_client
 from app.hub.brand import initials
-from app.hub.forms.base import HubForm
+from app.hub.forms.account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    redirect_to_confirmation,
+    refusal_notice,
+)
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
@@ -29,8 +35,8 @@ ADDRESS: Final = f"{LIST}/requests"
 _APPROVE, _DECLINE = "approve-", "decline-"
 
 
-class DecisionForm(HubForm):
-    """Two buttons per request: their names are the decision and the id of the request."""
+class DecisionForm(PasswordConfirmationForm):
+    """Two buttons per request: their names are the decision and the id of the request. An approval may need the password."""
 
     organization = HiddenField()
 
@@ -100,6 +106,9 @@ class JoinRequestsPage(Page):
             "some": some,
             "none": replace(some, requests=()),
             "second page": replace(some, number=2, has_more=True),
+            "with the password": replace(
+                some, form=DecisionForm(data={"organization": "org_9", "account": "ada@example.com", "asks": NEEDED})
+            ),
             "token": replace(some, form=DecisionForm(data={"organization": "org_9"}).with_token_error()),
             **{f"after {result}": replace(some, problem=notice) for result, notice in _RESULTS.items()},
             **{kind.__name__: replace(some, problem=notice) for kind, notice in _NOTICES.items()},
@@ -125,8 +134,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
 def show_join_requests() -> Response:
     requested, text = request.args.get("id", "")[:64], request.args.get("page", "1")
     number = min(int(text), 100_000) if text.isascii() and text.isdecimal() and len(text) <= 6 and int(text) else 1
-    form = DecisionForm(formdata=None, data={"organization": requested})
-    return _list(form, requested, number, _RESULTS.get(request.args.get("done", "")))
+    return _list(None, requested, number, _RESULTS.get(request.args.get("done", "")))
 
 
 @pages.post(ADDRESS)
@@ -136,21 +144,31 @@ def submit_join_request() -> Response:
     if not form.validate() or decision is None:
         return _list(form, organization, 1, None, form.error_status)
     asked, is_approved = decision
-    change = contract.DecideRequest(organization=organization, request=asked, is_approved=is_approved)
+    change = contract.DecideRequest(
+        organization=organization, request=asked, is_approved=is_approved, password=form.current_password
+    )
     try:
-        api()(contract.decide, change)
+        decided = api()(contract.decide, change)
     except (e.JoinRequestClosed, e.UnknownJoinRequest, e.UnknownMember):
         if not is_approved:  # declined already, by a double submit or another manager
             return journey.redirect_to(_of(organization))
         return _list(form, organization, 1, _NOTICES[e.JoinRequestClosed], 409)
     except (e.NoSeatLeft, e.WrongDefaultMemberRole) as refusal:
         return _list(form, organization, 1, _NOTICES[type(refusal)], refusal.status)
-    except (e.NotAuthenticated, e.UnknownOrganization):
+    except e.NotAuthenticated:  # or the password does not suffice
+        return redirect_to_confirmation(_of(organization)) if current_visit().session else _elsewhere(organization)
+    except e.UnknownOrganization:
         return _elsewhere(organization)
+    except ApiError as refusal:
+        notice = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return _list(form, organization, 1, notice, refusal.status)
+    current_visit().renew(decided.session)
     return journey.redirect_to(f"{_of(organization)}&done={'approved' if is_approved else 'declined'}")
 
 
-def _list(form: DecisionForm, organization: str, number: int, notice: Notice | None, status: int = 200) -> Response:
+def _list(
+    form: DecisionForm | None, organization: str, number: int, notice: Notice | None, status: int = 200
+) -> Response:
     if not current_visit().session:
         return _elsewhere(organization)
     try:
@@ -159,6 +177,7 @@ def _list(form: DecisionForm, organization: str, number: int, notice: Notice | N
         return _elsewhere(organization)
     current_visit().use_account_language(view.person)
     own = view.organization
+    form = form or DecisionForm(formdata=None, data={**confirmation_data(view), "organization": organization})
     return JoinRequestsPage(
         form,
         own.id,

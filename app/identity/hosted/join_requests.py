@@ -49,6 +49,7 @@ def read(context: Context, req: contract.RequestsRequest) -> contract.RequestsRe
 
 @contract.decide.implements
 def decide(context: Context, req: contract.DecideRequest) -> contract.Decided:
+    confirmed = account_settings.reauthenticate(context, req) if req.is_approved else None
     session, account = account_settings.require_account(context)
     sessions.touch(context, session)
     own_members.managed(context, account, req.organization, for_change=True)
@@ -57,7 +58,8 @@ def decide(context: Context, req: contract.DecideRequest) -> contract.Decided:
         _, other = decision(context, req.organization, req.request, account.uid)
     except e.OrganizationInactive:
         raise e.UnknownOrganization from None
-    return contract.Decided(label=_label(other))
+    renewal = account_settings.renew_session(context, confirmed) if confirmed is not None else None
+    return contract.Decided(label=_label(other), session=renewal.session if renewal is not None else None)
 
 
 def _label(account: Account | None) -> str:
