@@ -179,5 +179,5 @@ def test_invitation_of_a_demoted_manager_is_withdrawn(invited: Invited) -> None:
         for one in mails_to(company.world.services, company.world.tenant_id, company.ada.email)
         if links_to(one, "/invitation")
     ]
-    assert invited.visitor.open(path_of(links_to(mail, "/invitation")[-1])).heading == "Invitation withdrawn"
+    assert invited.visitor.open(path_of(links_to(mail, "/invitation")[-1])).heading == "Invitation revoked"
     assert company.ada.uid not in {one["Uid"] for one in business.members(org)}
