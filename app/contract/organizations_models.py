@@ -189,7 +189,8 @@ class MfaPolicy(Wire):
 
 
 class MemberPolicy(Wire):
-    """The role of new members, and how many accounts the organization may have. Invitations are refused beyond `Seats`."""
+    """The role of new members, and how many accounts the organization may have. Beyond `Seats` invitations are refused, and
+    accounts of its domains do not join."""
 
     default_member_role: Annotated[str | None, Field(max_length=200)] = None
     seats: Annotated[int | None, Field(ge=1, le=1_000_000)] = None

@@ -256,6 +256,17 @@ def test_closed_organization_admits_no_account(customer: Customer, business: Bus
     assert [held for held, _ in roles_of(business, customer.uid)] == [org]
 
 
+def test_full_organization_admits_no_account(customer: Customer, business: Business) -> None:
+    org, role = open_for(business)
+    business.member(org, role)
+    answered(business.send("PUT", f"{PATH}/{org}/policy", {"MemberPolicy": {"DefaultMemberRole": role, "Seats": 1}}))
+    answered(customer.logs_in())
+    assert roles_of(business, customer.uid) == []
+    answered(business.send("PUT", f"{PATH}/{org}/policy", {"MemberPolicy": {"DefaultMemberRole": role, "Seats": 2}}))
+    answered(customer.logs_in())
+    assert roles_of(business, customer.uid) == [(org, role)]
+
+
 def test_removed_domain_admits_no_account(customer: Customer, business: Business) -> None:
     org, _ = open_for(business)
     answered(business.send("PUT", f"{PATH}/{org}", {"Domains": []}))

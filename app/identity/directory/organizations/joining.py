@@ -7,7 +7,8 @@ from app.identity.directory.accounts import account as account_values
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import joined_domains, member_store, memberships, store
+from app.identity.directory.organizations import inviting, joined_domains, member_store, memberships, store
+from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
 
 
@@ -30,11 +31,19 @@ def join_by_domain(context: Context, account: Account) -> None:
         wanted -= {one.org_id for one in member_store.of_account(context, account.uid)}
     for organization in store.by_ids(context, wanted) if wanted else ():
         try:
-            joined = memberships.join(context, account, organization)
+            joined = [] if _is_full(context, organization) else memberships.join(context, account, organization)
         except (e.OrganizationInactive, e.UnknownOrganization, e.MalformedRoleId, e.RoleOfOtherOrganization):
             joined = []
         event = "organization.joined_by_domain" if joined else "organization.not_joined"
         context.audit.record(event, uid=account.uid, org_id=organization.org_id)
+
+
+def _is_full(context: Context, organization: Organization) -> bool:
+    """Return whether members have taken every seat; nobody else takes one before the commit."""
+    if organization.seats is None:
+        return False
+    store.locked(context, organization.org_id, is_alone=True)
+    return inviting.is_full(context, organization)
 
 
 def verified_domains(account: Account) -> set[str]:
