@@ -105,7 +105,7 @@ def test_revoked_invitation_is_not_offered(invited: Invited) -> None:
     page = invited.open()
     answered(invited.business.send("DELETE", f"{PATH}/{invited.invitation}"))
     assert "That invitation has ended" in page.press("Join").text
-    assert "You have no open invitations." in invited.open().text
+    assert "You have no pending invitations." in invited.open().text
     assert invited.members() == []
 
 
@@ -120,7 +120,7 @@ def test_full_organization_is_explained(invited: Invited) -> None:
 def test_inactive_organization_is_not_offered(invited: Invited) -> None:
     page = invited.open()
     invited.business.deactivate(invited.business.org)
-    assert "You have no open invitations." in invited.open().text
+    assert "You have no pending invitations." in invited.open().text
     assert "Organization not active" in page.press("Join").text
 
 

@@ -121,7 +121,7 @@ _RESULTS: Final = {
 }
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
     e.JoinRequestClosed: Notice(
-        _l("This request can’t be approved"), _l("It was decided already, or the account or its email changed."), "note"
+        _l("This request can’t be approved"), _l("It was already decided, or the person’s account or email changed."), "note"
     ),
     e.NoSeatLeft: Notice(_l("No seats left"), _l("Remove a member or an invitation first.")),
     e.WrongDefaultMemberRole: Notice(
