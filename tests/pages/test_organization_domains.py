@@ -100,7 +100,7 @@ def test_claim_that_another_organization_won_names_the_reason(owned: Owned) -> N
     page = owned.add()
     owned.other()
     shown = owned.open()
-    assert "Claimed by another organization" in shown.text
+    assert "Verified by another organization" in shown.text
     assert "Hazel" not in shown.text
     (mine,) = re.findall(r"gatehouse-domain-verification=\w+", page.html)
     theirs = owned.dns.records[NAME, "TXT"].strip('"')

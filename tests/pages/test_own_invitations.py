@@ -59,7 +59,7 @@ def test_invitation_is_accepted_without_its_link(invited: Invited) -> None:
     assert "Acme" in done.text
     assert invited.members() == [invited.company.ada.email]
     assert invited.status() == "accepted"
-    assert "That invitation has ended" in page.press("Join").text, "a second click is harmless"
+    assert "Invitation no longer valid" in page.press("Join").text, "a second click is harmless"
     assert invited.members() == [invited.company.ada.email]
     assert "invitation" not in invited.visitor.open("/organizations").text.replace("invitations", "")
 
@@ -69,7 +69,7 @@ def test_declined_invitation_is_over(invited: Invited, new_visitor: NewVisitor) 
     done = page.press("Decline")
     assert "Invitation declined" in done.text
     assert invited.status() == "revoked"
-    assert "That invitation has ended" in page.press("Join").text
+    assert "Invitation no longer valid" in page.press("Join").text
     world = invited.company.world
     (*_, mail) = [
         one
@@ -104,7 +104,7 @@ def test_unverified_address_shows_no_invitation(invited: Invited) -> None:
 def test_revoked_invitation_is_not_offered(invited: Invited) -> None:
     page = invited.open()
     answered(invited.business.send("DELETE", f"{PATH}/{invited.invitation}"))
-    assert "That invitation has ended" in page.press("Join").text
+    assert "Invitation no longer valid" in page.press("Join").text
     assert "You have no pending invitations." in invited.open().text
     assert invited.members() == []
 

@@ -68,7 +68,7 @@ class LinkForm(PasswordConfirmationForm):
     @property
     def listed_domains(self) -> list[str]:
         """The typed domains; an @ before one is left out."""
-        return [one.lstrip("@")[:253] for one in re.split(r"[\s,;]+", self.domains.data or "") if one.strip("@")]
+        return [one.lstrip("@")[:253] for one in re.split(r"[\s,;،؛]+", self.domains.data or "") if one.strip("@")]
 
     @property
     def max_uses(self) -> int | None:

@@ -149,7 +149,7 @@ _DONE: Final = {
     "added": Notice(_l("Email verified"), _l("It’s now part of your account."), "ok"),
     "not_sent": refusal_notice(e.EmailNotAddable()),
     REMOVE: Notice(_l("Email removed"), _l("We sent you an email about it."), "ok"),
-    PRIMARY: Notice(_l("Primary email changed"), _l("We sent a notice to your previous email."), "ok"),
+    PRIMARY: Notice(_l("Primary email changed"), _l("We sent a notice to your previous primary email."), "ok"),
 }
 
 

@@ -83,7 +83,7 @@ class InviteForm(PasswordConfirmationForm):
 def addresses_in(text: str) -> list[str]:
     """Return the email addresses in a text, each once, in its order and as typed."""
     found: dict[str, str] = {}
-    for part in re.split(r"[,;\n\r]+", text):
+    for part in re.split(r"[,;،؛\n\r]+", text):
         named = re.search(r"<([^<>]*)>\s*$", part)
         for one in [named[1].strip()] if named else part.split():
             if one:

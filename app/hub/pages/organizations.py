@@ -125,7 +125,7 @@ _RESULTS: Final = {
     "left": Notice(_l("You left the organization"), _l("You no longer have access to its apps and data."), "ok"),
     "joined": Notice(_l("You joined the organization"), tone="ok"),
     "deleted": Notice(_l("Organization deleted"), tone="ok"),
-    "asked": Notice(_l("Request sent"), _l("We’ll email you the decision."), "ok"),
+    "asked": Notice(_l("Request sent"), _l("We’ll email you when it’s approved or declined."), "ok"),
 }
 
 

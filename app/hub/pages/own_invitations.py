@@ -106,7 +106,7 @@ class OwnInvitationsPage(Page):
 
 _DECLINED: Final = Notice(_l("Invitation declined"), tone="ok")
 _ENDED: Final = Notice(
-    _l("That invitation has ended"), _l("Ask the person who invited you for a new invitation."), "note"
+    _l("Invitation no longer valid"), _l("Ask the person who invited you for a new invitation."), "note"
 )
 _PROBLEMS: Final[dict[type[ApiError], Notice]] = {
     e.NoSeatLeft: Notice(_l("No seats left"), _l("Ask the person who invited you to add a seat, then try again.")),
