@@ -63,7 +63,7 @@ def owned(company: Company, world: World, visitor: Visitor, fake_dns: FakeDns) -
 
 def test_owner_adds_verifies_and_removes_a_domain(owned: Owned) -> None:
     page = owned.visitor.open(f"/organizations/members?id={owned.org}").follow("Domains")
-    assert page.heading == "Domains of Globex Gardens"
+    assert page.heading == "Domains for Globex Gardens"
     assert "No domains yet." in page.text
     page = page.follow("Add domain").press("Add domain", name=" Globex.Example ")
     assert "Domain added" in page.text
@@ -86,12 +86,12 @@ def test_vanished_record_is_shown_and_mended(owned: Owned) -> None:
     page = owned.add()
     owned.publish(page)
     verified = page.press("Verify")
-    assert "If the TXT record is gone when you check again" in verified.text
+    assert "Keep the TXT record in place" in verified.text
     owned.dns.text(NAME, "v=spf1 -all")
     assert "No longer verified" not in owned.open().text
     lost = verified.press("Check again")
     assert "No longer verified" in lost.text
-    assert "people no longer join automatically" in lost.text
+    assert "now need an invitation to join" in lost.text
     owned.publish(lost)
     assert "Domain verified" in lost.press("Verify").text
 

@@ -45,7 +45,7 @@ def test_profile_leads_to_a_new_organization(adas: Visitor, open_company: Compan
     assert page.heading == "Create organization"
     created = page.press("Create organization", name="Globex Gardens")
     assert (created.heading, "Organization created" in created.text) == ("Members of Globex Gardens", True)
-    assert created.follow("Settings").heading == "Settings of Globex Gardens"
+    assert created.follow("Settings").heading == "Settings for Globex Gardens"
     again = page.press("Create organization", name="Globex Gardens")
     assert again.heading == "Members of Globex Gardens", "a second submit is harmless"
     assert adas.open("/organizations").text.count("Globex Gardens") == 1
@@ -123,9 +123,9 @@ def test_non_member_is_refused_where_creation_is_off(company: Company, world: Wo
 
 def test_owner_changes_settings(team: Team, new_visitor: NewVisitor) -> None:
     page = opened(team, new_visitor, "owner", "/settings")
-    assert page.heading == "Settings of Globex"
+    assert page.heading == "Settings for Globex"
     saved = page.press("Save", name="Globex", display_name="Globex Gardens", logo="https://globex.example/logo.png")
-    assert (saved.heading, "Saved" in saved.text) == ("Settings of Globex Gardens", True)
+    assert (saved.heading, "Saved" in saved.text) == ("Settings for Globex Gardens", True)
     assert "https://globex.example/logo.png" in saved.html
     team.company.business.create("Initech")
     assert "This name is taken." in saved.press("Save", name="initech").text
@@ -142,7 +142,7 @@ def test_manager_reads_who_changes_settings(team: Team, new_visitor: NewVisitor)
     assert ">Settings<" not in page.html
     page = page.visitor.open(f"/organizations/settings?id={team.org}")
     assert "Only owners can change the organization’s settings." in page.text
-    assert page.visitor.open(f"/organizations/delete?id={team.org}").heading == "Settings of Globex"
+    assert page.visitor.open(f"/organizations/delete?id={team.org}").heading == "Settings for Globex"
 
 
 @pytest.mark.parametrize("path", ["/settings", "/delete"])
@@ -178,7 +178,7 @@ def test_owner_transfers_the_ownership(team: Team, new_visitor: NewVisitor) -> N
     answered(team.company.business.assign(team.people["owner"].uid, team.org, team.roles["Manager"]))
     edit = opened(team, new_visitor, "owner", "/members/edit", key_of(team.people["editor"]))
     page = edit.follow("Transfer ownership")
-    assert "You’ll be a member with the role Manager ." in page.text
+    assert "You’ll stay a member as Manager ." in page.text
     done = page.press("Change ownership")
     assert (done.heading, "Ownership changed" in done.text) == ("Members of Globex", True)
     assert "editor@globex.test Editor, Owner" in done.text
