@@ -121,7 +121,9 @@ _RESULTS: Final = {
 }
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
     e.JoinRequestClosed: Notice(
-        _l("This request can’t be approved"), _l("It was already approved or declined, or the person’s account or email changed."), "note"
+        _l("This request can’t be approved"),
+        _l("It was already approved or declined, or the person’s account or email changed."),
+        "note",
     ),
     e.NoSeatLeft: Notice(_l("No seats left"), _l("Remove a member or revoke an invitation first.")),
     e.WrongDefaultMemberRole: Notice(

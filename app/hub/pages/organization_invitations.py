@@ -168,7 +168,9 @@ _RESULTS: Final = {
     "resent": Notice(_l("Invitation resent"), _l("Only the latest email works."), "ok"),
     "revoked": Notice(_l("Invitation revoked"), _l("The link in the email no longer works."), "ok"),
     "off": Notice(_l("Link turned off"), _l("People who already joined stay members."), "ok"),
-    "gone": Notice(_l("Invitation no longer valid"), _l("It was accepted, declined or revoked, or it expired."), "note"),
+    "gone": Notice(
+        _l("Invitation no longer valid"), _l("It was accepted, declined or revoked, or it expired."), "note"
+    ),
 }
 
 
