@@ -146,7 +146,7 @@ def test_domain_of_a_connection_cannot_be_removed(owned: Owned) -> None:
     business = owned.company.business
     answered(business.send("POST", f"{PATH}/{owned.org}/connections", connection))
     shown = owned.open()
-    assert "A connection uses this domain." in shown.text
+    assert "Used by a sign-in connection." in shown.text
     assert "/domains/remove" not in shown.html
     (held,) = answered(business.send("GET", f"{PATH}/{owned.org}/domains"))["Data"]
     refused = owned.visitor.open(f"/organizations/domains/remove?id={owned.org}-{held['Id']}")

@@ -188,7 +188,7 @@ class MemberRolesPage(Page):
         return {
             "fresh": cls(RolesForm(data=data), *globex, member, roles),
             "seen by an owner": cls(RolesForm(data=data), *globex, member, roles[:2], can_transfer=True),
-            "an owner": cls(RolesForm(data=data), *globex, owner, (replace(roles[0], can_change=False), *roles[1:])),
+            "an owner": cls(RolesForm(data=data), *globex, owner, roles, _NOTICES[e.OwnersOnly]),
             "none chosen": cls(RolesForm(data=data), *globex, member, roles[1:], _NONE_CHOSEN),
             "the only owner": cls(RolesForm(data=data), *globex, member, roles, _NOTICES[e.LastOwner]),
             "with the password": cls(RolesForm(data={**data, "asks": NEEDED}), *globex, member, roles),

@@ -159,7 +159,7 @@ class OrganizationSettingsPage(Page):
             "wrong logo": cls(logo, *known),
             "wrong color": cls(color, *known),
             "with the password": cls(asked, *known),
-            "manager": replace(cls(SettingsForm(data=data), *known), is_owner=False),
+            "manager": replace(cls(SettingsForm(data=data), *known), is_owner=False, tabs=TABS[:2]),
         }
 
 
