@@ -50,7 +50,6 @@ class AddDomainForm(PasswordConfirmationForm):
         render_kw={
             "autocapitalize": "none",
             "spellcheck": "false",
-            "autocomplete": "off",
             "inputmode": "url",
             "dir": "ltr",
         },
@@ -276,6 +275,12 @@ def _add_refusal(form: AddDomainForm, refusal: ApiError) -> Notice | None:
         form.add_error("name", _TAKEN if isinstance(refusal, e.DomainTaken) else _REFUSED)
         return None
     return _NOTICES.get(type(refusal)) or refusal_notice(refusal)
+
+
+@pages.get(VERIFY)
+def leave_verify_domain() -> Response:
+    """Answer the language links of a refused form, which do not say which organization it was."""
+    return journey.redirect_to(LIST)
 
 
 @pages.post(VERIFY)
