@@ -60,7 +60,7 @@ class SettingsForm(PasswordConfirmationForm):
 
     color = StringField(
         _l("Color"),
-        render_kw={"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false", "dir": "ltr"},
+        render_kw={"autocapitalize": "none", "spellcheck": "false", "dir": "ltr"},
     )
 
     def to_request(self) -> contract.ChangeOrganizationSettings:
