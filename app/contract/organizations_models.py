@@ -84,7 +84,7 @@ class Domain(Wire):
     """A domain of an organization. `VerificationToken` is the value of the TXT record that proves it.
 
     `Reason` of a failed domain: its record was not found, its record is gone since it was verified, or another organization has
-    verified it. A verified domain is `contested` if another organization proved it too.
+    verified it. Of a verified domain: another organization proved it too.
     """
 
     id: str

@@ -47,7 +47,7 @@ def give_ownership(team: Team, role: str) -> None:
 
 @pytest.mark.parametrize("column", [{"is_active": False}, {"login_disabled": True}], ids=["blocked", "disabled"])
 @pytest.mark.parametrize("make", [made_link, invited])
-def test_blocked_manager_lets_nobody_in(team: Team, make: Any, column: dict[str, bool]) -> None:
+def test_invitations_of_blocked_manager_admit_no_one(team: Team, make: Any, column: dict[str, bool]) -> None:
     token, one = make(team, "manager", "Editor"), one_of(team)
     team.people["manager"].set_columns(**column)
     assert refusal(one.accept(token, one.guest(GUEST))) == refused(e.ClosedInvitation)
