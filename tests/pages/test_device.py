@@ -35,7 +35,7 @@ def test_person_types_the_code_signs_in_and_connects_the_device(
     tv: RelyingParty, visitor: Visitor, ada: Person, held: dict[str, Any]
 ) -> None:
     page = question(visitor, ada, held)
-    assert page.heading == "Connect this device?"
+    assert page.heading == "Connect the other device?"
     for shown in ("Acme TV", ada.email, held["user_code"], tv.address):
         assert shown in page.text
     done = page.press("Connect device")
@@ -59,7 +59,7 @@ def test_code_of_the_address_is_filled_in_and_never_sent(
     page = visitor.open(f"{path}?client_id={tv.client_id}&user_code={held['user_code']}")
     assert page.form("Continue").fields["user_code"] == held["user_code"]
     assert (tv.poll(held["device_code"]).json or {})["error"] == "authorization_pending"
-    assert page.press("Continue").heading == "Connect this device?"
+    assert page.press("Continue").heading == "Connect the other device?"
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_domain_of_a_connection_cannot_be_removed(owned: Owned) -> None:
     assert "/domains/remove" not in shown.html
     (held,) = answered(business.send("GET", f"{PATH}/{owned.org}/domains"))["Data"]
     refused = owned.visitor.open(f"/organizations/domains/remove?id={owned.org}-{held['Id']}")
-    assert "Remove the connection first." in refused.text
+    assert "Ask your administrator to remove the connection first." in refused.text
 
 
 def test_limit_of_domains_is_explained(owned: Owned) -> None:

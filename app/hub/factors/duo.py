@@ -40,7 +40,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
         (e.DuoMisconfigured, e.DuoOff, e.DuoNotEnrolled),
         Notice(
             _l("Duo isn’t responding"),
-            _l("Something isn’t responding on our side. Try again in a moment, or try another way."),
+            _l("Try again later, or try another way."),
         ),
     ),
 }

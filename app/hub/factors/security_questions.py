@@ -34,7 +34,7 @@ class QuestionsForm(FactorForm):
         """Tell too few answers from wrong ones."""
         if not isinstance(refusal, e.TooFewAnswers):
             return super().add_refusal(refusal)
-        self.add_error(self.error_field, _l("Answer all the questions."))
+        self.add_error(self.error_field, _l("Not enough answers. Answer more questions."))
         return True
 
 

@@ -192,7 +192,9 @@ _REFUSED: Final = _l(
 _TAKEN: Final = _l("This domain is already in use.")
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
     e.TooManyDomains: Notice(_l("You’ve reached the domain limit"), _l("Remove a domain you no longer use.")),
-    e.DomainInUse: Notice(_l("A connection uses this domain"), _l("Remove the connection first.")),
+    e.DomainInUse: Notice(
+        _l("A connection uses this domain"), _l("Ask your administrator to remove the connection first.")
+    ),
 }
 
 
