@@ -52,7 +52,7 @@ def test_person_creates_an_organization(company: Company, served: str, opened: O
     page.get_by_role("link", name="Settings", exact=True).click()
     page.get_by_label("Display name").fill("Gardens")
     page.get_by_role("button", name="Save").click()
-    heading_is(page, "Settings of Gardens")
+    heading_is(page, "Settings for Gardens")
     page.get_by_role("link", name="Delete organization").click()
     page.get_by_label("Organization name").fill("gardens")
     page.get_by_role("button", name="Delete organization").click()
