@@ -19,7 +19,7 @@ BODY = {
     "Metadata": {"Plan": "gold", "Seats": 7, "tags": ["a", {"b": None}]},
 }
 NO_POLICIES: dict[str, Any] = {
-    "JITPolicy": {"Enabled": None},
+    "JITPolicy": {"Enabled": None, "RequireApproval": None},
     "MFAPolicy": {"EnforcementMode": None},
     "MemberPolicy": {"DefaultMemberRole": None, "Seats": None},
     "PasswordPolicy": {

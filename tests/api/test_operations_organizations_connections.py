@@ -286,7 +286,8 @@ def test_connection_cannot_change_its_protocol(business: Business) -> None:
 def test_connection_is_switched_and_deleted(business: Business) -> None:
     made = connected(business, Domain=NAME)
     policy = {"JITPolicy": {"Enabled": True}}
-    assert answered(business.send("PUT", f"{PATH}/{business.org}/policy", policy))["JITPolicy"] == {"Enabled": True}
+    changed = answered(business.send("PUT", f"{PATH}/{business.org}/policy", policy))
+    assert changed["JITPolicy"] == {"Enabled": True, "RequireApproval": None}
     assert answered(at(business, made, "PUT", "/status", {"Active": False})) == {"IsActive": False}
     assert answered(at(business, made))["IsActive"] is False
     assert refused(business.send("PUT", f"{PATH}/{business.org}/policy", policy)) == (403, 8181)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ from tests.support.asking import (
     refusal,
     with_body,
 )
-from tests.support.identity_service import before_the_store
+from tests.support.identity_service import MovableClock, before_the_store
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
 GUID = "00000000-0000-0000-0000-000000000000"
@@ -45,13 +46,18 @@ def caller(new_tenant_server: NewTenantServer, identity_app: Flask) -> Caller:
 
 @pytest.fixture
 def refused(services: Services, new_tenant_server: NewTenantServer, identity_app: Flask) -> Caller:
-    """A caller for requests that are refused: these change nothing, so all share a tenant and a token."""
-    if id(services) not in _REFUSED:
-        _REFUSED[id(services)] = Caller(new_tenant_server(**UNLIMITED), identity_app)
-    return _REFUSED[id(services)]
+    """A caller for requests that are refused: these change nothing, so all share a tenant and a token.
+
+    Tests of other modules move the shared clock, and a token may expire by that: then there is a new caller.
+    """
+    assert isinstance(services.clock, MovableClock)
+    key = id(services), services.clock.ahead
+    if key not in _REFUSED:
+        _REFUSED[key] = Caller(new_tenant_server(**UNLIMITED), identity_app)
+    return _REFUSED[key]
 
 
-_REFUSED: dict[int, Caller] = {}
+_REFUSED: dict[tuple[int, timedelta], Caller] = {}
 
 
 # Authentication of the caller.

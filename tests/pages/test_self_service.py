@@ -339,8 +339,8 @@ def test_each_post_makes_one_api_call(visitor: Visitor, ada: Person) -> None:
 @pytest.mark.parametrize(
     ("days", "language", "expected"),
     [
-        (1, "en", "For 1 day, you can undo this"),
-        (3, "en", "For 3 days, you can undo this"),
+        (1, "en", "For 1 day, its link can be used"),
+        (3, "en", "For 3 days, its link can be used"),
         (1, "de", "1 Tag lang"),
         (7, "de", "7 Tage lang"),
         (2, "ar", "خلال يومين"),

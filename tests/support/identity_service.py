@@ -56,14 +56,14 @@ class MovableClock(SystemClock):
     """The machine's clock, which a test may put forward."""
 
     def __init__(self) -> None:
-        self._ahead = timedelta()
+        self.ahead = timedelta()
 
     def now(self) -> datetime:
-        return super().now() + self._ahead
+        return super().now() + self.ahead
 
     def advance(self, **by: float) -> None:
         """Move on by a `timedelta`'s keywords."""
-        self._ahead += timedelta(**by)
+        self.ahead += timedelta(**by)
 
 
 def keys_in_turn(new_key: Callable[[], RSAPrivateKey], number: int) -> Iterator[RSAPrivateKey]:

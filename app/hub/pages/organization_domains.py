@@ -27,7 +27,7 @@ from app.hub.forms.code import ButtonForm
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.formatting import short_day
-from app.hub.parts.organizations import TABS, Tab, tabs_of
+from app.hub.parts.organizations import TABS, Tab, ids_in, tabs_of
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -47,12 +47,7 @@ class AddDomainForm(PasswordConfirmationForm):
     name = StringField(
         _l("Domain"),
         [InputRequired(_l("Enter a domain.")), Length(max=_LONGEST, message=too_long(_LONGEST))],
-        render_kw={
-            "autocapitalize": "none",
-            "spellcheck": "false",
-            "inputmode": "url",
-            "dir": "ltr",
-        },
+        render_kw={"autocapitalize": "none", "spellcheck": "false", "inputmode": "url", "dir": "ltr"},
     )
     organization = HiddenField()
 
@@ -288,7 +283,7 @@ def leave_verify_domain() -> Response:
 @pages.post(VERIFY)
 def submit_verify_domain() -> Response:
     form = ButtonForm()
-    organization, domain_id = _parts(request.form.get("domain", ""))
+    organization, domain_id = ids_in(request.form.get("domain", ""))
     if not form.validate():
         return _show_list(organization, form, form.error_status)
     result = "verified"
@@ -312,7 +307,7 @@ _VERIFY_RESULTS: Final[dict[type[ApiError], str]] = {
 @pages.get(REMOVE)
 def show_remove_domain() -> Response:
     key = request.args.get("id", "")
-    organization, domain_id = _parts(key)
+    organization, domain_id = ids_in(key)
     landing = f"{REMOVE}?{urlencode({'id': key})}"
     view = _read(organization, landing)
     if isinstance(view, Response):
@@ -330,7 +325,7 @@ def show_remove_domain() -> Response:
 @pages.post(REMOVE)
 def submit_remove_domain() -> Response:
     form = RemoveDomainForm()
-    organization, domain_id = _parts(form.domain.data or "")
+    organization, domain_id = ids_in(form.domain.data or "")
     problem, status = None, 422
     if not form.validate():
         status = form.error_status
@@ -389,12 +384,6 @@ def _leave(refusal: ApiError, landing: str) -> Response:
 
 def _find(view: contract.DomainsResponse, domain_id: str) -> Domain | None:
     return next((Domain.of(view.organization.id, one) for one in view.domains if one.id == domain_id), None)
-
-
-def _parts(key: str) -> tuple[str, str]:
-    """Return the ids of organization and domain in a key; ids that are too long are empty."""
-    organization, _, domain = key.partition("-")
-    return (organization, domain) if len(organization) <= 64 and len(domain) <= 64 else ("", "")
 
 
 def _list_of(organization: str) -> str:

@@ -23,7 +23,7 @@ from app.hub.forms.code import resend_hint
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.managed_invitations import ADDRESS, LIST, OWNERS_ONLY, list_of, read, sign_in
-from app.hub.parts.organizations import TABS, Tab, listed, tabs_of
+from app.hub.parts.organizations import TABS, Tab, ids_in, listed, tabs_of
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -196,7 +196,7 @@ def show_organization_invitations() -> Response:
 def submit_organization_invitations() -> Response:
     """Email an invitation again."""
     form = InvitationForm()
-    organization, invitation = _parts(form.invitation.data or "")
+    organization, invitation = ids_in(form.invitation.data or "")
     if not form.validate():
         return _list(organization, None, form.error_status, form)
     return _change(contract.resend, organization, invitation, "resent")
@@ -205,13 +205,13 @@ def submit_organization_invitations() -> Response:
 @pages.get(REVOKE)
 def show_revoke_invitation() -> Response:
     requested = request.args.get("id", "")
-    return _confirm(InvitationForm(formdata=None, data={"invitation": requested}), *_parts(requested))
+    return _confirm(InvitationForm(formdata=None, data={"invitation": requested}), *ids_in(requested))
 
 
 @pages.post(REVOKE)
 def submit_revoke_invitation() -> Response:
     form = InvitationForm()
-    organization, invitation = _parts(form.invitation.data or "")
+    organization, invitation = ids_in(form.invitation.data or "")
     if not form.validate():
         return _confirm(form, organization, invitation, form.error_status)
     is_link = request.form.get("kind") == "link"
@@ -267,9 +267,3 @@ def _confirm(form: InvitationForm, organization: str, invitation: str, status: i
         return journey.redirect_to(f"{list_of(organization)}&done=gone")
     problem = None if found[0].can_change else OWNERS_ONLY
     return RevokeInvitationPage(form, organization, view.organization.name, found[0], problem).render(status)
-
-
-def _parts(key: str) -> tuple[str, str]:
-    """Return the ids of organization and invitation in a key; an id that is too long is empty."""
-    organization, _, invitation = key.partition("-")
-    return (organization, invitation) if len(organization) <= 64 and len(invitation) <= 64 else ("", "")

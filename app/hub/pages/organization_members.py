@@ -25,7 +25,7 @@ from app.hub.forms.account import (
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
-from app.hub.parts.organizations import TABS, Tab, listed, people, tabs_of
+from app.hub.parts.organizations import TABS, Tab, ids_in, listed, people, tabs_of
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -271,7 +271,7 @@ def show_remove_member() -> Response:
 def submit_member_roles() -> Response:
     form = RolesForm()
     chosen = form.chosen
-    organization, uid = _parts(form.member.data or "")
+    organization, uid = ids_in(form.member.data or "")
     if not chosen and form.validate():
         return _page(EDIT, form, organization, uid, _NONE_CHOSEN, 422)
     change = contract.SetMemberRolesRequest(
@@ -283,14 +283,14 @@ def submit_member_roles() -> Response:
 @pages.post(REMOVE)
 def submit_remove_member() -> Response:
     form = RemovalForm()
-    organization, uid = _parts(form.member.data or "")
+    organization, uid = ids_in(form.member.data or "")
     change = contract.RemoveMemberRequest(organization=organization, uid=uid, password=form.current_password)
     return _submit(REMOVE, form, contract.remove, change, "removed")
 
 
 def _show(address: str) -> Response:
     requested = request.args.get("id", "")
-    organization, uid = _parts(requested)
+    organization, uid = ids_in(requested)
     landing = f"{address}?{urlencode({'id': requested})}"
     view = _read(organization, uid)
     if view is None:
@@ -360,12 +360,6 @@ def _read(organization: str, uid: str) -> contract.MemberResponse | None:
 
 def _is_signed_in() -> bool:
     return bool(current_visit().session)
-
-
-def _parts(key: str) -> tuple[str, str]:
-    """Return the ids of organization and account in a key; an id that is too long is empty."""
-    organization, _, uid = key.partition("-")
-    return (organization, uid) if len(organization) <= 64 and len(uid) <= 64 else ("", "")
 
 
 def _list_of(organization: str) -> str:

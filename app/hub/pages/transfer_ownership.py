@@ -23,7 +23,7 @@ from app.hub.forms.account import (
 )
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.parts.organizations import listed
+from app.hub.parts.organizations import ids_in, listed
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -109,7 +109,7 @@ def show_transfer_ownership() -> Response:
 def submit_transfer_ownership() -> Response:
     form = TransferForm()
     key = form.member.data or ""
-    organization, uid = _parts(key)
+    organization, uid = ids_in(key)
     problem, status = None, 422
     if not form.validate():
         status = form.error_status
@@ -144,7 +144,7 @@ def _render(
 
 def _read(key: str) -> contract.TransferView | None:
     """Return what the transfer changes; None without a session, or where the account cannot make it."""
-    organization, uid = _parts(key)
+    organization, uid = ids_in(key)
     if not current_visit().session or not organization or not uid:
         return None
     try:
@@ -155,11 +155,5 @@ def _read(key: str) -> contract.TransferView | None:
     return view if view.organization.is_owner and not view.member.is_self else None
 
 
-def _parts(key: str) -> tuple[str, str]:
-    """Return the ids of organization and account in a key; an id that is too long is empty."""
-    organization, _, uid = key.partition("-")
-    return (organization, uid) if len(organization) <= 64 and len(uid) <= 64 else ("", "")
-
-
 def _list_of(key: Any) -> str:
-    return f"{LIST}/members?{urlencode({'id': _parts(key)[0]})}"
+    return f"{LIST}/members?{urlencode({'id': ids_in(key)[0]})}"

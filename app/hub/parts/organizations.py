@@ -117,6 +117,12 @@ class InvitationsRow:
         return cls(hint.count, tuple(hint.organizations)) if hint.count else None
 
 
+def ids_in(key: str) -> tuple[str, str]:
+    """Return the ids in a key of the form `organization-other`; ids that are too long are empty."""
+    organization, _, other = key.partition("-")
+    return (organization, other) if len(organization) <= 64 and len(other) <= 64 else ("", "")
+
+
 def people(count: int) -> Any:
     """Return a text such as "24 people"."""
     return _n("%(count)s person", "%(count)s people", count, count=format_decimal(count))
