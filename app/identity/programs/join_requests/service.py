@@ -1,4 +1,4 @@
-"""Requests to join an organization with their emails: to managers when somebody asks, to the account when they decide."""
+"""Requests to join an organization with their emails: to managers when an account asks, to the account when a manager decides."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def unverified(request: UncheckedRequest, name: str) -> str | None:
     """Return a member of a refused request object, although nothing proves who wrote it.
 
     Only for where and how the refusal is sent: a client may state `redirect_uri`, `state` and `response_mode` in its object
-    alone, and whoever sends the browser here could state them beside it as well.
+    alone, and the caller that sends the browser here could state them beside it as well.
     """
     if request.problem is None:
         return None
