@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from flask_babel import format_decimal
 from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
-from wtforms import HiddenField, SelectField, StringField
+from wtforms import SelectField, StringField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 from wtforms.validators import InputRequired, Length
 
@@ -19,10 +19,8 @@ from app.contract import errors as e
 from app.contract import hub_organization_invitations as contract
 from app.contract.hub_organizations import RoleView
 from app.contract.organizations_invitation_links import MAX_DOMAINS, MAX_USES
-from app.hub import journey
 from app.hub.forms.account import (
     NEEDED,
-    PasswordConfirmationForm,
     confirmation_data,
     refusal_notice,
     require_confirmation,
@@ -31,7 +29,8 @@ from app.hub.forms.base import too_long
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.formatting import format_day
-from app.hub.parts.managed_invitations import ADDRESS, LIST, OWNERS_ONLY, list_of, read, sign_in
+from app.hub.parts.managed_invitations import ADDRESS, InvitingForm, read
+from app.hub.parts.organization_pages import OWNERS_ONLY, address_of, leave, requested_organization
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -41,10 +40,9 @@ _DAYS: Final = (1, 7, 30)
 _MAX_LENGTH: Final = 2_000
 
 
-class LinkForm(PasswordConfirmationForm):
+class LinkForm(InvitingForm):
     """Role, end, and optional limits of a link."""
 
-    organization = HiddenField()
     role = SelectField(_l("Role"), [InputRequired(_l("Choose a role."))], choices=[], validate_choice=False)
     days = SelectField(
         _l("Expires in"), choices=[SelectChoice(str(one), _n("%(num)d day", "%(num)d days", one)) for one in _DAYS], default="7",
@@ -84,13 +82,6 @@ class LinkForm(PasswordConfirmationForm):
             self.add_error("domains", _l("Enter up to %(most)s domains.", most=MAX_DOMAINS))
         return not self.errors
 
-    def with_roles(self, roles: list[RoleView], default: str = "") -> LinkForm:
-        """Return the form with these roles to choose from; `default` is chosen first."""
-        self.role.choices = [SelectChoice(one.id, one.name) for one in roles]
-        if not self.role.data and any(one.id == default for one in roles):
-            self.role.data = default
-        return self
-
     def to_change(self) -> contract.CreateLinkRequest:
         days = self.days.data if self.days.data in {str(one) for one in _DAYS} else "7"
         return contract.CreateLinkRequest(
@@ -103,13 +94,10 @@ class LinkForm(PasswordConfirmationForm):
         )
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        if isinstance(refusal, (e.MalformedRoleId, e.RoleOfOtherOrganization)):
-            self.add_error("role", _l("Choose a role."))
-        elif isinstance(refusal, e.BadParameter):
+        if isinstance(refusal, e.BadParameter):
             self.add_error("domains", _l("Enter domains such as example.com."))
-        else:
-            return super().add_refusal(refusal)
-        return True
+            return True
+        return super().add_refusal(refusal)
 
 
 @dataclass(frozen=True)
@@ -168,10 +156,11 @@ _TOO_MANY: Final = Notice(_l("Too many active links"), _l("Turn one off, then cr
 
 @pages.get(NEW)
 def show_create_link() -> Response:
-    organization = request.args.get("id", "")[:64]
-    landing, view = f"{NEW}?id={organization}", read(organization)
-    if view is None:
-        return journey.redirect_to(LIST) if current_visit().session else sign_in(landing)
+    organization = requested_organization()
+    landing = address_of(NEW, organization)
+    view = read(organization, landing)
+    if isinstance(view, Response):
+        return view
     if (redirect := require_confirmation(view, landing)) is not None:
         return redirect
     data = {**confirmation_data(view), "organization": organization, "days": "7"}
@@ -189,18 +178,16 @@ def submit_create_link() -> Response:
     else:
         try:
             made = api()(contract.create_link, form.to_change())
-        except e.NotAuthenticated:
-            return sign_in(list_of(organization))
-        except e.UnknownOrganization:
-            return journey.redirect_to(LIST)
+        except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
+            return leave(refusal, address_of(ADDRESS, organization))
         except ApiError as refusal:
             problem, status = None if form.add_refusal(refusal) else _notice(refusal), refusal.status
         else:
             current_visit().renew(made.session)
             return LinkCreatedPage(organization, made.organization, made.address, format_day(made.expires_at)).render()
-    view = read(organization)
-    if view is None:
-        return journey.redirect_to(LIST) if current_visit().session else sign_in(list_of(organization))
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
     return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name, problem).render(
         status
     )

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
-from wtforms import HiddenField, SelectField, TextAreaField
-from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
+from wtforms import SelectField, TextAreaField
 from wtforms.validators import InputRequired, Length
 
 from app.contract import errors as e
@@ -20,7 +19,6 @@ from app.contract.hub_organizations import RoleView
 from app.hub import journey
 from app.hub.forms.account import (
     NEEDED,
-    PasswordConfirmationForm,
     confirmation_data,
     refusal_notice,
     require_confirmation,
@@ -28,7 +26,8 @@ from app.hub.forms.account import (
 from app.hub.forms.base import too_long
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.parts.managed_invitations import ADDRESS, LIST, OWNERS_ONLY, list_of, read, sign_in
+from app.hub.parts.managed_invitations import ADDRESS, InvitingForm, read
+from app.hub.parts.organization_pages import OWNERS_ONLY, address_of, leave, requested_organization
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -37,11 +36,10 @@ NEW: Final = f"{ADDRESS}/new"
 _MAX_LENGTH: Final = 10_000
 
 
-class InviteForm(PasswordConfirmationForm):
+class InviteForm(InvitingForm):
     """Addresses, one per line or separated by commas, and a role for all of them."""
 
     own_fields = ("emails",)
-    organization = HiddenField()
     emails = TextAreaField(
         _l("Email addresses"),
         [InputRequired(_l("Enter at least one email.")), Length(max=_MAX_LENGTH, message=too_long(_MAX_LENGTH))],
@@ -65,19 +63,6 @@ class InviteForm(PasswordConfirmationForm):
         elif not self.addresses:
             self.add_error("emails", _l("Enter at least one email."))
         return not self.errors
-
-    def with_roles(self, roles: list[RoleView], default: str = "") -> InviteForm:
-        """Return the form with these roles to choose from; `default` is chosen first."""
-        self.role.choices = [SelectChoice(one.id, one.name) for one in roles]
-        if not self.role.data and any(one.id == default for one in roles):
-            self.role.data = default
-        return self
-
-    def add_refusal(self, refusal: ApiError) -> bool:
-        if isinstance(refusal, (e.MalformedRoleId, e.RoleOfOtherOrganization)):
-            self.add_error("role", _l("Choose a role."))
-            return True
-        return super().add_refusal(refusal)
 
 
 def addresses_in(text: str) -> list[str]:
@@ -148,10 +133,11 @@ def with_refused(page: InvitePeoplePage, refused: tuple[tuple[str, str], ...], s
 
 @pages.get(NEW)
 def show_invite_people() -> Response:
-    organization = request.args.get("id", "")[:64]
-    landing, view = f"{NEW}?id={organization}", read(organization)
-    if view is None:
-        return journey.redirect_to(LIST) if current_visit().session else sign_in(landing)
+    organization = requested_organization()
+    landing = address_of(NEW, organization)
+    view = read(organization, landing)
+    if isinstance(view, Response):
+        return view
     if (redirect := require_confirmation(view, landing)) is not None:
         return redirect
     form = InviteForm(formdata=None, data={**confirmation_data(view), "organization": organization})
@@ -174,10 +160,8 @@ def submit_invite_people() -> Response:
     )
     try:
         outcome = api()(contract.invite, wanted)
-    except e.NotAuthenticated:
-        return sign_in(list_of(organization))
-    except e.UnknownOrganization:
-        return journey.redirect_to(LIST)
+    except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
+        return leave(refusal, address_of(ADDRESS, organization))
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else _notice(refusal)
         return _page(form, organization, problem, refusal.status)
@@ -186,7 +170,7 @@ def submit_invite_people() -> Response:
     refused = tuple((one.email, one.problem) for one in outcome.results if one.problem in _PROBLEMS)
     if refused:
         return _page(form, organization, None, 422, refused, sent)
-    return journey.redirect_to(f"{list_of(organization)}&done=sent&count={sent}")
+    return journey.redirect_to(address_of(ADDRESS, organization, done="sent", count=sent))
 
 
 def _page(
@@ -197,9 +181,9 @@ def _page(
     refused: tuple[tuple[str, str], ...] = (),
     sent: int = 0,
 ) -> Response:
-    view = read(organization)
-    if view is None:
-        return journey.redirect_to(LIST) if current_visit().session else sign_in(list_of(organization))
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
     page = InvitePeoplePage(form.with_roles(view.roles), organization, view.organization.name, problem=problem)
     return (with_refused(page, refused, sent) if refused else page).render(status)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -13,7 +12,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_join_requests as contract
-from app.hub import journey, oidc_client
+from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.account import (
     NEEDED,
@@ -25,12 +24,12 @@ from app.hub.forms.account import (
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
+from app.hub.parts.organization_pages import LIST, address_of, leave, page_number, read, requested_organization
 from app.hub.parts.organizations import TABS, Tab, people, tabs_of
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
-LIST: Final = "/organizations"
 ADDRESS: Final = f"{LIST}/requests"
 _APPROVE, _DECLINE = "approve-", "decline-"
 
@@ -96,7 +95,7 @@ class JoinRequestsPage(Page):
 
     def address(self, number: int) -> str:
         """Return the address of another page of the list."""
-        return f"{ADDRESS}?{urlencode({'id': self.organization, 'page': number})}"
+        return address_of(ADDRESS, self.organization, page=number)
 
     @classmethod
     def samples(cls) -> Mapping[str, JoinRequestsPage]:
@@ -134,9 +133,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
 
 @pages.get(ADDRESS)
 def show_join_requests() -> Response:
-    requested, text = request.args.get("id", "")[:64], request.args.get("page", "1")
-    number = min(int(text), 100_000) if text.isascii() and text.isdecimal() and len(text) <= 6 and int(text) else 1
-    return _list(None, requested, number, _RESULTS.get(request.args.get("done", "")))
+    return _list(None, requested_organization(), page_number(), _RESULTS.get(request.args.get("done", "")))
 
 
 @pages.post(ADDRESS)
@@ -153,31 +150,30 @@ def submit_join_request() -> Response:
         decided = api()(contract.decide, change)
     except (e.JoinRequestClosed, e.UnknownJoinRequest, e.UnknownMember):
         if not is_approved:  # declined already, by a double submit or another manager
-            return journey.redirect_to(_of(organization))
+            return journey.redirect_to(address_of(ADDRESS, organization))
         return _list(form, organization, 1, _NOTICES[e.JoinRequestClosed], 409)
     except (e.NoSeatLeft, e.WrongDefaultMemberRole) as refusal:
         return _list(form, organization, 1, _NOTICES[type(refusal)], refusal.status)
-    except e.NotAuthenticated:  # or the password does not suffice
-        return redirect_to_confirmation(_of(organization)) if current_visit().session else _elsewhere(organization)
+    except e.NotAuthenticated as refusal:  # or the password does not suffice
+        landing = address_of(ADDRESS, organization)
+        return redirect_to_confirmation(landing) if current_visit().session else leave(refusal, landing)
     except e.UnknownOrganization:
-        return _elsewhere(organization)
+        return journey.redirect_to(LIST)
     except ApiError as refusal:
         notice = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return _list(form, organization, 1, notice, refusal.status)
     current_visit().renew(decided.session)
-    return journey.redirect_to(f"{_of(organization)}&done={'approved' if is_approved else 'declined'}")
+    done = "approved" if is_approved else "declined"
+    return journey.redirect_to(address_of(ADDRESS, organization, done=done))
 
 
 def _list(
     form: DecisionForm | None, organization: str, number: int, notice: Notice | None, status: int = 200
 ) -> Response:
-    if not current_visit().session:
-        return _elsewhere(organization)
-    try:
-        view = api()(contract.read, contract.RequestsRequest(organization=organization or "-", page=number))
-    except (e.NotAuthenticated, e.UnknownOrganization):
-        return _elsewhere(organization)
-    current_visit().use_account_language(view.person)
+    asked = contract.RequestsRequest(organization=organization or "-", page=number)
+    view = read(contract.read, asked, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
     own = view.organization
     form = form or DecisionForm(formdata=None, data={**confirmation_data(view), "organization": organization})
     return JoinRequestsPage(
@@ -191,15 +187,3 @@ def _list(
         tabs_of(own),
         notice,
     ).render(status)
-
-
-def _elsewhere(organization: str) -> Response:
-    """Lead a signed-out visitor to the sign-in, others to the list of their organizations."""
-    if current_visit().session:
-        return journey.redirect_to(LIST)
-    landing = _of(organization)
-    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)
-
-
-def _of(organization: str) -> str:
-    return f"{ADDRESS}?{urlencode({'id': organization})}"

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response, request
 from flask_babel import format_timedelta
@@ -22,10 +21,10 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.code import resend_hint
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.parts.managed_invitations import ADDRESS, LIST, OWNERS_ONLY, list_of, read, sign_in
+from app.hub.parts.managed_invitations import ADDRESS, read
+from app.hub.parts.organization_pages import OWNERS_ONLY, address_of, leave, page_number, requested_organization
 from app.hub.parts.organizations import TABS, Tab, ids_in, listed, tabs_of
 from app.hub.services import api, services
-from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 REVOKE: Final = f"{ADDRESS}/revoke"
@@ -119,7 +118,7 @@ class OrganizationInvitationsPage(Page):
 
     def address(self, number: int) -> str:
         """Return the address of another page of the list."""
-        return f"{ADDRESS}?{urlencode({'id': self.organization, 'page': number})}"
+        return address_of(ADDRESS, self.organization, page=number)
 
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationInvitationsPage]:
@@ -189,7 +188,7 @@ def too_soon(seconds: int) -> Notice:
 def show_organization_invitations() -> Response:
     count = request.args.get("count", "")
     sent = int(count) if count.isascii() and count.isdecimal() and len(count) <= _MOST_SENT else 0
-    return _list(request.args.get("id", "")[:64], result(request.args.get("done", ""), sent))
+    return _list(requested_organization(), result(request.args.get("done", ""), sent))
 
 
 @pages.post(ADDRESS)
@@ -223,26 +222,23 @@ def _change(operation: Any, organization: str, invitation: str, done: str) -> Re
     change = contract.ManagedInvitationRequest(organization=organization, invitation=invitation)
     try:
         api()(operation, change)
-    except e.NotAuthenticated:
-        return sign_in(list_of(organization))
-    except e.UnknownOrganization:
-        return journey.redirect_to(LIST)
+    except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
+        return leave(refusal, address_of(ADDRESS, organization))
     except (e.UnknownOrganizationInvitation, e.ClosedInvitation):  # ended meanwhile, or by a double submit
-        return journey.redirect_to(f"{list_of(organization)}&done=gone")
+        return journey.redirect_to(address_of(ADDRESS, organization, done="gone"))
     except e.TooManyRequests as refusal:
         return _list(organization, too_soon(refusal.retry_after_seconds or 60), refusal.status)
     except ApiError as refusal:
         problem = OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)
         return _list(organization, problem, refusal.status)
-    return journey.redirect_to(f"{list_of(organization)}&done={done}")
+    return journey.redirect_to(address_of(ADDRESS, organization, done=done))
 
 
 def _list(organization: str, problem: Notice | None, status: int = 200, form: InvitationForm | None = None) -> Response:
-    text = request.args.get("page", "1")
-    number = min(int(text), 100_000) if text.isascii() and text.isdecimal() and len(text) <= 6 and int(text) else 1
-    view = read(organization, number)
-    if view is None:
-        return journey.redirect_to(LIST) if current_visit().session else sign_in(list_of(organization))
+    number = page_number()
+    view = read(organization, address_of(ADDRESS, organization), number)
+    if isinstance(view, Response):
+        return view
     return OrganizationInvitationsPage(
         form or InvitationForm(formdata=None),
         organization,
@@ -258,12 +254,12 @@ def _list(organization: str, problem: Notice | None, status: int = 200, form: In
 
 
 def _confirm(form: InvitationForm, organization: str, invitation: str, status: int = 200) -> Response:
-    view = read(organization, 1, invitation or "-")
-    if view is None:
-        return journey.redirect_to(LIST) if current_visit().session else sign_in(list_of(organization))
+    view = read(organization, address_of(ADDRESS, organization), 1, invitation or "-")
+    if isinstance(view, Response):
+        return view
     found = [Pending.of(organization, one) for one in view.invitations]
     found += [Pending.of_link(organization, one) for one in view.links]
     if not found:
-        return journey.redirect_to(f"{list_of(organization)}&done=gone")
+        return journey.redirect_to(address_of(ADDRESS, organization, done="gone"))
     problem = None if found[0].can_change else OWNERS_ONLY
     return RevokeInvitationPage(form, organization, view.organization.name, found[0], problem).render(status)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -13,7 +12,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_organizations as contract
-from app.hub import journey, oidc_client
+from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.account import (
     NEEDED,
@@ -25,12 +24,20 @@ from app.hub.forms.account import (
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
+from app.hub.parts.organization_pages import (
+    LIST,
+    OWNERS_ONLY,
+    address_of,
+    page_number,
+    read,
+    requested_organization,
+    sign_in,
+)
 from app.hub.parts.organizations import TABS, Tab, ids_in, listed, people, tabs_of
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
-LIST: Final = "/organizations"
 ADDRESS: Final = f"{LIST}/members"
 EDIT: Final = f"{ADDRESS}/edit"
 REMOVE: Final = f"{ADDRESS}/remove"
@@ -122,8 +129,8 @@ class OrganizationMembersPage(Page):
 
     def address(self, number: int) -> str:
         """Return the address of another page of the list."""
-        query = {"id": self.organization, **({"search": self.search} if self.search else {}), "page": number}
-        return f"{ADDRESS}?{urlencode(query)}"
+        search = {"search": self.search} if self.search else {}
+        return address_of(ADDRESS, self.organization, **search, page=number)
 
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationMembersPage]:
@@ -198,7 +205,7 @@ class MemberRolesPage(Page):
 _NONE_CHOSEN: Final = Notice(_l("Choose at least one role"))
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
     e.LastOwner: Notice(_l("An organization needs an owner"), _l("Make another member an owner first.")),
-    e.OwnersOnly: Notice(_l("Only owners can do that"), _l("Ask an owner of the organization to change this.")),
+    e.OwnersOnly: OWNERS_ONLY,
 }
 
 
@@ -229,21 +236,12 @@ class RemoveMemberPage(Page):
 
 @pages.get(ADDRESS)
 def show_organization_members() -> Response:
-    requested, search = request.args.get("id", "")[:64], request.args.get("search", "").strip()[:100]
-    text = request.args.get("page", "1")
-    number = min(int(text), 100_000) if text.isascii() and text.isdecimal() and len(text) <= 6 and int(text) else 1
-    landing = f"{ADDRESS}?{urlencode({'id': requested})}"
-    if not current_visit().session:
-        return _sign_in(landing)
-    try:
-        view = api()(
-            contract.members, contract.MembersRequest(organization=requested or "-", search=search, page=number)
-        )
-    except e.NotAuthenticated:
-        return _sign_in(landing)
-    except e.UnknownOrganization:
-        return journey.redirect_to(LIST)
-    current_visit().use_account_language(view.person)
+    requested, number = requested_organization(), page_number()
+    search = request.args.get("search", "").strip()[:100]
+    asked = contract.MembersRequest(organization=requested, search=search, page=number)
+    view = read(contract.members, asked, address_of(ADDRESS, requested))
+    if isinstance(view, Response):
+        return view
     return OrganizationMembersPage(
         requested,
         view.organization.name,
@@ -291,10 +289,10 @@ def submit_remove_member() -> Response:
 def _show(address: str) -> Response:
     requested = request.args.get("id", "")
     organization, uid = ids_in(requested)
-    landing = f"{address}?{urlencode({'id': requested})}"
-    view = _read(organization, uid)
-    if view is None:
-        return _sign_in(landing) if not _is_signed_in() else journey.redirect_to(_list_of(organization))
+    landing = address_of(address, requested)
+    view = _read(organization, uid, landing)
+    if isinstance(view, Response):
+        return view
     if view.member.can_change and (redirect := require_confirmation(view, landing)) is not None:
         return redirect
     kind = RolesForm if address == EDIT else RemovalForm
@@ -312,22 +310,22 @@ def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change
         try:
             outcome = api()(operation, change)
         except e.NotAuthenticated:
-            return _sign_in(_list_of(change.organization))
+            return sign_in(address_of(ADDRESS, change.organization))
         except ApiError as refusal:
             shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
             problem, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
             current_visit().renew(outcome.session)
-            return journey.redirect_to(f"{_list_of(change.organization)}&done={result}")
+            return journey.redirect_to(address_of(ADDRESS, change.organization, done=result))
     return _page(address, form, change.organization, change.uid, problem, status)
 
 
 def _page(
     address: str, form: PasswordConfirmationForm, organization: str, uid: str, problem: Notice | None, status: int
 ) -> Response:
-    view = _read(organization, uid)
-    if view is None:  # removed already, by a double submit or another tab
-        return journey.redirect_to(_list_of(organization))
+    view = _read(organization, uid, address_of(ADDRESS, organization))
+    if isinstance(view, Response):  # removed already, by a double submit or another tab
+        return view
     return _render(address, form, view, problem, status)
 
 
@@ -346,25 +344,7 @@ def _render(address: str, form: Any, view: contract.MemberResponse, problem: Not
     )
 
 
-def _read(organization: str, uid: str) -> contract.MemberResponse | None:
-    """Return the member; None without a session, or where there is none that the account may see."""
-    if not current_visit().session or not organization or not uid:
-        return None
-    try:
-        view = api()(contract.member, contract.MemberRequest(organization=organization, uid=uid))
-    except (e.NotAuthenticated, e.UnknownOrganization, e.NotAMember):
-        return None
-    current_visit().use_account_language(view.person)
-    return view
-
-
-def _is_signed_in() -> bool:
-    return bool(current_visit().session)
-
-
-def _list_of(organization: str) -> str:
-    return f"{ADDRESS}?{urlencode({'id': organization})}"
-
-
-def _sign_in(landing: str) -> Response:
-    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)
+def _read(organization: str, uid: str, landing: str) -> contract.MemberResponse | Response:
+    """Return the member; without a session, or where there is none that the account may see, where to go instead."""
+    asked = contract.MemberRequest(organization=organization or "-", uid=uid or "-")
+    return read(contract.member, asked, landing, address_of(ADDRESS, organization))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -15,7 +14,7 @@ from wtforms.validators import DataRequired, Length
 
 from app.contract import errors as e
 from app.contract import hub_organization_settings as contract
-from app.hub import journey, oidc_client
+from app.hub import journey
 from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
@@ -26,12 +25,12 @@ from app.hub.forms.account import (
 from app.hub.forms.base import too_long
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.parts.organization_pages import LIST, OWNERS_ONLY, address_of, read, requested_organization
 from app.hub.parts.organizations import TABS, Tab, people, tabs_of
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
-LIST: Final = "/organizations"
 ADDRESS: Final = f"{LIST}/settings"
 DELETE: Final = f"{LIST}/delete"
 _TOO_LONG: Final = Length(max=100, message=too_long(100))
@@ -164,9 +163,6 @@ class OrganizationSettingsPage(Page):
 
 
 _SAVED: Final = Notice(_l("Saved"), tone="ok")
-_OWNERS_ONLY: Final = Notice(
-    _l("Only owners can do that"), _l("Ask an owner of the organization to change this."), "note"
-)
 
 
 @dataclass(frozen=True)
@@ -211,11 +207,11 @@ def _parts(members: int, domains: int, connections: int, invitations: int) -> tu
 
 @pages.get(ADDRESS)
 def show_organization_settings() -> Response:
-    requested = request.args.get("id", "")[:64]
-    landing = _of(ADDRESS, requested)
-    view = _read(requested)
-    if view is None:
-        return _elsewhere(landing)
+    requested = requested_organization()
+    landing = address_of(ADDRESS, requested)
+    view = _read(requested, landing)
+    if isinstance(view, Response):
+        return view
     if view.organization.is_owner and (redirect := require_confirmation(view, landing)) is not None:
         return redirect
     data = {
@@ -235,20 +231,20 @@ def submit_organization_settings() -> Response:
     form = SettingsForm()
     outcome = _submit(form, contract.change)
     if outcome is None:
-        return journey.redirect_to(f"{_of(ADDRESS, form.organization.data or '')}&done=saved")
-    view = _read((form.organization.data or "")[:64])
-    return _elsewhere(LIST) if view is None else _settings(form, view, *outcome)
+        return journey.redirect_to(address_of(ADDRESS, form.organization.data or "", done="saved"))
+    view = _read((form.organization.data or "")[:64], LIST)
+    return view if isinstance(view, Response) else _settings(form, view, *outcome)
 
 
 @pages.get(DELETE)
 def show_delete_organization() -> Response:
-    requested = request.args.get("id", "")[:64]
-    landing = _of(DELETE, requested)
-    view = _read(requested)
-    if view is None:
-        return _elsewhere(landing)
+    requested = requested_organization()
+    landing = address_of(DELETE, requested)
+    view = _read(requested, landing)
+    if isinstance(view, Response):
+        return view
     if not view.organization.is_owner:
-        return journey.redirect_to(_of(ADDRESS, requested))
+        return journey.redirect_to(address_of(ADDRESS, requested))
     if (redirect := require_confirmation(view, landing)) is not None:
         return redirect
     data = {**confirmation_data(view), "organization": requested}
@@ -261,8 +257,8 @@ def submit_delete_organization() -> Response:
     outcome = _submit(form, contract.delete)
     if outcome is None:
         return journey.redirect_to(f"{LIST}?done=deleted")
-    view = _read((form.organization.data or "")[:64])
-    return _elsewhere(LIST) if view is None else _deletion(form, view, *outcome)
+    view = _read((form.organization.data or "")[:64], LIST)
+    return view if isinstance(view, Response) else _deletion(form, view, *outcome)
 
 
 def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice | None, int] | None:
@@ -272,7 +268,7 @@ def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice |
     try:
         outcome = api()(operation, form.request)
     except e.OwnersOnly as refusal:
-        return _OWNERS_ONLY, refusal.status
+        return OWNERS_ONLY, refusal.status
     except ApiError as refusal:
         return None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
     current_visit().renew(outcome.session)
@@ -295,24 +291,5 @@ def _deletion(
     return DeleteOrganizationPage(form, own.id, own.name, *parts, problem).render(status)
 
 
-def _read(organization: str) -> contract.OrganizationSettings | None:
-    """Return the organization; None without a session, or where the account manages none with this id."""
-    if not current_visit().session or not organization:
-        return None
-    try:
-        view = api()(contract.read, contract.OrganizationSettingsRequest(organization=organization))
-    except (e.NotAuthenticated, e.UnknownOrganization):
-        return None
-    current_visit().use_account_language(view.person)
-    return view
-
-
-def _elsewhere(landing: str) -> Response:
-    """Lead a signed-out visitor to the sign-in, others to the list."""
-    if current_visit().session:
-        return journey.redirect_to(LIST)
-    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)
-
-
-def _of(address: str, organization: str) -> str:
-    return f"{address}?{urlencode({'id': organization})}"
+def _read(organization: str, landing: str) -> contract.OrganizationSettings | Response:
+    return read(contract.read, contract.OrganizationSettingsRequest(organization=organization or "-"), landing)

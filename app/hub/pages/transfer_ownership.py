@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
-from urllib.parse import urlencode
+from typing import Final
 
 from flask import Response, request
 from flask_babel import lazy_gettext as _l
@@ -13,7 +12,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_organization_settings as contract
-from app.hub import journey, oidc_client
+from app.hub import journey
 from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
@@ -23,13 +22,14 @@ from app.hub.forms.account import (
 )
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
+from app.hub.parts.organization_pages import LIST, OWNERS_ONLY, address_of, read
 from app.hub.parts.organizations import ids_in, listed
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
-ADDRESS: Final = "/organizations/transfer"
-LIST: Final = "/organizations"
+ADDRESS: Final = f"{LIST}/transfer"
+_MEMBERS: Final = f"{LIST}/members"
 STEP_DOWN, STAY = "step_down", "stay"
 
 
@@ -82,7 +82,7 @@ class TransferOwnershipPage(Page):
 
 
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
-    e.OwnersOnly: Notice(_l("Only owners can do that"), _l("Ask an owner of the organization to change this.")),
+    e.OwnersOnly: OWNERS_ONLY,
     e.OwnerCannotSignIn: Notice(
         _l("This person can’t sign in"), _l("Their account is blocked or about to be deleted.")
     ),
@@ -93,12 +93,10 @@ _NONE_CHOSEN: Final = Notice(_l("Choose what happens to your role"))
 @pages.get(ADDRESS)
 def show_transfer_ownership() -> Response:
     key = request.args.get("id", "")
-    view = _read(key)
-    landing = f"{ADDRESS}?{urlencode({'id': key})}"
-    if view is None:
-        if current_visit().session:
-            return journey.redirect_to(_list_of(key))
-        return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)
+    landing = address_of(ADDRESS, key)
+    view = _read(key, landing)
+    if isinstance(view, Response):
+        return view
     if (redirect := require_confirmation(view, landing)) is not None:
         return redirect
     form = TransferForm(formdata=None, data={**confirmation_data(view), "member": key})
@@ -126,10 +124,10 @@ def submit_transfer_ownership() -> Response:
             problem, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
             current_visit().renew(outcome.session)
-            return journey.redirect_to(f"{_list_of(key)}&done=owner")
-    view = _read(key)
-    if view is None:  # handed over already, by a double submit or another tab
-        return journey.redirect_to(_list_of(key))
+            return journey.redirect_to(address_of(_MEMBERS, organization, done="owner"))
+    view = _read(key, address_of(_MEMBERS, organization))
+    if isinstance(view, Response):  # handed over already, by a double submit or another tab
+        return view
     return _render(form, view, form.choice, problem, status)
 
 
@@ -142,18 +140,12 @@ def _render(
     return page.render(status)
 
 
-def _read(key: str) -> contract.TransferView | None:
-    """Return what the transfer changes; None without a session, or where the account cannot make it."""
+def _read(key: str, landing: str) -> contract.TransferView | Response:
+    """Return what the transfer changes; without a session, or where the account cannot make it, where to go instead."""
     organization, uid = ids_in(key)
-    if not current_visit().session or not organization or not uid:
-        return None
-    try:
-        view = api()(contract.read_transfer, contract.TransferRequest(organization=organization, uid=uid))
-    except (e.NotAuthenticated, e.UnknownOrganization, e.NotAMember):
-        return None
-    current_visit().use_account_language(view.person)
-    return view if view.organization.is_owner and not view.member.is_self else None
-
-
-def _list_of(key: Any) -> str:
-    return f"{LIST}/members?{urlencode({'id': ids_in(key)[0]})}"
+    members = address_of(_MEMBERS, organization)
+    asked = contract.TransferRequest(organization=organization or "-", uid=uid or "-")
+    view = read(contract.read_transfer, asked, landing, members)
+    if not isinstance(view, Response) and (not view.organization.is_owner or view.member.is_self):
+        return journey.redirect_to(members)
+    return view

@@ -1,43 +1,48 @@
-"""What the pages share that invite people to an organization: addresses, reading, notices."""
+"""What the pages share that invite people to an organization: their address, reading, the choice of a role."""
 
 from __future__ import annotations
 
-from typing import Final
-from urllib.parse import urlencode
+from typing import Final, Self
 
 from flask import Response
 from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField, SelectField
+from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 
 from app.contract import errors as e
 from app.contract import hub_organization_invitations as contract
-from app.hub import oidc_client
-from app.hub.page import Notice
-from app.hub.services import api
-from app.hub.visit import current_visit
+from app.contract.hub_organizations import RoleView
+from app.hub.forms.account import PasswordConfirmationForm
+from app.hub.parts import organization_pages
+from app.hub.parts.organization_pages import LIST
+from app.kit.errors import ApiError
 
-LIST: Final = "/organizations"
 ADDRESS: Final = f"{LIST}/invitations"
-OWNERS_ONLY: Final = Notice(_l("Only owners can do that"), _l("Ask an owner of the organization to change this."))
 
 
-def list_of(organization: str) -> str:
-    """Return the address of the organization's invitations."""
-    return f"{ADDRESS}?{urlencode({'id': organization})}"
+class InvitingForm(PasswordConfirmationForm):
+    """Gives people a role of the organization, by email or by link."""
+
+    organization = HiddenField()
+    role: SelectField  # stated by each form in its order of fields
+
+    def with_roles(self, roles: list[RoleView], default: str = "") -> Self:
+        """Return the form with these roles to choose from; `default` is chosen first."""
+        self.role.choices = [SelectChoice(one.id, one.name) for one in roles]
+        if not self.role.data and any(one.id == default for one in roles):
+            self.role.data = default
+        return self
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        if isinstance(refusal, (e.MalformedRoleId, e.RoleOfOtherOrganization)):
+            self.add_error("role", _l("Choose a role."))
+            return True
+        return super().add_refusal(refusal)
 
 
-def read(organization: str, page: int = 1, invitation: str = "") -> contract.OrganizationInvitations | None:
-    """Return the invitations, or one of them; None without a session, or for an organization that the account does not manage."""
-    if not current_visit().session or not organization:
-        return None
-    asked = contract.OrganizationInvitationsRequest(organization=organization, page=page, invitation=invitation)
-    try:
-        view = api()(contract.read, asked)
-    except (e.NotAuthenticated, e.UnknownOrganization):
-        return None
-    current_visit().use_account_language(view.person)
-    return view
-
-
-def sign_in(landing: str) -> Response:
-    """Begin a sign-in that continues at an account page."""
-    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)
+def read(
+    organization: str, landing: str, page: int = 1, invitation: str = ""
+) -> contract.OrganizationInvitations | Response:
+    """Return the invitations, or one of them; without a session, or where the account may not see them, where to go instead."""
+    asked = contract.OrganizationInvitationsRequest(organization=organization or "-", page=page, invitation=invitation)
+    return organization_pages.read(contract.read, asked, landing)

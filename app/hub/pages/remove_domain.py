@@ -1,0 +1,116 @@
+"""Removes a domain from an organization, for its owners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract import hub_organization_domains as contract
+from app.hub.forms.account import (
+    NEEDED,
+    PasswordConfirmationForm,
+    confirmation_data,
+    refusal_notice,
+    require_confirmation,
+)
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.parts.organization_domains import ADDRESS, Domain, find, read, to_list
+from app.hub.parts.organization_pages import address_of, leave
+from app.hub.parts.organizations import ids_in
+from app.hub.services import api
+from app.hub.visit import current_visit
+from app.kit.errors import ApiError
+
+REMOVE: Final = f"{ADDRESS}/remove"
+
+
+class RemoveDomainForm(PasswordConfirmationForm):
+    """Confirms the removal; `domain` is the key of a domain."""
+
+    domain = HiddenField()
+
+
+@dataclass(frozen=True)
+class RemoveDomainPage(Page):
+    """Asks to confirm the removal."""
+
+    template = "pages/remove_domain.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 140}
+
+    form: RemoveDomainForm
+    organization: str
+    name: str
+    domain: Domain
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RemoveDomainPage]:
+        data, (used, pending, *_) = {"account": "ada@example.com", "domain": "org_9-a"}, Domain.samples_of_list()
+        globex = ("org_9", "Globex Gardens")
+        return {
+            "verified": cls(RemoveDomainForm(data=data), *globex, replace(used, is_in_use=False)),
+            "pending": cls(RemoveDomainForm(data=data), *globex, pending),
+            "in use": cls(RemoveDomainForm(data=data), *globex, used, _IN_USE),
+            "with the password": cls(RemoveDomainForm(data={**data, "asks": NEEDED}), *globex, pending),
+        }
+
+
+_IN_USE: Final = Notice(
+    _l("A connection uses this domain"), _l("Ask your administrator to remove the connection first.")
+)
+
+
+@pages.get(REMOVE)
+def show_remove_domain() -> Response:
+    key = request.args.get("id", "")
+    organization, domain_id = ids_in(key)
+    landing = address_of(REMOVE, key)
+    view = read(organization, landing)
+    if isinstance(view, Response):
+        return view
+    domain = find(view, domain_id)
+    if domain is None:
+        return to_list(organization)
+    if not domain.is_in_use and (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    form = RemoveDomainForm(formdata=None, data={**confirmation_data(view), "domain": key})
+    problem = _IN_USE if domain.is_in_use else None
+    return RemoveDomainPage(form, organization, view.organization.name, domain, problem).render()
+
+
+@pages.post(REMOVE)
+def submit_remove_domain() -> Response:
+    form = RemoveDomainForm()
+    organization, domain_id = ids_in(form.domain.data or "")
+    problem, status = None, 422
+    if not form.validate():
+        status = form.error_status
+    else:
+        given = {"organization": organization, "domain": domain_id, "password": form.current_password}
+        try:
+            outcome = api()(contract.remove, contract.RemoveDomainRequest.model_validate(given))
+        except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
+            return leave(refusal, address_of(ADDRESS, organization))
+        except e.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
+            return to_list(organization)
+        except ApiError as refusal:
+            shown = _IN_USE if isinstance(refusal, e.DomainInUse) else refusal_notice(refusal)
+            problem, status = None if form.add_refusal(refusal) else shown, refusal.status
+        else:
+            current_visit().renew(outcome.session)
+            return to_list(organization, "removed")
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
+    domain = find(view, domain_id)
+    if domain is None:
+        return to_list(organization)
+    return RemoveDomainPage(form, organization, view.organization.name, domain, problem).render(status)
