@@ -20,13 +20,21 @@ _BY_AMR: Final = {
     "otp": sign_in_methods.EMAIL,
     "sms": sign_in_methods.SMS,
     "pin": sign_in_methods.PIN,
+    "hwk": sign_in_methods.PASSKEY,
+    "swk": sign_in_methods.PASSKEY,
     FEDERATED: sign_in_methods.CONNECTION,
 }
 
 
 def method_of(amr: Sequence[str]) -> str:
-    """Return the method of a sign-in by its first `amr` value; that of a passkey depends on the key."""
-    return _BY_AMR.get(amr[0], sign_in_methods.PASSKEY)
+    """Return the method of a sign-in by its first `amr` value.
+
+    Raises ValueError for a value that no method has, so that a new method cannot pass as an allowed one.
+    """
+    method = _BY_AMR.get(amr[0]) if amr else None
+    if method is None:
+        raise ValueError(f"no sign-in method has the amr {list(amr)}")
+    return method
 
 
 def refuse(context: Context, account: Account, amr: Sequence[str]) -> None:
