@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
 from functools import partial
 
 import pytest
+from sqlalchemy import select
 
+from app.identity.directory.organizations.tables import organization_link_users
+from app.identity.entry.cleaning import clean
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.invitations import GUEST, LINKS, LOOK_UP, Inviting, inviting
 from tests.support.organizations import PATH as ORGANIZATIONS
 from tests.support.races import at_once
@@ -156,3 +161,31 @@ def test_link_gives_no_deleted_role(one: Inviting) -> None:
     made = one.link(roleIds=[role])
     answered(one.send("DELETE", f"/v2/manage/roles/{role}"))
     assert refused(one.accept(made["Token"], one.guest())) == (400, 8175)
+
+
+def barred(one: Inviting) -> int:
+    """Return how many accounts the links of the tenant admit no more."""
+    work = UnitOfWork(one.tenant.services.database, one.tenant.tenant_id)
+    try:
+        where = organization_link_users.c.tenant_id == one.tenant.tenant_id
+        return len(work.all(select(organization_link_users).where(where)))
+    finally:
+        work.rollback()
+
+
+@pytest.mark.database_alone
+def test_cleaning_forgets_the_users_of_ended_links(one: Inviting) -> None:
+    short, known, bearer = one.link(expiresInDays=1), one.link(expiresInDays=30), one.guest()
+    answered(one.accept(short["Token"], bearer))
+    uid = next(role["Uid"] for role in one.members() if role["Email"] == GUEST)
+    answered(one.send("DELETE", f"/v2/manage/account/{uid}/orgcontext/{one.org}"))
+    assert barred(one) == 2
+    database, now = one.tenant.services.database, one.tenant.services.clock.now()
+    clean(database, now)
+    assert barred(one) == 2
+    clean(database, now + timedelta(days=1, seconds=1))
+    assert barred(one) == 1
+    bearer = str(one.tenant.tokens(uid)["access_token"])
+    assert refused(one.accept(known["Token"], bearer)) == (400, 8175)
+    clean(database, now + timedelta(days=30, seconds=1))
+    assert barred(one) == 0

@@ -139,6 +139,7 @@ def _use_of(context: Context, link: InvitationLink, uid: str) -> dict[str, Any]:
         "uid": uid,
         "org_id": link.org_id,
         "created_at": context.now,
+        "expires_at": link.ends_at,
     }
 
 

@@ -158,6 +158,8 @@ organization_link_users = tenant_table(
     Column("uid", Id, primary_key=True),
     Column("org_id", Id, nullable=False),
     Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant),  # the end of the link, which admits no one from then on; absent: a row of 0026
+    Index("ix_organization_link_users_expires", "tenant_id", "expires_at"),
     Index("ix_organization_link_users_org", "tenant_id", "org_id"),
     Index("ix_organization_link_users_uid", "tenant_id", "uid"),
 )
