@@ -7,16 +7,20 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from app.identity.platform.audit import audit
+from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_operations_passwordless import MAIL, SMS, by_link, link
 from tests.api.test_operations_smart_login import approved, poll
+from tests.support.factors import SecondFactorHolder, second_factor_holder
 from tests.support.mailbox import token_in
 from tests.support.native_apps import an_app
 from tests.support.oauth_world import NewWorld
 from tests.support.organizations import PATH, Business
 from tests.support.passkeys import PasskeyHolder, passkey_holder
-from tests.support.pinned import PIN, PINS, session, sign_in_with_pin
+from tests.support.pinned import PIN, PINS, REQUIRED, first, pin_auth_token, session, sign_in_with_pin
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 from tests.support.upstream import FakeProvider
 
@@ -194,3 +198,57 @@ def test_policy_without_usable_method_is_refused(business: Business, methods: li
     assert refused(answer) == (400, 7900)
     assert named in answer.text
     assert answered(business.send("GET", f"{PATH}/{business.org}/policy"))["MethodPolicy"]["AllowedMethods"] is None
+
+
+def tolerated(tenant: TenantServer) -> int:
+    """Return how many sign-ins by a method that no organization allows were recorded."""
+    where = (audit.c.tenant_id == tenant.tenant_id, audit.c.event == "sign_in.method_tolerated")
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        return len(work.all(select(audit.c.entry_id).where(*where)))
+
+
+def by_code_of_app(who: SecondFactorHolder) -> TestResponse:
+    return who.shows_code(who.next_code())
+
+
+@pytest.mark.parametrize("name", ["password", "email link", "email code", "text message", "smart login"])
+def test_tolerated_sign_in_is_recorded_once(new_tenant_server: NewTenantServer, name: str) -> None:
+    who = passkey_holder(new_tenant_server, **EVERY)
+    joined(Business(who.tenant), who.uid, "passkey")
+    answered(METHODS[name][1](who))
+    assert tolerated(who.tenant) == 1
+
+
+def test_tolerated_pin_is_recorded_once(new_tenant_server: NewTenantServer) -> None:
+    who = passkey_holder(new_tenant_server, **EVERY)
+    token = session(who)
+    joined(Business(who.tenant), who.uid, "passkey")
+    answered(sign_in_with_pin(who, token))
+    assert tolerated(who.tenant) == 1
+
+
+def test_tolerated_sign_in_with_second_factor_is_recorded_once(new_tenant_server: NewTenantServer) -> None:
+    who = second_factor_holder(new_tenant_server, passkeys=True).enrols()
+    joined(Business(who.tenant), who.uid, "passkey")
+    answered(by_code_of_app(who))
+    assert tolerated(who.tenant) == 1
+
+
+def test_policy_that_changes_before_the_second_factor_counts(new_tenant_server: NewTenantServer) -> None:
+    who = passkey_holder(new_tenant_server, two_factor="optional").has_passkey().enrols()
+    business = Business(who.tenant)
+    org = joined(business, who.uid)
+    token = who.token()
+    answered(policy(business, org, "passkey"))
+    assert refused(who.shows_code(who.next_code(), token)) == (403, 1220)
+    answered(policy(business, org, "password"))
+    answered(by_code_of_app(who))
+
+
+def test_policy_that_changes_before_the_first_pin_counts(new_tenant_server: NewTenantServer) -> None:
+    who = passkey_holder(new_tenant_server, **{**EVERY, **REQUIRED}).has_passkey()
+    business = Business(who.tenant)
+    org = joined(business, who.uid)
+    token = pin_auth_token(who)
+    answered(policy(business, org, "passkey"))
+    assert refused(first(who, token)) == (403, 1220)

@@ -55,11 +55,19 @@ def try_sign_in(
 
 
 def method_step(
-    context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
+    context: Context,
+    interaction: Interaction | None,
+    account: Account,
+    authentication: Authentication,
+    *,
+    is_again: bool = False,
 ) -> Next | None:
-    """Return the step that asks for another method, if an organization of the account requires one."""
+    """Return the step that asks for another method, if an organization of the account requires one.
+
+    `is_again`: an earlier request of this sign-in asked before.
+    """
     try:
-        allowed_methods.refuse(context, account, authentication.methods)
+        allowed_methods.refuse(context, account, authentication.methods, is_again=is_again)
     except e.LoginNotAllowed as refusal:
         return ask_for_method(context, interaction, refusal)
     return None

@@ -87,7 +87,9 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
         if interaction is not None and _is_step_up(interaction):
             return _confirmed(context, interaction, pending)
         if (
-            limited := first_factor_passed.method_step(context, interaction, pending.account, pending.authentication)
+            limited := first_factor_passed.method_step(
+                context, interaction, pending.account, pending.authentication, is_again=True
+            )
         ) is not None:
             return limited
         account = second_factor.finish(context, pending)

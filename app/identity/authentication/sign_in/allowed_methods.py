@@ -37,10 +37,13 @@ def method_of(amr: Sequence[str]) -> str:
     return method
 
 
-def refuse(context: Context, account: Account, amr: Sequence[str]) -> None:
+def refuse(context: Context, account: Account, amr: Sequence[str], *, is_again: bool = False) -> None:
     """Refuse a sign-in whose first factor is verified, by a method that an organization of the account does not allow.
 
-    An account that has set up none of the allowed methods may sign in by another, to set one up. Members cost one statement.
+    An account that has set up none of the allowed methods may sign in by another, to set one up.
+
+    Args:
+        is_again: an earlier request of this sign-in checked it, and recorded that the method was tolerated.
 
     Raises LoginNotAllowed, whose `Data` is a `MethodLimit`. Call it only after the first factor was verified.
     """
@@ -49,6 +52,8 @@ def refuse(context: Context, account: Account, amr: Sequence[str]) -> None:
         return
     org_id, name = allowed.refusing(method)
     if not _can_use_any(context, account, allowed.methods):
+        if is_again:
+            return
         context.audit.record("sign_in.method_tolerated", uid=account.uid, method=method, org_id=org_id)
         return
     context.audit.record("sign_in.refused", uid=account.uid, reason="method", method=method, org_id=org_id)

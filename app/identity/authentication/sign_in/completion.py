@@ -63,11 +63,11 @@ def complete(
     if required is not None:
         return challenge(context, required, authentication, options)
     service.complete_sign_in(context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook)
-    return begin_session(context, account, authentication, fields)
+    return begin_checked_session(context, account, authentication, fields)
 
 
 def try_single_factor(context: Context, account: Account, authentication: Authentication) -> bool:
-    """Record a sign-in by one factor other than a password, where one factor is enough.
+    """Record a sign-in by one factor other than a password, where one factor is enough. Then call `begin_checked_session`.
 
     Returns False where the account may not sign in by it, needs a second factor, or must first accept a policy or consent.
     """
@@ -133,11 +133,23 @@ def begin_session(
     *,
     after: Requirement | None = None,
 ) -> FactorLogin:
-    """Begin an API session for a complete, recorded sign-in; raises the first unmet requirement after `after`.
+    """Begin the API session of a complete, recorded sign-in whose first factor an earlier request verified.
 
-    Raises LoginNotAllowed too, where a policy changed since the first factor was verified.
+    Raises the first unmet requirement after `after`, and LoginNotAllowed where a policy changed since the first factor.
     """
-    allowed_methods.refuse(context, account, authentication.methods)
+    allowed_methods.refuse(context, account, authentication.methods, is_again=True)
+    return begin_checked_session(context, account, authentication, fields, after=after)
+
+
+def begin_checked_session(
+    context: Context,
+    account: Account,
+    authentication: Authentication,
+    fields: str | None = None,
+    *,
+    after: Requirement | None = None,
+) -> FactorLogin:
+    """Begin a session as `begin_session` does, where this request has checked the method: by `service.verify` or here."""
     tenant_requirements.refuse_unmet(context, account, authentication, after)
     provider = {} if authentication.kind in _IDENTIFIER_KINDS else {"provider": authentication.kind}
     issued = service.issue_tokens(context, account, authentication.methods, **provider)

@@ -123,5 +123,5 @@ def _confirm(
     ):
         return contract.Verified()
     return contract.Verified(
-        data=completion.to_login(completion.begin_session(context, account, authentication, req.fields_))
+        data=completion.to_login(completion.begin_checked_session(context, account, authentication, req.fields_))
     )

@@ -61,7 +61,7 @@ def with_password(context: Context, req: contract.PasswordLogin) -> contract.Log
     verified, authentication = _verify_password(context, req)
     if verified.required is not None:
         return risk_challenges.sign_in_or_challenge(context, verified.required, authentication, req)
-    return completion.to_login(completion.begin_session(context, verified.account, authentication, req.fields_))
+    return completion.to_login(completion.begin_checked_session(context, verified.account, authentication, req.fields_))
 
 
 @with_factors_contract.implements
@@ -69,7 +69,7 @@ def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
     factors.refuse_disabled(context.tenant.settings)
     verified, authentication = _verify_password(context, req)
     if verified.required is None:
-        return completion.begin_session(context, verified.account, authentication, req.fields_)
+        return completion.begin_checked_session(context, verified.account, authentication, req.fields_)
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
     return completion.challenge(context, verified.required, authentication, options)
 

@@ -368,4 +368,6 @@ def _response(
     authentication = Authentication(("otp",), channel=channel, suppress_webhook=suppress_webhook)
     if not is_enabled or not completion.try_single_factor(context, account, authentication):
         return contract.PasswordReset()
-    return contract.PasswordReset(data=completion.to_login(completion.begin_session(context, account, authentication)))
+    return contract.PasswordReset(
+        data=completion.to_login(completion.begin_checked_session(context, account, authentication))
+    )

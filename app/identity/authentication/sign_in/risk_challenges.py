@@ -91,7 +91,7 @@ def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) 
     except e.WrongSecurityAnswer:
         raise e.WrongQuestionOrAnswer from None
     account = second_factor.finish(context, pending)
-    return completion.to_login(completion.begin_session(context, account, pending.authentication, req.fields_))
+    return completion.to_login(completion.begin_checked_session(context, account, pending.authentication, req.fields_))
 
 
 def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: PasswordLogin) -> None:
