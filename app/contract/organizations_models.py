@@ -1,5 +1,6 @@
 """Models that the operations of organizations share (interface organizations.md sections 1 and 2)."""
 
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
@@ -77,7 +78,11 @@ class Display(Wire):
     color: HexColor | None = None
 
 
-DomainProblem = Literal["record_missing", "record_lost", "verified_elsewhere", "contested"]
+class DomainProblem(StrEnum):
+    RECORD_MISSING = "record_missing"
+    RECORD_LOST = "record_lost"  # it verified the domain before
+    VERIFIED_ELSEWHERE = "verified_elsewhere"  # by another organization
+    CONTESTED = "contested"  # another organization proved the domain too, which stays verified
 
 
 class Domain(Wire):

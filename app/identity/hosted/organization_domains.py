@@ -87,7 +87,7 @@ def _view(one: OrganizationDomain, used: set[str]) -> contract.OwnDomain:
         is_verified=one.is_verified,
         is_declared=one.is_verified and one.strategy == domains.MANUAL,
         is_in_use=one.domain in used,
-        problem=one.problem,  # type: ignore[arg-type] # only these are stored
+        problem=one.problem,
         verified_at=iso(one.verified_at),
         checked_at=iso(one.checked_at),
     )

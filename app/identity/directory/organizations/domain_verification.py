@@ -13,6 +13,7 @@ from typing import Any, Final
 from sqlalchemy import or_, select, update
 
 from app.contract import errors as e
+from app.contract.organizations_models import DomainProblem
 from app.identity.directory.organizations import domains, joined_domains
 from app.identity.directory.organizations.domains import D, OrganizationDomain, mine
 from app.identity.directory.organizations.tables import organization_domains
@@ -71,7 +72,7 @@ def verify(context: Context, domain: OrganizationDomain, notify: Notify) -> Orga
     if current is None:  # removed meanwhile
         raise e.UnknownOrganizationDomain
     if PREFIX + current.token not in texts:
-        raise _record_missing_record(context, current, notify)
+        raise _record_unproven(context, current, notify)
     if current.is_verified:
         if current.problem is not None:
             _change(context, current, {"problem": None})
@@ -97,13 +98,13 @@ def _locked_claims(context: Context, domain: OrganizationDomain) -> list[Organiz
     """Return the claims of all organizations to a domain, locked in one order: those that are verified at once change one by one."""
     context.work.begin()
     statement = select(*domains.COLUMNS).where(*mine(context), D.domain == domain.domain).order_by(D.domain_id)
-    return [OrganizationDomain(**row._mapping) for row in context.work.all(statement.with_for_update())]
+    return [domains.domain_of(row) for row in context.work.all(statement.with_for_update())]
 
 
-def _record_missing_record(context: Context, domain: OrganizationDomain, notify: Notify) -> e.DomainNotProven:
+def _record_unproven(context: Context, domain: OrganizationDomain, notify: Notify) -> e.DomainNotProven:
     """Record that the proof is missing, and return the error, which keeps what was written."""
-    is_lost = domain.is_verified or domain.problem == domains.LOST
-    _fail(context, domain, domains.LOST if is_lost else domains.MISSING)
+    is_lost = domain.is_verified or domain.problem == DomainProblem.RECORD_LOST
+    _fail(context, domain, DomainProblem.RECORD_LOST if is_lost else DomainProblem.RECORD_MISSING)
     event = "organization.domain_lost" if domain.is_verified else "organization.domain_not_proven"
     context.audit.record(event, org_id=domain.org_id, domain=domain.domain)
     if domain.is_verified:
@@ -120,14 +121,14 @@ def _take(
     """Give the domain to the organization that proved it, unless another one still does."""
     owner = next((one for one in others if one.is_verified), None)
     if owner is not None and (owner.strategy == domains.MANUAL or PREFIX + owner.token in texts):
-        _fail(context, domain, domains.ELSEWHERE)
-        _change(context, owner, {"problem": domains.CONTESTED})
+        _fail(context, domain, DomainProblem.VERIFIED_ELSEWHERE)
+        _change(context, owner, {"problem": DomainProblem.CONTESTED})
         context.audit.record("organization.domain_contested", org_id=owner.org_id, domain=domain.domain)
         _notify(context, owner, notify)
         raise e.DomainTaken(f"Another organization has verified {domain.domain}.", commit_on_raise=True)
     others.sort(key=lambda one: one is not owner)
     for one in others[:_MOST_CLAIMS]:  # the owner first: a domain has one verified claim at a time
-        _fail(context, one, domains.LOST if one is owner else domains.ELSEWHERE)
+        _fail(context, one, DomainProblem.RECORD_LOST if one is owner else DomainProblem.VERIFIED_ELSEWHERE)
         event = "organization.domain_lost" if one is owner else "organization.domain_verified_elsewhere"
         context.audit.record(event, org_id=one.org_id, domain=domain.domain)
         _notify(context, one, notify)
@@ -138,7 +139,7 @@ def _take(
     return changed
 
 
-def _fail(context: Context, domain: OrganizationDomain, problem: str) -> None:
+def _fail(context: Context, domain: OrganizationDomain, problem: DomainProblem) -> None:
     _change(
         context, domain, {"state": domains.FAILED, "verified_domain": None, "verified_at": None, "problem": problem}
     )
@@ -154,7 +155,7 @@ def _notify(context: Context, domain: OrganizationDomain, notify: Notify) -> Non
         update(organization_domains).where(*where).values(notified_at=context.now).returning(*domains.COLUMNS)
     )
     if row is not None:
-        notify(context, OrganizationDomain(**row._mapping))
+        notify(context, domains.domain_of(row))
 
 
 def _change(context: Context, domain: OrganizationDomain, values: dict[str, Any]) -> OrganizationDomain:
@@ -163,4 +164,4 @@ def _change(context: Context, domain: OrganizationDomain, values: dict[str, Any]
     row = context.work.one(statement.returning(*domains.COLUMNS))
     if row is None:
         raise e.UnknownOrganizationDomain
-    return OrganizationDomain(**row._mapping)
+    return domains.domain_of(row)

@@ -11,9 +11,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, insert, select
+from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
+from app.contract.organizations_models import DomainProblem
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.organizations import joined_domains, names
 from app.identity.directory.organizations.mail_providers import is_mail_provider
@@ -24,9 +26,6 @@ from app.kit import randomness
 
 DNS, MANUAL = "dns_txt", "manual"
 PENDING, VERIFIED, FAILED = "pending", "verified", "failed"
-MISSING, LOST, ELSEWHERE, CONTESTED = "record_missing", "record_lost", "verified_elsewhere", "contested"
-"""Problems: the record was not found; it is gone from a verified domain; another organization has verified the domain; another one
-proved a domain that stays verified."""
 _TOKEN_LENGTH: Final = 32
 
 
@@ -43,7 +42,7 @@ class OrganizationDomain:
     created_at: datetime
     verified_at: datetime | None
     checked_at: datetime | None
-    problem: str | None = None
+    problem: DomainProblem | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -52,6 +51,12 @@ class OrganizationDomain:
 
 D = organization_domains.c
 COLUMNS = tuple(D[name] for name in OrganizationDomain.__dataclass_fields__)
+
+
+def domain_of(row: Row[Any]) -> OrganizationDomain:
+    """Return the domain in a row of COLUMNS."""
+    values = dict(row._mapping)
+    return OrganizationDomain(**{**values, "problem": DomainProblem(row.problem) if row.problem else None})
 
 
 def normalized(text: str) -> str:
@@ -79,7 +84,7 @@ def of_organizations(
     limit, offset = window
     ordered = select(*COLUMNS).where(*mine(context), D.org_id.in_(org_ids)).order_by(D.created_at, D.domain)
     for row in context.work.all(ordered.limit(limit).offset(offset)):
-        found[row.org_id].append(OrganizationDomain(**row._mapping))
+        found[row.org_id].append(domain_of(row))
     return found
 
 
@@ -89,19 +94,19 @@ def require(context: Context, organization: Organization, domain_id: str) -> Org
     row = context.work.one(select(*COLUMNS).where(*where)) if names.is_id(names.DOMAIN, domain_id) else None
     if row is None:
         raise e.UnknownOrganizationDomain
-    return OrganizationDomain(**row._mapping)
+    return domain_of(row)
 
 
 def by_name(context: Context, organization: Organization, domain: str) -> OrganizationDomain | None:
     """Return a domain of the organization by its normalized name."""
     row = context.work.one(select(*COLUMNS).where(*mine(context), D.org_id == organization.org_id, D.domain == domain))
-    return OrganizationDomain(**row._mapping) if row is not None else None
+    return domain_of(row) if row is not None else None
 
 
 def verified(context: Context, domain: str) -> OrganizationDomain | None:
     """Return the verified claim to a domain."""
     row = context.work.one(select(*COLUMNS).where(*mine(context), D.verified_domain == domain))
-    return OrganizationDomain(**row._mapping) if row is not None else None
+    return domain_of(row) if row is not None else None
 
 
 def add_all(context: Context, organization: Organization, wanted: Mapping[str, bool]) -> None:
@@ -133,7 +138,7 @@ def add(context: Context, organization: Organization, domain: str, *, is_verifie
     if is_verified:
         joined_domains.forget_of(context, organization.org_id)
     context.audit.record("organization.domain_added", org_id=organization.org_id, domain=domain, verified=is_verified)
-    return OrganizationDomain(**row._mapping)
+    return domain_of(row)
 
 
 def replace_all(context: Context, organization: Organization, wanted: Mapping[str, bool]) -> None:

@@ -57,7 +57,7 @@ def domain(one: domains.OrganizationDomain) -> models.Domain:
         verification_strategy=one.strategy,  # type: ignore[arg-type] # only these are stored
         verification_token=one.token,
         status=one.state,  # type: ignore[arg-type] # only these are stored
-        reason=one.problem,  # type: ignore[arg-type] # only these are stored
+        reason=one.problem,
     )
 
 
