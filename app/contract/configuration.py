@@ -14,6 +14,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.captcha import Provider
+from app.contract.client_authentication import AuthMethod
 from app.contract.configuration_model import (
     ConfigurationModel,
     Different,
@@ -305,7 +306,7 @@ class ApplicationSettings(ConfigurationModel):
     post_logout_redirect_uris: tuple[str, ...] = ()
     grant_types: tuple[str, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[str, ...] = ("code",)
-    token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"
+    token_endpoint_auth_method: AuthMethod = "client_secret_basic"
     jwks: dict[str, Any] | None = None
     jwks_uri: str | None = None
     request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.client_authentication import AuthMethod
 from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
 from app.contract.resources import collection
@@ -54,7 +55,7 @@ class OAuthClient(Wire):
     )
     redirect_uris: Annotated[Addresses, Field(alias="RedirectURIs")] = Field(default_factory=list)
     post_logout_redirect_uris: Annotated[Addresses, Field(alias="PostLogoutRedirectURIs")] = Field(default_factory=list)
-    token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"
+    token_endpoint_auth_method: AuthMethod = "client_secret_basic"
     jwks: Jwks | None = None
     jwks_uri: ProviderAddress | None = None
     request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None

@@ -23,7 +23,8 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
-from app.identity.protocols.oauth import bearer_tokens, clients, machine_tokens, query_clients
+from app.identity.protocols.oauth import bearer_tokens, machine_tokens, query_clients
+from app.identity.protocols.oauth.client_authentication import service as client_authentication
 from app.kit.operation import AnyOperation
 from app.kit.proxies import is_refused
 from app.kit.reading import RawRequest
@@ -183,7 +184,7 @@ def admit_person(context: Context, operation: AnyOperation, raw: RawRequest, bod
     """Authenticate schemes whose credentials may be in the body: client and access token."""
     schemes = operation.admission.auth.schemes()
     if AuthScheme.CLIENT in schemes:
-        context.client = clients.authenticate(context, raw, body)
+        context.client = client_authentication.authenticate(context, raw, body)
     if AuthScheme.ACCESS_TOKEN in schemes:
         is_oauth = operation.error_profile is OAUTH
         token = bearer_tokens.read(raw, body) if is_oauth else access_token(raw, body)

@@ -14,12 +14,12 @@ from app.identity.protocols.oauth import client_keys, issuers, organization_clai
 from app.identity.protocols.oauth.authorize import acr_values, prompt
 from app.identity.protocols.oauth.authorize.response_mode import MODES
 from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES, names
+from app.identity.protocols.oauth.client_authentication import registry as client_authentication
 from app.identity.protocols.oauth.grants import GRANTS
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.kit.wire import Document
 
 _MAX_AGE_SECONDS = 300  # shorter than a new key is published before it signs
-_CLIENT_METHODS = ["client_secret_basic", "client_secret_post", "none"]
 _GRANTS = [name for name in GRANTS if name in get_args(GrantType)]  # an application can register these
 _VARY = {"Vary": "Origin"}
 
@@ -72,9 +72,9 @@ def _members(issuer: Issuer) -> dict[str, Any]:
         "response_modes_supported": list(MODES),
         "grant_types_supported": _GRANTS,
         "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *CLAIMS_OF_SCOPES],
-        "token_endpoint_auth_methods_supported": _CLIENT_METHODS,
-        "revocation_endpoint_auth_methods_supported": _CLIENT_METHODS,
-        "introspection_endpoint_auth_methods_supported": [method for method in _CLIENT_METHODS if method != "none"],
+        "token_endpoint_auth_methods_supported": client_authentication.supported(),
+        "revocation_endpoint_auth_methods_supported": client_authentication.supported(),
+        "introspection_endpoint_auth_methods_supported": client_authentication.supported(with_public=False),
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "request_parameter_supported": True,

@@ -12,7 +12,8 @@ from app.identity.platform.context import Context
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Application, Tenant
-from app.identity.protocols.oauth import clients, machine_tokens
+from app.identity.protocols.oauth import machine_tokens
+from app.identity.protocols.oauth.client_authentication import service as client_authentication
 from app.kit.limits import OverLimit, Rate
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
@@ -46,7 +47,7 @@ def admit(context: Context, scope: str) -> Application:
     """Authenticate the client of the request and return it. Raises MachineRefused."""
     client_id, secret = context.raw.first(_ID), context.raw.first(_SECRET)
     client = context.application(client_id=client_id) if client_id else None
-    is_right = clients.has_secret(context, client, secret or "")
+    is_right = client_authentication.has_secret(context, client, secret or "")
     if client is None or not is_right or not client.settings.is_active:
         context.audit.record("secret.refused", client_id=(client_id or "")[:128])
         raise MachineRefused("The clientID and the clientSecret are not accepted.")

@@ -1,0 +1,18 @@
+"""What the address of a request says about the client that calls it."""
+
+from app.identity.platform.tenant import Application
+from app.kit.reading import RawRequest
+
+
+def is_addressed_by(client: Application, raw: RawRequest) -> bool:
+    """Return whether the address belongs to the client: its name and its protocol, or the tenant-wide address."""
+    app = raw.parameters.get("app")
+    if app is None:
+        return True
+    protocol = "oauth" if "/oauth/" in raw.path.lower() else "openid"
+    return client.name.lower() == app.lower() and client.settings.protocol == protocol
+
+
+def is_tenant_wide(raw: RawRequest) -> bool:
+    """Return whether the address is one of the standard's: it names no application, and is not one of machine tokens."""
+    return "app" not in raw.parameters and not raw.path.lower().startswith("/service/oauth/")

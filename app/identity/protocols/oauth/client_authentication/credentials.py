@@ -1,0 +1,85 @@
+"""Reads the credentials of a client from a request: in the Authorization header or in the body (RFC 6749 section 2.3.1)."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as NotBase64
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+from urllib.parse import unquote, unquote_plus
+
+from app.contract.errors_oauth import InvalidRequest
+from app.kit.reading import RawRequest
+
+
+class Carrier(Enum):
+    """The part of a request that authenticates the client."""
+
+    HEADER = "header"  # HTTP Basic
+    BODY = "body"  # client_secret
+    NOTHING = "nothing"  # client_id alone
+
+
+@dataclass(frozen=True)
+class ClientCredentials:
+    """The credentials of a request, and what carried them.
+
+    There are several candidate secrets where the header's encoding is ambiguous.
+    """
+
+    client_id: str
+    carrier: Carrier
+    secrets: tuple[str, ...] = ()
+
+
+def read(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials | None:
+    """Return the credentials of the request, None without any.
+
+    Raises:
+        InvalidRequest: they are malformed, or there are several (RFC 6749 section 2.3).
+    """
+    named, secret = _member(body, "client_id"), _member(body, "client_secret")
+    scheme, _, text = raw.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        if named is None:
+            return None
+        return (
+            ClientCredentials(named, Carrier.BODY, (secret,)) if secret else ClientCredentials(named, Carrier.NOTHING)
+        )
+    basic = _basic(text)
+    if secret is not None or named not in (None, basic.client_id):
+        raise InvalidRequest("The client is named twice.")
+    return basic
+
+
+def _basic(text: str) -> ClientCredentials:
+    """Read HTTP Basic: both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
+
+    Many clients do not encode them, and some use Latin-1; a secret is compared both decoded and as sent.
+    """
+    try:
+        joined = b64decode(text.strip(), validate=True)
+    except NotBase64:
+        raise InvalidRequest("The Authorization header is malformed.") from None
+    try:
+        client_id, colon, secret = joined.decode().partition(":")
+    except UnicodeDecodeError:
+        client_id, colon, secret = joined.decode("latin-1").partition(":")
+    client_id = unquote(client_id)
+    if not colon or not client_id or not client_id.isprintable():
+        raise InvalidRequest("The Authorization header is malformed.")
+    if not secret:
+        return ClientCredentials(client_id, Carrier.NOTHING)
+    return ClientCredentials(client_id, Carrier.HEADER, tuple({unquote_plus(secret), secret}))
+
+
+def _member(body: dict[str, Any], name: str) -> str | None:
+    value = body.get(name)
+    if value is None:
+        value = next((other for key, other in body.items() if key.lower() == name), None)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise InvalidRequest(f"The {name} is not formatted correctly.")
+    return value

@@ -1,0 +1,29 @@
+"""What each method of client authentication declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
+
+Verify = Callable[[Context, Application, ClientCredentials], None]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to authenticate.
+
+    Args:
+        name: of the registration and of the metadata (RFC 7591 section 2).
+        carrier: the part of a request that it reads.
+        verify: raises the OAuth error of credentials that are wrong; called only for an active client that may use the method.
+        is_secret_sent: the request contains the client's secret itself.
+    """
+
+    name: str
+    carrier: Carrier
+    verify: Verify
+    is_secret_sent: bool = False

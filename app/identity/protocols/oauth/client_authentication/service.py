@@ -1,0 +1,107 @@
+"""Authenticates the client of a request by the method that it is registered for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from urllib.parse import parse_qsl
+
+from app.contract.errors_oauth import InvalidClient, InvalidRequest, InvalidTarget
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import rate_limits
+from app.identity.protocols.oauth.client_authentication import addresses, credentials, none, shared_secrets
+from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
+from app.identity.protocols.oauth.client_authentication.method import Method
+from app.identity.protocols.oauth.client_authentication.registry import METHODS
+from app.kit.errors import OAuthError
+from app.kit.operation import Accept
+from app.kit.reading import RawRequest
+
+_MAX_FIELDS = 1000
+_MAX_ID_LENGTH = 128
+
+
+def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> Application:
+    """Authenticate and return the client; a public client sends only its id.
+
+    Raises:
+        InvalidTarget: several resources (decisions/0142).
+        InvalidRequest: another parameter comes twice, two methods at once, or no client_id or no secret where the address names the
+            application.
+        InvalidClient: the client is unknown, inactive, or not the application that the address names; at the tenant-wide
+            addresses also a missing client_id, a wrong or missing secret, and another method than the registered one.
+        UnauthorizedClient: the secret is wrong, at addresses that name the application and at those of machine tokens (seed).
+        SlowDown: too many refusals of this address, or of this client at it.
+    """
+    _refuse_repeated(context, raw)
+    presented = credentials.read(raw, body)
+    if presented is None:
+        raise _missing(raw, "client_id")
+    if len(presented.client_id) > _MAX_ID_LENGTH:
+        raise InvalidClient
+    rate_limits.check_refusals(context, presented.client_id)
+    client = context.application(client_id=presented.client_id)
+    if client is None or not client.settings.is_active or not addresses.is_addressed_by(client, raw):
+        shared_secrets.is_right(context, None, presented.secrets)  # takes the time of a known client
+        raise _refused(context, presented, InvalidClient())
+    if presented.carrier is Carrier.NOTHING and _registered(client).carrier is not Carrier.NOTHING:
+        raise _missing(raw, "client_secret")
+    try:
+        _method(client, presented, raw).verify(context, client, presented)
+    except OAuthError as refusal:
+        raise _refused(context, presented, refusal) from None
+    return client
+
+
+def has_secret(context: Context, client: Application | None, secret: str) -> bool:
+    """Return whether this is a secret that the client may send, in the same time whether or not there is such a client."""
+    is_right = shared_secrets.is_right(context, client, (secret,))
+    return client is not None and _registered(client).is_secret_sent and is_right
+
+
+def _registered(client: Application) -> Method:
+    return METHODS[client.settings.token_endpoint_auth_method]
+
+
+def _method(client: Application, presented: ClientCredentials, raw: RawRequest) -> Method:
+    """Return the method of the request. Raises InvalidClient for one that the client may not use (decisions/0147)."""
+    registered = _registered(client)
+    if registered.carrier is presented.carrier:
+        return registered
+    if registered is none.METHOD:
+        raise InvalidClient("A public client has no client_secret.")
+    sent = next(one for one in METHODS.values() if one.carrier is presented.carrier)
+    is_named = "token_endpoint_auth_method" in client.settings.model_fields_set
+    if registered.is_secret_sent and sent.is_secret_sent and not (is_named and addresses.is_tenant_wide(raw)):
+        return sent
+    raise InvalidClient(f"This client authenticates with {registered.name}.")
+
+
+def _refuse_repeated(context: Context, raw: RawRequest) -> None:
+    """Refuse repeated parameters (RFC 6749 section 3.2): two parsers could pick different values.
+
+    `resource` alone may be repeated (RFC 8707 section 2), which has an error of its own where several are not served.
+    """
+    if raw.media_type not in Accept.FORM.value:
+        return
+    names = [name.lower() for name, _ in parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MAX_FIELDS)]
+    repeated = {name for name, count in Counter(names).items() if count > 1}
+    is_several = (
+        context.operation is not None and InvalidTarget in context.operation.errors and repeated == {"resource"}
+    )
+    if is_several:
+        raise InvalidTarget("Name one resource.")
+    if repeated:
+        raise InvalidRequest("A parameter is given more than once.")
+
+
+def _missing(raw: RawRequest, name: str) -> OAuthError:
+    is_standard = addresses.is_tenant_wide(raw)
+    return InvalidClient("The client must authenticate.") if is_standard else InvalidRequest.names(name)
+
+
+def _refused(context: Context, presented: ClientCredentials, error: OAuthError) -> OAuthError:
+    rate_limits.count_refusal(context, presented.client_id)
+    context.audit.record("client.refused", client_id=presented.client_id, error=error.code)
+    return error

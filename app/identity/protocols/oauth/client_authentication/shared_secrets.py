@@ -1,0 +1,35 @@
+"""Compares the secrets that a client may present with their stored digests."""
+
+from __future__ import annotations
+
+import hmac
+
+from app.contract.errors_oauth import InvalidClient, UnauthorizedClient
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.client_authentication import addresses
+from app.identity.protocols.oauth.client_authentication.credentials import ClientCredentials
+from app.kit import randomness
+
+_DUMMY_HASH = randomness.digest(randomness.token())  # compared for an unknown client, so that timing reveals nothing
+
+
+def verify(context: Context, client: Application, presented: ClientCredentials) -> None:
+    """Check the secret.
+
+    Raises:
+        UnauthorizedClient: it is wrong, at an address that names the application and at those of machine tokens (seed).
+        InvalidClient: it is wrong, at another address.
+    """
+    if not is_right(context, client, presented.secrets):
+        is_standard = addresses.is_tenant_wide(context.raw)
+        raise InvalidClient("The client_secret is not valid.") if is_standard else UnauthorizedClient()
+
+
+def is_right(context: Context, client: Application | None, secrets: tuple[str, ...]) -> bool:
+    """Return whether one of these is a secret of the client, in the same time whether or not there is such a client."""
+    held = client.secret_hashes(context.now) if client is not None else ()
+    expected = [one.encode() for one in held or (_DUMMY_HASH,)]
+    digests = [randomness.digest(secret).encode() for secret in secrets or ("",)]
+    matches = [hmac.compare_digest(digest, one) for digest in digests for one in expected]
+    return any(matches) and bool(held) and bool(secrets)
