@@ -15,6 +15,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.captcha import Provider
 from app.contract.client_authentication import AuthMethod
+from app.contract.client_registration import ClientRegistration
 from app.contract.configuration_model import (
     ConfigurationModel,
     Different,
@@ -112,6 +113,7 @@ class RequestLimits(ConfigurationModel):
     passwordless_per_minute_per_address: int = Field(default=10, ge=0)  # requested links and codes
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
+    register_clients_per_hour_per_address: int = Field(default=20, ge=0)  # applications, not accounts
     availability_per_minute_per_address: int = Field(default=60, ge=0)
     email_codes_tried_per_day: int = Field(default=15, ge=0)  # to verify one address, by all callers together
     # ceremonies started, also by the sign-in page itself
@@ -253,6 +255,7 @@ class TenantSettings(ConfigurationModel):
     request_signing: Literal["off", "preferred", "strict"] = "preferred"
     custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
     organizations: Organizations = Organizations()
+    client_registration: ClientRegistration = ClientRegistration()
     custom_objects: Annotated[tuple[CustomObject, ...], AfterValidator(_unique)] = Field(default=(), max_length=100)
     security_questions: dict[Words, Words] = Field(default_factory=dict, max_length=50)  # question by its id
     locales: Annotated[tuple[Tag, ...], Different] = ("en", "de", "ar")

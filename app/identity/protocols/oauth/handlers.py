@@ -71,7 +71,7 @@ def revoke_machine(context: Context, req: contract.RevocationRequest) -> contrac
 @metadata_contract.discovery.implements
 @metadata_contract.authorization_server.implements
 def read_metadata(context: Context, req: metadata_contract.IssuerRequest) -> Document:
-    return metadata.document(metadata.issuer_at(context, req.app))
+    return metadata.document(context, metadata.issuer_at(context, req.app))
 
 
 @metadata_contract.jwks.implements

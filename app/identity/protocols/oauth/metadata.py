@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -38,9 +39,17 @@ def issuer_at(context: Context, app: str | None) -> Issuer:
     return issuer
 
 
-def document(issuer: Issuer) -> Document:
+@dataclass(frozen=True)
+class Offer:
+    """What a tenant's settings add to the metadata."""
+
+    has_open_registration: bool = False
+
+
+def document(context: Context, issuer: Issuer) -> Document:
     """Return the issuer's metadata; one document serves both standards, because their members do not collide."""
-    return Document(_bytes(issuer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
+    offer = Offer(has_open_registration=context.tenant.settings.client_registration.is_open)
+    return Document(_bytes(issuer, offer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
 
 
 def key_set(context: Context) -> Document:
@@ -51,11 +60,11 @@ def key_set(context: Context) -> Document:
 
 
 @lru_cache(maxsize=8192)
-def _bytes(issuer: Issuer) -> bytes:
-    return json.dumps(_members(issuer), separators=(",", ":")).encode()
+def _bytes(issuer: Issuer, offer: Offer) -> bytes:
+    return json.dumps(_members(issuer, offer), separators=(",", ":")).encode()
 
 
-def _members(issuer: Issuer) -> dict[str, Any]:
+def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:  # noqa: ARG001 - see Offer
     is_openid = issuer.protocol == OIDC
     keys = issuer if is_openid else Issuer(issuer.hub_url, OIDC, None, issuer.key)
     return {
