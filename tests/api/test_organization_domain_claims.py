@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.identity.directory.organizations import domain_verification
 from tests.support.dns_server import FakeDns
 from tests.support.mailbox import mails_to
 from tests.support.organizations import PATH, Business, a_business
@@ -175,3 +176,27 @@ def test_deactivated_organization_gets_no_email(first: Claim, second: Claim, fak
     publish(fake_dns, first)
     answered(first.verify())
     assert second.mails() == []
+
+
+def test_domain_stated_for_another_organization_meanwhile_is_taken(
+    first: Claim, second: Claim, fake_dns: FakeDns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(fake_dns, first)
+    business, lock = first.business, domain_verification._locked_claims
+    other = business.create("Initech")
+    body = {"Domains": [{"DomainName": NAME, "IsVerified": True}]}
+
+    def locked(*given: Any) -> Any:
+        is_sqlite = business.tenant.services.database.is_sqlite  # there the lock stops every other writer
+        if is_sqlite:
+            answered(business.send("PUT", f"{PATH}/{other}", body))
+        found = lock(*given)
+        if not is_sqlite:
+            answered(business.send("PUT", f"{PATH}/{other}", body))
+        return found
+
+    monkeypatch.setattr(domain_verification, "_locked_claims", locked)
+    assert refused(first.verify()) == (409, 8157)
+    monkeypatch.undo()
+    assert first.state[0] != "verified"
+    assert refused(second.verify()) == (400, 8168)

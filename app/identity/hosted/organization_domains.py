@@ -10,7 +10,7 @@ from app.contract.groups import Posted
 from app.contract.hub_account import SessionRenewal
 from app.identity.authentication.sign_in import sessions
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import domain_verification, domains, own_members, service
+from app.identity.directory.organizations import domain_verification, domains, own_members
 from app.identity.directory.organizations.domains import OrganizationDomain
 from app.identity.directory.organizations.own_members import Managed
 from app.identity.hosted import account_settings, organization_views
@@ -38,13 +38,13 @@ def read(context: Context, req: contract.DomainsRequest) -> contract.DomainsResp
 @contract.add.implements
 def add(context: Context, req: contract.AddDomainRequest) -> SessionRenewal:
     confirmed = account_settings.reauthenticate(context, req)
-    scope = _owned(context, confirmed.account, req.organization)
+    _owned(context, confirmed.account, req.organization)
     name = domains.checked(req.name)
     domain_verification.require_mail_servers(context, [name])
-    service.lock_active(context, scope.organization.org_id)
+    scope = _owned(context, confirmed.account, req.organization, for_change=True)  # DNS may have taken seconds
     if len(_held(context, req.organization)) >= MOST_DOMAINS:
         raise e.TooManyDomains
-    domains.add(context, scope.organization, name)
+    domains.add(context, scope.organization, name, by=confirmed.account.uid)
     return account_settings.renew_session(context, confirmed)
 
 
@@ -52,24 +52,26 @@ def add(context: Context, req: contract.AddDomainRequest) -> SessionRenewal:
 def verify(context: Context, req: contract.VerifyDomainRequest) -> Posted:
     _, account = account_settings.require_account(context)
     scope = _owned(context, account, req.organization)
-    organization_domains.verify(context, domains.require(context, scope.organization, req.domain))
+    organization_domains.verify(context, domains.require(context, scope.organization, req.domain), by=account.uid)
     return Posted()
 
 
 @contract.remove.implements
 def remove(context: Context, req: contract.RemoveDomainRequest) -> SessionRenewal:
     confirmed = account_settings.reauthenticate(context, req)
-    scope = _owned(context, confirmed.account, req.organization)
-    domains.remove(context, domains.require(context, scope.organization, req.domain))
+    scope = _owned(context, confirmed.account, req.organization, for_change=True)
+    domains.remove(context, domains.require(context, scope.organization, req.domain), by=confirmed.account.uid)
     return account_settings.renew_session(context, confirmed)
 
 
-def _owned(context: Context, account: Account, org_id: str) -> Managed:
+def _owned(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> Managed:
     """Return an organization that the account owns, while the tenant lets organizations prove domains.
+
+    `for_change` lets no other request that asks for it change the organization meanwhile.
 
     Raises UnknownOrganization, also for managers who are no owners.
     """
-    scope = own_members.managed(context, account, org_id)
+    scope = own_members.managed(context, account, org_id, for_change=for_change)
     if not scope.is_owner or not context.tenant.settings.organizations.dns:
         raise e.UnknownOrganization
     return scope

@@ -27,9 +27,9 @@ def verify_domain(context: Context, req: contract.DomainPath) -> Domain:
     return views.domain(verify(context, domain))
 
 
-def verify(context: Context, domain: OrganizationDomain) -> OrganizationDomain:
-    """Verify a domain as `domain_verification.verify` does, which describes the errors; owners get emails."""
-    return domain_verification.verify(context, domain, _notify_owners)
+def verify(context: Context, domain: OrganizationDomain, *, by: str | None = None) -> OrganizationDomain:
+    """Verify a domain as `domain_verification.verify` does, which describes `by` and the errors; owners get emails."""
+    return domain_verification.verify(context, domain, _notify_owners, by=by)
 
 
 def _notify_owners(context: Context, domain: OrganizationDomain) -> None:

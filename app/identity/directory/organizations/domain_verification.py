@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import or_, select, update
+from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.contract.organizations_models import DomainProblem
@@ -52,10 +53,13 @@ def require_mail_servers(context: Context, names: Iterable[str]) -> None:
             raise e.BadField(f"The DomainName is not accepted: {name} has no mail server (MX record).")
 
 
-def verify(context: Context, domain: OrganizationDomain, notify: Notify) -> OrganizationDomain:
+def verify(
+    context: Context, domain: OrganizationDomain, notify: Notify, *, by: str | None = None
+) -> OrganizationDomain:
     """Verify a domain by its TXT record and return it.
 
     Args:
+        by: the uid of the owner who does it; None: a server of the tenant.
         notify: called for each organization whose domain got a problem, at most once a day for each domain.
 
     Raises:
@@ -72,13 +76,15 @@ def verify(context: Context, domain: OrganizationDomain, notify: Notify) -> Orga
     if current is None:  # removed meanwhile
         raise e.UnknownOrganizationDomain
     if PREFIX + current.token not in texts:
-        raise _record_unproven(context, current, notify)
+        raise _record_unproven(context, current, notify, by)
     if current.is_verified:
         if current.problem is not None:
             _change(context, current, {"problem": None})
         raise e.DomainVerified(commit_on_raise=True)
     others = [one for one in claims if one.domain_id != current.domain_id]
-    return _take(context, current, others, texts, notify)
+    changed = _take(context, current, others, texts, notify)
+    context.audit.record("organization.domain_verified", uid=by, org_id=domain.org_id, domain=domain.domain)
+    return changed
 
 
 def _texts(context: Context, domain: OrganizationDomain) -> list[str]:
@@ -101,12 +107,12 @@ def _locked_claims(context: Context, domain: OrganizationDomain) -> list[Organiz
     return [domains.domain_of(row) for row in context.work.all(statement.with_for_update())]
 
 
-def _record_unproven(context: Context, domain: OrganizationDomain, notify: Notify) -> e.DomainNotProven:
+def _record_unproven(context: Context, domain: OrganizationDomain, notify: Notify, by: str | None) -> e.DomainNotProven:
     """Record that the proof is missing, and return the error, which keeps what was written."""
     is_lost = domain.is_verified or domain.problem == DomainProblem.RECORD_LOST
     _fail(context, domain, DomainProblem.RECORD_LOST if is_lost else DomainProblem.RECORD_MISSING)
     event = "organization.domain_lost" if domain.is_verified else "organization.domain_not_proven"
-    context.audit.record(event, org_id=domain.org_id, domain=domain.domain)
+    context.audit.record(event, uid=by, org_id=domain.org_id, domain=domain.domain)
     if domain.is_verified:
         _notify(context, domain, notify)
     sentence = (
@@ -126,6 +132,7 @@ def _take(
         context.audit.record("organization.domain_contested", org_id=owner.org_id, domain=domain.domain)
         _notify(context, owner, notify)
         raise e.DomainTaken(f"Another organization has verified {domain.domain}.", commit_on_raise=True)
+    position = context.audit.position()
     others.sort(key=lambda one: one is not owner)
     for one in others[:_MOST_CLAIMS]:  # the owner first: a domain has one verified claim at a time
         _fail(context, one, DomainProblem.RECORD_LOST if one is owner else DomainProblem.VERIFIED_ELSEWHERE)
@@ -133,9 +140,14 @@ def _take(
         context.audit.record(event, org_id=one.org_id, domain=domain.domain)
         _notify(context, one, notify)
     values = {"state": domains.VERIFIED, "verified_domain": domain.domain, "verified_at": context.now, "problem": None}
-    changed = _change(context, domain, values)
+    try:
+        changed = _change(context, domain, values)
+    except (
+        IntegrityError
+    ):  # added as verified for another organization since the claims were locked; nothing was changed
+        context.audit.drop_since(position)
+        raise e.DomainTaken(f"Another organization has verified {domain.domain}.") from None
     joined_domains.forget_of(context, domain.org_id)
-    context.audit.record("organization.domain_verified", org_id=domain.org_id, domain=domain.domain)
     return changed
 
 

@@ -109,14 +109,19 @@ def verified(context: Context, domain: str) -> OrganizationDomain | None:
     return domain_of(row) if row is not None else None
 
 
-def add_all(context: Context, organization: Organization, wanted: Mapping[str, bool]) -> None:
+def add_all(context: Context, organization: Organization, wanted: Mapping[str, bool], *, by: str | None = None) -> None:
     """Add domains; True states that the domain is verified. Raises DomainTaken."""
     for domain in sorted(wanted):
-        add(context, organization, domain, is_verified=wanted[domain])
+        add(context, organization, domain, is_verified=wanted[domain], by=by)
 
 
-def add(context: Context, organization: Organization, domain: str, *, is_verified: bool = False) -> OrganizationDomain:
-    """Add a domain. Raises DomainTaken if the organization has it, or another one has verified it."""
+def add(
+    context: Context, organization: Organization, domain: str, *, is_verified: bool = False, by: str | None = None
+) -> OrganizationDomain:
+    """Add a domain. `by`: the uid of the owner who does it; None: a server of the tenant, here and below.
+
+    Raises DomainTaken if the organization has it, or another one has verified it.
+    """
     if verified(context, domain) is not None:
         raise e.DomainTaken
     values: dict[str, Any] = {
@@ -137,11 +142,14 @@ def add(context: Context, organization: Organization, domain: str, *, is_verifie
         raise e.DomainTaken from None
     if is_verified:
         joined_domains.forget_of(context, organization.org_id)
-    context.audit.record("organization.domain_added", org_id=organization.org_id, domain=domain, verified=is_verified)
+    facts = {"org_id": organization.org_id, "domain": domain}
+    context.audit.record("organization.domain_added", uid=by, **facts, verified=is_verified)
     return domain_of(row)
 
 
-def replace_all(context: Context, organization: Organization, wanted: Mapping[str, bool]) -> None:
+def replace_all(
+    context: Context, organization: Organization, wanted: Mapping[str, bool], *, by: str | None = None
+) -> None:
     """Replace the domains of an organization; those that it has keep their proof. Raises DomainInUse, DomainTaken."""
     held = {one.domain: one for one in of_organizations(context, [organization.org_id])[organization.org_id]}
     dropped = [one for name, one in held.items() if name not in wanted]
@@ -151,19 +159,19 @@ def replace_all(context: Context, organization: Organization, wanted: Mapping[st
         if name in held and is_verified and not held[name].is_verified
     ]
     for one in (*dropped, *restated):
-        remove(context, one, is_kept=one in restated)
+        remove(context, one, is_kept=one in restated, by=by)
     missing = {name: is_verified for name, is_verified in wanted.items() if name not in held or held[name] in restated}
-    add_all(context, organization, missing)
+    add_all(context, organization, missing, by=by)
 
 
-def remove(context: Context, domain: OrganizationDomain, *, is_kept: bool = False) -> None:
+def remove(context: Context, domain: OrganizationDomain, *, is_kept: bool = False, by: str | None = None) -> None:
     """Delete a domain. Raises DomainInUse if a connection uses it, unless it is added again at once."""
     if not is_kept and _is_in_use(context, domain):
         raise e.DomainInUse
     context.work.run(delete(organization_domains).where(*mine(context), D.domain_id == domain.domain_id))
     if domain.is_verified:
         joined_domains.forget_of(context, domain.org_id)
-    context.audit.record("organization.domain_removed", org_id=domain.org_id, domain=domain.domain)
+    context.audit.record("organization.domain_removed", uid=by, org_id=domain.org_id, domain=domain.domain)
 
 
 def _is_in_use(context: Context, domain: OrganizationDomain) -> bool:

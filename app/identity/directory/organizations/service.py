@@ -82,7 +82,7 @@ def create(context: Context, req: CreateOrganization, by: str | None = None) -> 
         if store.count(context) >= settings.organizations.trial_limit:
             raise e.TooManyOrganizations
     organization = store.add(context, name, display(req.display), metadata(req.metadata))
-    domains.add_all(context, organization, wanted)
+    domains.add_all(context, organization, wanted, by=by)
     context.audit.record("organization.created", uid=by, org_id=organization.org_id)
     return organization
 
@@ -104,7 +104,7 @@ def update(context: Context, req: UpdateOrganization, by: str | None = None) -> 
         wanted = _domains(context, req.domains, {one.domain for one in held})
     changed = _found(store.change(context, organization.org_id, values))
     if wanted is not None:
-        domains.replace_all(context, organization, wanted)
+        domains.replace_all(context, organization, wanted, by=by)
     context.audit.record("organization.changed", uid=by, org_id=changed.org_id, members=sorted(given))
     return changed
 
