@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from app.contract import errors as e
+from app.identity.directory.accounts import store as account_store
 from app.identity.platform.audit import audit
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -191,3 +192,23 @@ def test_many_transfers_at_once_make_one_new_owner(team: Team) -> None:
     assert sorted(outcomes) == [200] + [404] * 7
     assert owners(team) == [team.people["editor"].uid]
     assert subjects(team, "editor") == ["You’re now an owner of Globex"]
+
+
+@pytest.mark.parametrize("name", ["editor", "owner"])
+def test_role_taken_while_the_transfer_waits_counts(team: Team, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    role = team.roles["Editor" if name == "editor" else "Owner"]
+    take = partial(team.company.leave, team.people[name], team.org, role)
+    lock, waits = account_store.lock, [True]
+
+    def locked(*given: Any) -> bool:
+        if waits.pop() if waits else False:
+            take()
+        return lock(*given)
+
+    if team.company.world.services.database.is_sqlite:  # the transfer has the only writer's lock
+        take()
+    else:
+        monkeypatch.setattr(account_store, "lock", locked)
+    expected = e.NotAMember if name == "editor" else e.UnknownOrganization
+    assert transfer(team, "owner", "editor") == refused(expected)
+    assert owners(team) == ([team.people["owner"].uid] if name == "editor" else [])

@@ -45,13 +45,10 @@ def transfer(context: Context, actor: Account, org_id: str, uid: str, *, steps_d
 
     Raises UnknownOrganization, NotAMember, OwnersOnly, OwnerCannotSignIn.
     """
-    scope = own_members.managed(context, actor, org_id, for_change=True)
-    if not scope.is_owner:
-        raise e.OwnersOnly
-    if uid == actor.uid or not member_store.of_account(context, uid, org_id):
-        raise e.NotAMember
+    _may_transfer(context, actor, org_id, uid, for_change=True)
     for one in sorted((actor.uid, uid)):  # in one order, for the opposite transfer in another organization
         account_store.lock(context, one)
+    scope = _may_transfer(context, actor, org_id, uid)  # again: servers take roles under the account's lock alone
     owner = account_store.by_uid(context, uid)
     if owner is None:
         raise e.NotAMember
@@ -68,6 +65,16 @@ def transfer(context: Context, actor: Account, org_id: str, uid: str, *, steps_d
         "organization.ownership_transferred", uid=actor.uid, org_id=org_id, owner=uid, steps_down=steps_down
     )
     return Transferred(scope.organization, owner, is_new)
+
+
+def _may_transfer(context: Context, actor: Account, org_id: str, uid: str, *, for_change: bool = False) -> Managed:
+    """Return the organization of which the actor may make this member an owner. Raises UnknownOrganization, NotAMember, OwnersOnly."""
+    scope = own_members.managed(context, actor, org_id, for_change=for_change)
+    if not scope.is_owner:
+        raise e.OwnersOnly
+    if uid == actor.uid or not member_store.of_account(context, uid, org_id):
+        raise e.NotAMember
+    return scope
 
 
 def _step_down(context: Context, actor: Account, scope: Managed, owning: list[str]) -> None:
