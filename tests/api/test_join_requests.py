@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from app.contract import errors as e
 from app.identity.directory.organizations.join_request import PAUSE
+from app.identity.directory.organizations.tables import organization_roles
 from app.identity.platform.audit import audit
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -143,6 +144,33 @@ def test_removed_member_asks_again(joining: Joining) -> None:
     assert joining.decide("owner", joining.open_request()) == (200, None)
 
 
+@pytest.mark.parametrize("way", ["removed", "left", "roles taken", "all left"])
+def test_request_before_the_membership_ends_with_it(joining: Joining, way: str) -> None:
+    joining.open_request()
+    business, org, role = joining.team.company.business, joining.team.org, joining.team.roles["Editor"]
+    answered(business.assign(joining.ada.uid, org, role))
+    of_account = f"/v2/manage/account/{joining.ada.uid}/orgcontext"
+    if way == "removed":
+        assert joining.team.send("owner", "/members/remove", Uid=joining.ada.uid) == (200, None)
+    elif way == "left":
+        browser = joining.team.company.world.browser().signed_in(joining.ada)
+        answered(browser.send("POST", f"{OWN}/leave", json.dumps({"Organization": org}).encode()))
+    elif way == "roles taken":
+        answered(business.send("DELETE", f"{of_account}/{org}/roles", {"RoleIds": [role]}))
+    else:
+        answered(business.send("DELETE", of_account))
+    assert joining.requests() == []
+    assert not joining.joinable()[0]["IsAsked"]
+
+
+def test_role_taken_from_a_member_keeps_requests_elsewhere(joining: Joining) -> None:
+    request = joining.open_request()
+    business, other = joining.team.company.business, joining.team.company.business.create("Initech")
+    answered(business.assign(joining.ada.uid, other, business.role("Guest", org=other)))
+    answered(business.send("DELETE", f"/v2/manage/account/{joining.ada.uid}/orgcontext/{other}"))
+    assert joining.decide("owner", request) == (200, None)
+
+
 @pytest.mark.parametrize("name", ["editor", "outsider"])
 def test_only_managers_see_and_decide_requests(joining: Joining, name: str) -> None:
     request = joining.open_request()
@@ -236,6 +264,16 @@ def test_role_of_new_members_is_needed(joining: Joining) -> None:
     )
     assert joining.decide("owner", request) == (200, None)
     assert joining.team.members()[-1]["Roles"] == ["Guest"]
+
+
+def test_deleted_role_of_new_members_is_no_role(joining: Joining, services: Services) -> None:
+    request = joining.open_request()
+    tenant_id, roles = joining.team.company.world.tenant_id, organization_roles
+    with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
+        work.run(delete(roles).where(roles.c.tenant_id == tenant_id, roles.c.role_id == joining.role))
+    assert joining.decide("owner", request) == refused(e.WrongDefaultMemberRole)
+    assert refusal(by_server(joining, request)) == refused(e.WrongDefaultMemberRole)
+    assert [one["Status"] for one in joining.requests()] == ["open"]
 
 
 def test_seats_bound_approvals(joining: Joining) -> None:

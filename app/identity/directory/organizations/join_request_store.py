@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, exists, insert, select, update
+from sqlalchemy import ColumnElement, delete, exists, insert, select, update
 from sqlalchemy.engine import Row
 
 from app.identity.directory.accounts import store as accounts
@@ -62,6 +62,11 @@ def close(context: Context, request: JoinRequest, status: str, by: str | None) -
     values = {"status": status, "decided_at": context.now, "decided_by": by}
     row = context.work.one(update(table).where(*where).values(values).returning(*_COLUMNS))
     return _request(row) if row is not None else None
+
+
+def delete_open(context: Context, uid: str, org_ids: Collection[str]) -> None:
+    """Delete the account's open requests to these organizations."""
+    context.work.run(delete(table).where(*_of(context, T.uid == uid, T.org_id.in_(org_ids), T.status == OPEN)))
 
 
 def _one(context: Context, *where: ColumnElement[bool]) -> JoinRequest | None:

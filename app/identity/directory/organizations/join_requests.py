@@ -88,7 +88,7 @@ def approve(
         OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive.
         UnknownJoinRequest: the organization has no such request.
         JoinRequestClosed: it was decided, or the account is being deleted or has lost its address of the domain.
-        WrongDefaultMemberRole: there is no role of new members.
+        WrongDefaultMemberRole: there is no role of new members, or it was deleted in the meantime.
         NoSeatLeft: members and open invitations take every seat.
     """
     organization = inviting.lock(context, org_id)
@@ -104,7 +104,7 @@ def approve(
         raise e.NoSeatLeft
     approved = _closed(requests.close(context, request, APPROVED, by))
     if not is_member:
-        memberships.join(context, account, organization, role_ids)
+        _join(context, account, organization, role_ids)
     _record(context, "organization.join_approved", approved, by)
     return approved, organization, account
 
@@ -118,6 +118,13 @@ def decline(
     declined = _closed(requests.close(context, request, DECLINED, by))
     _record(context, "organization.join_declined", declined, by)
     return declined, organization, account_store.by_uid(context, request.uid)
+
+
+def _join(context: Context, account: Account, organization: Organization, role_ids: list[str]) -> None:
+    try:
+        memberships.join(context, account, organization, role_ids)
+    except (e.MalformedRoleId, e.RoleOfOtherOrganization):
+        raise e.WrongDefaultMemberRole from None
 
 
 def _offer(context: Context, organization: Organization, held: JoinRequest | None) -> Offer:

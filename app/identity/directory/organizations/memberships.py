@@ -10,6 +10,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import (
     invitation_store,
+    join_request_store,
     link_store,
     member_store,
     names,
@@ -168,7 +169,7 @@ def leave_all(context: Context, account: Account) -> bool:
     if not member_store.remove(context, account.uid):
         return False
     _revoke_invitations(context, account)
-    link_store.close_to(context, account.uid, left)
+    _forget_requests(context, account, left)
     context.audit.record("organization.left_all", uid=account.uid)
     events.emit(context, "UnassignRoles", account, False)
     return True
@@ -225,7 +226,13 @@ def _revoke_invitations(
         facts = {"org_id": link.org_id, "invitation_id": link.invitation_id}
         context.audit.record("organization.link_revoked", uid=link.inviter_uid, **facts)
     if org_id is not None:
-        link_store.close_to(context, account.uid, [org_id])
+        _forget_requests(context, account, [org_id])
+
+
+def _forget_requests(context: Context, account: Account, org_ids: Collection[str]) -> None:
+    """Close the links of these organizations to the account that left them, and delete the requests that it had made before it joined."""
+    link_store.close_to(context, account.uid, org_ids)
+    join_request_store.delete_open(context, account.uid, org_ids)
 
 
 def _record(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:
