@@ -49,13 +49,13 @@ def digest(text: str) -> str:
     )
 
 
-_UNLIKE = "BCDFGHJKLMNPQRSTVWXZ"
+_USER_CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """Letters that are not taken for another one and make no words (RFC 8628 section 6.1)."""
 
 
 def user_code() -> str:
     """Return a code to read on one device and type on another: 8 of 20 letters, 34 bits. Only for codes with few guesses."""
-    return "".join(secrets.choice(_UNLIKE) for _ in range(8))
+    return "".join(secrets.choice(_USER_CODE_LETTERS) for _ in range(8))
 
 
 _ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

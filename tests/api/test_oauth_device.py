@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 from app.contract.hub import Next, Step
 from app.contract.tenant_file import DEVICE_GRANT
 from app.identity.platform.services import Services
+from app.kit import randomness
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
 
@@ -68,6 +69,19 @@ def test_signed_out_person_signs_in_first(tv: RelyingParty, browser: Browser, ad
     assert outcome(tv.poll(held["device_code"]))[1] == "authorization_pending", "a sign-in is no permission"
     assert browser.allow_device(step.attempt).problem == "allowed"
     assert tv.poll(held["device_code"]).status_code == 200
+
+
+def test_drawn_user_code_of_another_device_is_drawn_again(
+    tv: RelyingParty, browser: Browser, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = iter(["BCDFGHJK", "BCDFGHJK", "BCDFGHJK", "LMNPQRST"])
+    monkeypatch.setattr(randomness, "user_code", lambda: next(drawn))
+    first, second = started(tv), started(tv)
+    assert (first["user_code"], second["user_code"]) == ("BCDF-GHJK", "LMNP-QRST")
+    browser.signed_in(ada)
+    assert browser.allow_device(asked(browser, first).attempt).problem == "allowed"
+    assert tv.poll(first["device_code"]).status_code == 200
+    assert outcome(tv.poll(second["device_code"]))[1] == "authorization_pending"
 
 
 def test_denied_device_gets_no_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -42,7 +42,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
     issuer = issuers.at(context, client)
     accepted = _accepted(context, client, issuer, req)
     lifetime = timedelta(seconds=client.settings.device_code_seconds)
-    text, user_code = randomness.token(), randomness.user_code()
+    text, user_code = randomness.token(), _new_user_code(context)
     facts = {
         "client_id": client.client_id, "issuer": issuer.url, "scope": list(accepted["scope"]), "resource": accepted.get("resource"),
         "user_code": user_code, "address": context.address[:64], "agent": context.agent, "interval": INTERVAL_SECONDS,
@@ -64,6 +64,13 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
         expires_in=client.settings.device_code_seconds,
         interval=INTERVAL_SECONDS,
     )
+
+
+def _new_user_code(context: Context) -> str:
+    """Return a code that no stored authorization has: the person types only 34 bits (section 6.1)."""
+    while continuation_tokens.find(context, ContinuationPurpose.USER_CODE, code := randomness.user_code()) is not None:
+        pass
+    return code
 
 
 def _accepted(context: Context, client: Application, issuer: Issuer, req: DeviceRequest) -> dict[str, Any]:
