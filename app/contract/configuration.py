@@ -345,6 +345,16 @@ class ApplicationSettings(ConfigurationModel):
         default="none",
         description="Account operations that its access tokens may call: none, those of `account:read`, or also of `account:write`.",
     )
+    exchange_audiences: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
+        default=(),
+        max_length=50,
+        description="Audiences beside its own that it may request by token exchange (RFC 8693): resources, or other client ids.",
+    )
+    may_act: tuple[Annotated[str, Field(min_length=1, max_length=128)], ...] = Field(
+        default=(),
+        max_length=50,
+        description="Client ids that may exchange its access tokens and act for their users (RFC 8693).",
+    )
     resource_server: bool = False  # it may introspect access tokens of the tenant's other applications
     is_active: bool = True
 

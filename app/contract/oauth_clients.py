@@ -48,7 +48,7 @@ class OAuthClient(Wire):
     client_id: Annotated[str, READ_ONLY] = ""
     client_secret: Annotated[str | None, ONCE] = None
     display_name: Annotated[str | None, StoredAs("client_name"), Field(max_length=100)] = None
-    grant_types: Annotated[list[GrantType], Field(max_length=4)] = ["authorization_code", "refresh_token"]
+    grant_types: Annotated[list[GrantType], Field(max_length=10)] = ["authorization_code", "refresh_token"]
     allowed_scopes: Annotated[Scopes, COMPUTED] = ["openid", "profile", "email", "phone", "address", "offline_access"]
     audience_scopes: Annotated[dict[Annotated[str, Field(max_length=500)], Scopes], Field(max_length=20)] = Field(
         default_factory=dict
@@ -82,6 +82,10 @@ class OAuthClient(Wire):
     allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(
         default_factory=list
     )
+    exchange_audiences: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=50)] = Field(
+        default_factory=list
+    )
+    may_act: Annotated[list[Annotated[str, Field(max_length=128)]], Field(max_length=50)] = Field(default_factory=list)
     is_active: bool = True
     created_date: Annotated[str | None, CREATED_AT] = None
 

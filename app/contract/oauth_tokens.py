@@ -33,7 +33,7 @@ class ClientRequest(OAuthWire):
 
 
 class TokenRequest(ClientRequest):
-    """RFC 6749 sections 4.1.3, 4.3.2, 4.4.2 and 6; RFC 7636 section 4.5."""
+    """RFC 6749 sections 4.1.3, 4.3.2, 4.4.2 and 6; RFC 7636 section 4.5; extension grants."""
 
     grant_type: str
     code: str | None = None
@@ -41,6 +41,13 @@ class TokenRequest(ClientRequest):
     code_verifier: str | None = None
     refresh_token: str | None = None
     device_code: str | None = None  # RFC 8628 section 3.4
+    subject_token: str | None = None  # RFC 8693 section 2.1, as the next four
+    subject_token_type: str | None = None
+    actor_token: str | None = None
+    actor_token_type: str | None = None
+    requested_token_type: str | None = None
+    token: str | None = None  # of the interface's own exchange (federation.md section 2)
+    assertion: str | None = None  # RFC 7523 section 2.1
     scope: str | None = None
     audience: str | None = None
     resource: str | None = None  # RFC 8707 section 2.2
@@ -58,6 +65,7 @@ class TokenResponse(OAuthWire):
     expire_in: str  # the same, as text
     refresh_token: str | None = None
     id_token: str | None = None
+    issued_token_type: str | None = None  # RFC 8693 section 2.2.1
     scope: str | None = None
 
 

@@ -105,9 +105,22 @@ RedirectUri = Annotated[str, AfterValidator(redirect_uri), Field(max_length=2_00
 Origin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
 AllowedAddress = Annotated[str, AfterValidator(allowed_address), Field(max_length=2_000)]
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+EXCHANGE_TOKEN = "http://gatehouse/oauth/grant-type/exchange_token"
+"""The interface's own exchange (federation.md section 2); a request may name it with any host."""
 GrantType = Literal[
-    "authorization_code", "refresh_token", "client_credentials", "urn:ietf:params:oauth:grant-type:device_code"
+    "authorization_code",
+    "refresh_token",
+    "client_credentials",
+    "urn:ietf:params:oauth:grant-type:device_code",
+    "urn:ietf:params:oauth:grant-type:token-exchange",
+    "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    "http://gatehouse/oauth/grant-type/exchange_token",
 ]
+_OF_ACCOUNTS = frozenset({DEVICE_GRANT, TOKEN_EXCHANGE, JWT_BEARER, EXCHANGE_TOKEN})
+"""Grants beside authorization_code whose tokens are an account's."""
+_CONFIDENTIAL = ("client_credentials", TOKEN_EXCHANGE, JWT_BEARER)
 
 
 class ApplicationFile(ApplicationSettings):
@@ -148,14 +161,15 @@ class ApplicationFile(ApplicationSettings):
     def _agrees(self) -> "ApplicationFile":
         if self.is_public and self.client_secret is not None:
             raise ValueError("client_secret: none, because token_endpoint_auth_method is none")
-        if self.is_public and "client_credentials" in self.grant_types:
-            raise ValueError("grant_types: without client_credentials, because the application has no secret")
+        secret = next((name for name in _CONFIDENTIAL if name in self.grant_types), None)
+        if self.is_public and secret is not None:
+            raise ValueError(f"grant_types: without {secret}, because the application has no secret")
         if not self.grant_types or self.grant_types == ("refresh_token",):
             raise ValueError("grant_types: one beside refresh_token, which can't start a sign-in")
         if any(name in INTERFACE_SCOPES for name in self.scope.split()):
             raise ValueError("scope: no account:read or account:write; interface_access grants them")
         if "authorization_code" not in self.grant_types:
-            if self.interface_access != "none" and DEVICE_GRANT not in self.grant_types:
+            if self.interface_access != "none" and _OF_ACCOUNTS.isdisjoint(self.grant_types):
                 raise ValueError("interface_access: none, because grant_types has no authorization_code")
             return self
         if not self.redirect_uris:

@@ -24,9 +24,12 @@ class Token(Wire):
 
 
 class Actor(Wire):
-    """The actor of an impersonation token (RFC 8693 section 4.1)."""
+    """The actor of an impersonation token or an exchanged one (RFC 8693 section 4.1)."""
+
+    sparse = True
 
     sub: str = Field(alias="sub")  # `{client_id}@client` of a machine token, `{tenant}@server` of the API secret
+    act: "Actor | None" = Field(default=None, alias="act")  # who acted before, in a token that was exchanged again
 
 
 class TokenFacts(Wire):

@@ -73,6 +73,8 @@ def test_metadata_lists_supported_features(shop: RelyingParty) -> None:
         "refresh_token",
         "client_credentials",
         "urn:ietf:params:oauth:grant-type:device_code",
+        "urn:ietf:params:oauth:grant-type:token-exchange",
+        "http://gatehouse/oauth/grant-type/exchange_token",
     ]
     assert set(metadata["token_endpoint_auth_methods_supported"]) == {
         "none",

@@ -90,6 +90,12 @@ def _unused_refresh_token(context: Context, client: Application, token: str) -> 
     )
 
 
+def _actors(holder: TokenHolder) -> Actor | None:
+    """Return who acts for the subject, the present actor first (RFC 8693 section 4.1)."""
+    act = holder.facts.get("act")
+    return Actor.model_validate(act) if isinstance(act, dict) else Actor(sub=holder.actor) if holder.actor else None
+
+
 def _describe(holder: TokenHolder, organization: dict[str, Any]) -> IntrospectionResponse:
     facts: dict[str, Any] = holder.facts
     issued = int(holder.issued_at.timestamp())
@@ -110,6 +116,6 @@ def _describe(holder: TokenHolder, organization: dict[str, Any]) -> Introspectio
         nbf=issued,
         exp=int(holder.expires_at.timestamp()),
         jti=holder.token_hash,
-        act=Actor(sub=holder.actor) if holder.actor else None,
+        act=_actors(holder),
         **organization,
     )

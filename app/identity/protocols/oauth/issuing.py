@@ -45,6 +45,7 @@ class Grant:
     nonce: str | None = None
     resource: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    is_access_only: bool = False  # no refresh token and no id_token
     membership: Membership | None = None  # in the organization of the fact `org_id`
 
 
@@ -116,12 +117,12 @@ def token_response(
         facts=facts,
         access_seconds=lifetime,
         refresh_seconds=refresh_seconds,
-        with_refresh=account is not None and has_refresh_token(client, granted),
+        with_refresh=account is not None and not grant.is_access_only and has_refresh_token(client, granted),
         family_id=grant.family_id,
         access_token=signed,
     )
     id_token = None
-    if account is not None and OPENID in grant.scope and issuer.protocol == "oidc":
+    if account is not None and not grant.is_access_only and OPENID in grant.scope and issuer.protocol == "oidc":
         id_token = _id_token(context, client, issuer, grant, account, issued.access_token, roles.id_token)
     context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
     return TokenResponse(
@@ -226,8 +227,7 @@ def _signed_access_token(
         "scope": " ".join(grant.scope),
     }
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
-    if "auth_time" in grant.facts:
-        payload["auth_time"] = grant.facts["auth_time"]
+    payload.update({name: grant.facts[name] for name in ("auth_time", "act") if name in grant.facts})
     return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND)
 
 

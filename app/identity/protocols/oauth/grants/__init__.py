@@ -12,8 +12,10 @@ from app.identity.protocols.oauth.grants import (
     authorization_code,
     client_credentials,
     device_code,
+    exchange_token,
     password,
     refresh_token,
+    token_exchange,
 )
 from app.identity.protocols.oauth.issuers import Issuer
 
@@ -25,14 +27,17 @@ GRANTS: Mapping[str, Exchange] = {
     client_credentials.NAME: client_credentials.exchange,
     device_code.NAME: device_code.exchange,
     password.NAME: password.exchange,
+    token_exchange.NAME: token_exchange.exchange,
+    exchange_token.NAME: exchange_token.exchange,
 }
 
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Exchange a grant for tokens, by its kind."""
-    grant = GRANTS.get(req.grant_type)
+    name = exchange_token.NAME if exchange_token.SPELLING.fullmatch(req.grant_type) else req.grant_type
+    grant = GRANTS.get(name)
     if grant is None:
         raise UnsupportedGrantType
-    if req.grant_type not in client.settings.grant_types:
+    if name not in client.settings.grant_types:
         raise UnauthorizedClient("This client may not use this grant.")
     return grant(context, client, issuer, req)

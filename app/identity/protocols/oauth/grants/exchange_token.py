@@ -1,0 +1,93 @@
+"""Grant exchange_token of the interface (federation.md section 2): an account's access token of the API's own sign-ins becomes
+tokens of this client.
+
+The client's tokens end with a session of their own, or with the browser session of the presented token.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
+from app.contract.oauth_tokens import TokenRequest, TokenResponse
+from app.contract.tenant_file import EXCHANGE_TOKEN
+from app.identity.authentication.sign_in import sessions, tenant_requirements
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens import store as token_store
+from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import issuing, resource_indicators
+from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.issuing import Grant
+from app.kit import randomness
+
+NAME = EXCHANGE_TOKEN
+SPELLING = re.compile(r"https?://[A-Za-z0-9.:-]{1,253}/oauth/grant-type/exchange_token")
+_MAX_LENGTH = 8_000
+_FACTS = ("auth_time", "amr", tokens.ORG_ID, "act", tokens.ENDS_AT)
+"""What the client's tokens take over of the presented one: also its absolute end."""
+
+
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+    """Issue tokens of the client for the account of `token`, which stays valid."""
+    if req.token is None:
+        raise InvalidRequest.names("token")
+    scope = tuple(dict.fromkeys((req.scope or "").split()))
+    if not set(scope) <= client.scopes:
+        raise InvalidScope
+    resource = resource_indicators.resolve(context, client, None, req.resource)
+    holder = _holder(context, req.token)
+    account = issuing.active_account(context, holder.uid)
+    if not tenant_requirements.are_met(context, account):
+        raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
+    has_refresh = issuing.has_refresh_token(client, scope)
+    granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != issuing.OFFLINE))
+    facts: dict[str, Any] = {name: holder.facts[name] for name in _FACTS if name in holder.facts}
+    facts.setdefault(tokens.ENDS_AT, int(tokens.absolute_end(context, holder.facts, holder.issued_at).timestamp()))
+    if resource is not None:
+        facts["resource"] = resource
+    session_id, ends_at = _session(context, client, holder, has_refresh=has_refresh)
+    grant = Grant(
+        NAME, granted, account.uid, session_id, ends_at, resource=resource, facts=facts,
+        membership=issuing.active_membership(context, account.uid, facts),
+    )  # fmt: skip
+    return issuing.token_response(context, client, issuer, grant, account)
+
+
+def _holder(context: Context, text: str) -> TokenHolder:
+    """Return the account of a token of the API's own sign-ins. Raises InvalidGrant."""
+    holder = token_store.access(context.work, randomness.digest(text)) if len(text) <= _MAX_LENGTH else None
+    is_valid = (
+        holder is not None
+        and holder.client_id is None
+        and bool(holder.uid)
+        and holder.expires_at > context.now
+        and "cnf" not in holder.facts
+        and tenant_requirements.AUTHENTICATION_FACT not in holder.facts
+    )
+    if holder is None or not is_valid:
+        raise InvalidGrant("The token is not valid.")
+    return holder
+
+
+def _session(context: Context, client: Application, holder: TokenHolder, *, has_refresh: bool) -> tuple[str, Any]:
+    """Return the session of the client's tokens and its end: the presented token's, or a new one."""
+    if holder.session_id is not None:
+        ends_at = sessions.lock_expiry(context, holder.session_id)
+        if ends_at is None:
+            raise InvalidGrant("The session was ended.")
+        return holder.session_id, ends_at
+    methods: Any = holder.facts.get("amr")
+    at: Any = holder.facts.get("auth_time")  # an impersonation token has none
+    lifetime = issuing.refresh_lifetime(context, client) if has_refresh else issuing.access_lifetime(context, client)
+    session = sessions.start_for_grant(
+        context,
+        holder.uid,
+        tuple(methods) if isinstance(methods, list) else (),
+        client.client_id,
+        lifetime,
+        authenticated_at=datetime.fromtimestamp(at if isinstance(at, int) else 0, UTC),
+    )
+    return session.session_id, session.expires_at

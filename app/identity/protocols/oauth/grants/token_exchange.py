@@ -1,0 +1,124 @@
+"""Grant token-exchange (RFC 8693): a token of an account for another audience, with less scope and no longer life.
+
+This is delegation: a token that was issued to another application, or for an actor, names who acts in `act` (RFC 8693
+section 1.1). A client that exchanges its own token only narrows it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnauthorizedClient
+from app.contract.oauth_tokens import TokenRequest, TokenResponse
+from app.contract.tenant_file import TOKEN_EXCHANGE
+from app.identity.authentication.sign_in import sessions
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import issuing, resource_indicators, subject_tokens
+from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.issuing import Grant
+from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, PresentedToken, TokenRefused
+
+NAME = TOKEN_EXCHANGE
+
+
+def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+    """Issue an access token alone, for the subject of the presented token (RFC 8693 section 2.2).
+
+    Raises:
+        InvalidRequest: a token is not valid or not one that the client may present (RFC 8693 section 2.2.2).
+        InvalidTarget: the client may not request this audience.
+        InvalidScope: the scope is wider than the presented token's.
+    """
+    if client.settings.is_public:
+        raise UnauthorizedClient("A public client may not use this grant.")
+    kind = _requested_type(client, req)
+    subject = _presented(context, client, "subject_token", req.subject_token, req.subject_token_type)
+    if subject.uid is None:
+        raise InvalidRequest("The subject_token is not an account's.")
+    act = _act(context, client, req, subject)
+    resource = _target(context, client, req)
+    scope = _narrowed(client, subject, req.scope)
+    facts = subject_tokens.kept_facts(subject) | ({"act": act} if act else {})
+    ends_at = sessions.lock_expiry(context, subject.session_id) if subject.session_id is not None else None
+    try:
+        account = issuing.active_account(context, subject.uid)
+        membership = issuing.active_membership(context, account.uid, facts)
+    except InvalidGrant as refusal:
+        raise InvalidRequest(refusal.description) from None
+    grant = Grant(
+        NAME, scope, account.uid, subject.session_id, ends_at,
+        resource=resource, facts=facts, membership=membership, is_access_only=True,
+    )  # fmt: skip
+    response = issuing.token_response(context, client, issuer, grant, account)
+    context.audit.record(
+        "tokens.exchanged", uid=account.uid, client_id=client.client_id, subject_client=subject.client_id,
+        audience=resource or client.client_id, actor=act.get("sub") if act else None,
+    )  # fmt: skip
+    return response.model_copy(update={"issued_token_type": kind})
+
+
+def _requested_type(client: Application, req: TokenRequest) -> str:
+    """Return the type of the token to issue: an access token, which is a JWT for applications that get such (section 2.1)."""
+    kind = req.requested_token_type or ACCESS_TOKEN
+    if kind != ACCESS_TOKEN and not (kind == JWT and client.settings.access_token_format == "jwt"):
+        raise InvalidRequest("The requested_token_type is not supported.")
+    return kind
+
+
+def _presented(context: Context, client: Application, name: str, text: str | None, kind: str | None) -> PresentedToken:
+    if text is None:
+        raise InvalidRequest.names(name)
+    if kind is None:
+        raise InvalidRequest.names(f"{name}_type")
+    if kind not in subject_tokens.TYPES:
+        raise InvalidRequest(f"The {name}_type is not supported.")
+    try:
+        return subject_tokens.read(context, client, text, kind)
+    except TokenRefused:
+        raise InvalidRequest(f"The {name} is not valid.") from None
+
+
+def _act(context: Context, client: Application, req: TokenRequest, subject: PresentedToken) -> dict[str, Any] | None:
+    """Return the actors of the new token, the present one first (RFC 8693 section 4.1)."""
+    before = subject.facts.get("act")
+    if req.actor_token is None and req.actor_token_type is not None:
+        raise InvalidRequest("The actor_token_type comes without an actor_token.")
+    actor = f"{client.client_id}@client"
+    if req.actor_token is not None:
+        presented = _presented(context, client, "actor_token", req.actor_token, req.actor_token_type)
+        if req.actor_token_type not in (ACCESS_TOKEN, JWT, ID_TOKEN) or presented.actors:
+            raise InvalidRequest("The actor_token is not the actor's own.")
+        actor = presented.subject
+    elif subject.client_id == client.client_id:
+        return before if isinstance(before, dict) else None
+    if subject.actors >= subject_tokens.MAX_ACTORS:
+        raise InvalidRequest("The chain of actors is too long.")
+    return {"sub": actor, **({"act": before} if isinstance(before, dict) else {})}
+
+
+def _target(context: Context, client: Application, req: TokenRequest) -> str | None:
+    """Return the audience of the new token; None for the client itself (RFC 8693 section 2.1, RFC 8707 section 2)."""
+    target = req.resource or req.audience
+    if req.resource is not None and req.audience not in (None, req.resource):
+        raise InvalidTarget("Name one audience.")
+    if target in (None, client.client_id):
+        return None
+    api = context.services.settings.base_url
+    is_ours = target == api or target.startswith(f"{api}/")
+    if resource_indicators.is_known(context, client, target) or (
+        target in client.settings.exchange_audiences and not is_ours
+    ):
+        return target
+    raise InvalidTarget("The client may not request this audience.")
+
+
+def _narrowed(client: Application, subject: PresentedToken, requested: str | None) -> tuple[str, ...]:
+    """Return the scope: never more than the presented token has, and the client may have."""
+    held = [name for name in subject.scope if name in client.scopes and name != issuing.OFFLINE]
+    if requested is None:
+        return tuple(held)
+    scope = tuple(dict.fromkeys(requested.split()))
+    if not set(scope) <= set(held):
+        raise InvalidScope("The scope is wider than what the subject_token has and the client may have.")
+    return scope

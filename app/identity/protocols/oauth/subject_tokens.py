@@ -1,0 +1,131 @@
+"""The tokens that a client presents for an exchange: the subject's and the actor's (RFC 8693 section 2.1).
+
+A client may present its own tokens, those whose audience it is, and those of applications that name it in `may_act`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from app.identity.authentication.federation.providers.id_tokens import is_time
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens import store as token_store
+from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import issued_jwts, issuers
+from app.kit import randomness
+
+_TYPE: Final = "urn:ietf:params:oauth:token-type:"
+ACCESS_TOKEN, REFRESH_TOKEN, ID_TOKEN, JWT = (
+    f"{_TYPE}{name}" for name in ("access_token", "refresh_token", "id_token", "jwt")
+)
+TYPES: Final = (ACCESS_TOKEN, REFRESH_TOKEN, ID_TOKEN, JWT)
+MAX_ACTORS: Final = 4
+"""How long a chain of actors may be."""
+_MAX_LENGTH: Final = 8_000
+_FACTS: Final = ("auth_time", "amr", "acr", tokens.ORG_ID, "act")
+"""What an exchange keeps of the subject token."""
+
+
+class TokenRefused(Exception):
+    """The token is unknown, not valid now, or not one that this client may present."""
+
+
+@dataclass(frozen=True)
+class PresentedToken:
+    """A valid token of an account of this tenant, or of one of its clients (`uid` is None)."""
+
+    uid: str | None
+    client_id: str
+    scope: tuple[str, ...]
+    session_id: str | None
+    ends_at: datetime
+    facts: dict[str, Any]
+
+    @property
+    def subject(self) -> str:
+        return self.uid or f"{self.client_id}@client"
+
+    @property
+    def actors(self) -> int:
+        """How many actors it names (RFC 8693 section 4.1)."""
+        return depth(self.facts.get("act"))
+
+
+def depth(act: object) -> int:
+    """Return the length of a chain of actors."""
+    length = 0
+    while isinstance(act, Mapping) and length <= MAX_ACTORS:
+        length, act = length + 1, act.get("act")
+    return length
+
+
+def read(context: Context, client: Application, text: str, kind: str) -> PresentedToken:
+    """Return a token that the client presents, by the type that it states (RFC 8693 section 3).
+
+    Raises TokenRefused; also for a sender-constrained token, which only its holder may use (RFC 9449 section 7).
+    """
+    if len(text) > _MAX_LENGTH:
+        raise TokenRefused
+    found = _id_token(context, text) if kind == ID_TOKEN else _stored(context, client, text, kind)
+    if found.ends_at <= context.now or "cnf" in found.facts or not _may_present(context, client, found):
+        raise TokenRefused
+    return found
+
+
+def _stored(context: Context, client: Application, text: str, kind: str) -> PresentedToken:
+    """Return an access token, opaque or signed, or an unused refresh token of the client itself."""
+    if kind == REFRESH_TOKEN:
+        row = token_store.refresh(context.work, randomness.digest(text))
+        if row is None or row.used_at is not None or row.client_id != client.client_id:
+            raise TokenRefused
+        return _presented(row.uid, row.client_id, str(row.facts.get("granted") or row.scope), row, dict(row.facts))
+    holder = token_store.access(context.work, randomness.digest(text))
+    is_jwt = text.count(".") == 2
+    if holder is None or holder.client_id is None or (kind == JWT and not is_jwt):
+        raise TokenRefused
+    return _presented(holder.uid or None, holder.client_id, holder.scope, holder, dict(holder.facts))
+
+
+def _presented(
+    uid: str | None, client_id: str, scope: str, row: TokenHolder | Any, facts: dict[str, Any]
+) -> PresentedToken:
+    sid = row.session_id or facts.get(tokens.SID)
+    return PresentedToken(uid, client_id, tuple(scope.split()), sid, row.expires_at, facts)
+
+
+def _id_token(context: Context, text: str) -> PresentedToken:
+    """Return an id_token of a live session; it says who a person is and grants nothing more than `openid`."""
+    try:
+        claims = issued_jwts.read(context, text)
+    except issued_jwts.InvalidJwt:
+        raise TokenRefused from None
+    audience, uid, ends_at, sid = (claims.get(name) for name in ("aud", "sub", "exp", "sid"))
+    issued_to = context.application(client_id=audience) if isinstance(audience, str) else None
+    if issued_to is None or not isinstance(uid, str) or not is_time(ends_at):
+        raise TokenRefused
+    if not issuers.is_issuer_of(context, claims.get("iss"), issued_to):
+        raise TokenRefused
+    if not isinstance(sid, str) or sessions.lock_expiry(context, sid) is None:
+        raise TokenRefused
+    facts = {name: claims[name] for name in _FACTS if name in claims}
+    until = datetime.fromtimestamp(float(ends_at or 0), UTC)
+    return PresentedToken(uid, issued_to.client_id, ("openid",), sid, until, facts)
+
+
+def _may_present(context: Context, client: Application, token: PresentedToken) -> bool:
+    audience = token.facts.get("aud")
+    if client.client_id == token.client_id or (isinstance(audience, list) and client.client_id in audience):
+        return True
+    issued_to = context.application(client_id=token.client_id)
+    return issued_to is not None and issued_to.settings.is_active and client.client_id in issued_to.settings.may_act
+
+
+def kept_facts(token: PresentedToken) -> dict[str, Any]:
+    """Return what an exchanged token takes over; it ends no later than the presented one."""
+    kept = {name: token.facts[name] for name in _FACTS if name in token.facts}
+    return {**kept, tokens.ENDS_AT: int(token.ends_at.timestamp())}
