@@ -68,19 +68,25 @@ def key() -> None:
 
 @key.command("rotate")
 @click.argument("tenant_name", metavar="TENANT")
-def key_rotate(tenant_name: str) -> None:
-    """Publish a new signing key for TENANT.
+@click.option("--algorithm", metavar="ALGORITHM", help="Rotate only the key of this algorithm, such as ES256.")
+def key_rotate(tenant_name: str, algorithm: str | None) -> None:
+    """Publish new signing keys for TENANT.
 
-    It starts signing in 20 minutes. The old key stays published, so tokens it signed keep working.
+    One for each algorithm that it has a key for. The new keys start signing in 20 minutes. The old keys stay published, so
+    tokens they signed keep working.
     """
     with open_services() as services:
         work = _tenant_work(services, tenant_name)
         try:
-            kid = services.signing_keys.rotate(work)
+            held = services.signing_keys.algorithms(work) or ("RS256",)
+            if algorithm is not None and algorithm not in held:
+                raise CommandError(f"{tenant_name} has no {algorithm} key. It has keys for {', '.join(held)}.")
+            kids = [(name, services.signing_keys.rotate(work, name)) for name in held if algorithm in (None, name)]
             work.commit()
         finally:
             work.rollback()
-        click.echo(f"Published key {kid} for {tenant_name}. It starts signing in 20 minutes.")
+        for name, kid in kids:
+            click.echo(f"Published key {kid} ({name}) for {tenant_name}. It starts signing in 20 minutes.")
 
 
 @key.command("revoke", context_settings=_IDS_MAY_BEGIN_WITH_HYPHEN)
@@ -88,10 +94,11 @@ def key_rotate(tenant_name: str) -> None:
 @click.argument("kid", required=False)
 @click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
 def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
-    """Revoke a leaked signing key of TENANT: KID, or the current one.
+    """Revoke a leaked signing key of TENANT.
 
-    Every process stops publishing it within 5 seconds, and another key signs. Machine tokens and JWT access tokens stop
-    working. Applications accept the key until their cached copy of the key set expires.
+    Without KID, the current RS256 one. Every process stops publishing it within 5 seconds, and another key of its algorithm
+    signs. JWT access tokens of that algorithm stop working, and machine tokens with RS256. Applications accept the key until
+    their cached copy of the key set expires.
     """
     from app.identity.administration import key_revocation  # noqa: PLC0415 - only this command needs it
 

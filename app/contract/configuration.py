@@ -31,6 +31,7 @@ from app.contract.messages import Sending
 from app.contract.organization_settings import Organizations
 from app.contract.registration_form import FormField
 from app.contract.services_settings import DuoSettings, PushSettings
+from app.contract.signing import SigningSettings
 
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
@@ -298,13 +299,18 @@ def _resource(text: str) -> str:
 Resource = Annotated[str, Field(max_length=500), AfterValidator(_resource)]
 
 
-class ApplicationSettings(ConfigurationModel):
-    """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
+class NamedApplication(ConfigurationModel):
+    """What an application is. A base of its own, so that these keys come first in the documentation."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
     client_name: str | None = None  # the display name; absent: the name
     protocol: Literal["openid", "oauth"] = "openid"
     application_type: Literal["web", "native", "spa", "m2m"] = "web"
+
+
+class ApplicationSettings(SigningSettings, NamedApplication):
+    """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
+
     redirect_uris: tuple[str, ...] = ()
     post_logout_redirect_uris: tuple[str, ...] = ()
     grant_types: tuple[str, ...] = ("authorization_code", "refresh_token")
@@ -331,8 +337,6 @@ class ApplicationSettings(ConfigurationModel):
     refresh_token_seconds: int | None = Field(default=None, ge=60, le=365 * DAY)
     device_code_seconds: int = Field(default=300, ge=60, le=1_800)
     id_token_seconds: int = Field(default=HOUR, ge=30, le=DAY)
-    access_token_format: Literal["opaque", "jwt"] = "opaque"
-    signed_userinfo: bool = False
     audience_scopes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     refresh_tokens: Literal["always", "offline_access"] = "always"
     tokens_outlive_session: bool = (

@@ -11,6 +11,7 @@ from app.contract.client_authentication import AuthMethod
 from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
 from app.contract.resources import collection
+from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
 from app.contract.tenant_file import GrantType, Jwks, Origin, RedirectUri
 from app.kit.resource import (
     COMPUTED,
@@ -76,7 +77,11 @@ class OAuthClient(Wire):
     )
     refresh_tokens: Literal["always", "offline_access"] = "always"
     access_token_format: Literal["opaque", "jwt"] = "opaque"
+    access_token_signing_alg: SigningAlgorithm = DEFAULT_ALGORITHM
+    id_token_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
     signed_user_info: Annotated[bool, StoredAs("signed_userinfo")] = False
+    userinfo_signed_response_alg: SigningAlgorithm | None = None
+    introspection_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
     require_pkce: Annotated[bool, Field(alias="RequirePKCE")] = False
     force_re_authentication: Annotated[bool, StoredAs("force_reauthentication")] = False
     allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(

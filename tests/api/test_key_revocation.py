@@ -33,7 +33,7 @@ AUDIENCE = "http://api.localhost:8000/identity/v2/manage"
 def second_process(services: Services) -> Iterator[Services]:
     """Services of a second process, which runs the command beside the server."""
     created = create_services(services.settings, services.clock)
-    created.signing_keys._new_key = KEYS.__next__
+    created.signing_keys._new_rsa_key = KEYS.__next__
     yield created
     created.database.dispose()
 
@@ -85,7 +85,7 @@ def test_tokens_signed_by_revoked_key_are_refused(
     form = {"grant_type": "client_credentials", "audience": AUDIENCE, **robot.client_credentials()}
     machine = (robot.post("/service/oauth/token", form).json or {})["access_token"]
     with call_of(services, world.name) as call:
-        leaked = services.signing_keys.current(call.work).signer
+        leaked = services.signing_keys.current(call.work).signers["RS256"].key
         assert issued_jwts.read_id_token_hint(call, held["id_token"])
         assert machine_tokens.verify(call, machine)
     revoked = revoke(second_process, world)
@@ -143,7 +143,7 @@ def test_revocation_of_next_key_keeps_current_key(
     with moved(services, seconds=(LEAD + timedelta(days=3)).total_seconds()):
         services.directory.clear_cache()
         with call_of(services, world.name) as call:
-            assert services.signing_keys.current(call.work).kid == first
+            assert services.signing_keys.current(call.work).kids["RS256"] == first
 
 
 def test_reloaded_tenant_keeps_cached_keys(services: Services, world: World, shop: RelyingParty) -> None:
@@ -170,5 +170,5 @@ def test_key_revocation_is_audited(
         where = (audit.c.tenant_id == world.tenant_id, audit.c.event == "signing_key.revoked")
         (entry,) = work.all(select(audit.c.facts).where(*where))
         left = work.all(select(access_tokens.c.client_id).where(access_tokens.c.tenant_id == world.tenant_id))
-    assert entry.facts == {"kid": revoked.kid, "signs": revoked.signs, "tokens": 1}
+    assert entry.facts == {"kid": revoked.kid, "signs": revoked.signs, "alg": "RS256", "tokens": 1}
     assert machine_readable.client_id not in {row.client_id for row in left}

@@ -20,7 +20,8 @@ from sqlalchemy.pool import QueuePool
 from app.contract.configuration import Argon2
 from app.identity import create_services
 from app.identity.credentials.passwords import hashing
-from app.identity.directory.tenants.signing_keys import StoredSigningKeys, new_private_key
+from app.identity.directory.tenants.signing_algorithms import new_rsa_key
+from app.identity.directory.tenants.signing_keys import StoredSigningKeys
 from app.identity.platform import saml_certificates
 from app.identity.platform.services import Services
 from app.identity.platform.store import database, migrate
@@ -75,7 +76,7 @@ def keys_in_turn(new_key: Callable[[], RSAPrivateKey], number: int) -> Iterator[
     yield from cycle(made)
 
 
-KEYS = keys_in_turn(new_private_key, 12)
+KEYS = keys_in_turn(new_rsa_key, 12)
 saml_certificates.new_private_key = keys_in_turn(saml_certificates.new_private_key, 6).__next__
 
 

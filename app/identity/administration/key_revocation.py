@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Final
 
+from app.contract.signing import DEFAULT_ALGORITHM, SigningSettings
 from app.identity.credentials.tokens import store as tokens
 from app.identity.directory.tenants import changes
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
+
+MACHINES: Final = DEFAULT_ALGORITHM
+"""Signs machine tokens."""
 
 
 @dataclass(frozen=True)
@@ -23,19 +29,25 @@ class Revoked:
 
 
 def revoke(services: Services, work: UnitOfWork, kid: str | None = None) -> Revoked:
-    """Revoke a key of the tenant, by default the signing one, and every JWT access token.
+    """Revoke a key of the tenant, by default the one that signs RS256, and every JWT access token of its algorithm.
 
     The tenant's version is incremented, so that every process reloads the keys. Raises LookupError for an unknown key.
     """
-    revoked, signs = services.signing_keys.revoke(work, kid)
+    key = services.signing_keys.revoke(work, kid)
     signed = [
         application.client_id
         for application in changes.applications_of(work)
-        if application.settings.get("access_token_format") == "jwt"
+        if _access_token_algorithm(application.settings) == key.algorithm
     ]
-    ended = tokens.delete_signed(work, signed)
+    ended = tokens.delete_signed(work, signed, machines=key.algorithm == MACHINES)
     changes.change(work)
     audit = AuditLog(services.clock)
-    audit.record("signing_key.revoked", kid=revoked, signs=signs, tokens=ended)
+    audit.record("signing_key.revoked", kid=key.kid, signs=key.signs, alg=key.algorithm, tokens=ended)
     audit.write(work)
-    return Revoked(revoked, signs, ended)
+    return Revoked(key.kid, key.signs, ended)
+
+
+def _access_token_algorithm(settings: Mapping[str, Any]) -> str | None:
+    """Return what signs an application's access tokens; None for opaque ones."""
+    stated = SigningSettings.model_validate({n: v for n, v in settings.items() if n in SigningSettings.model_fields})
+    return stated.access_token_signing_alg if stated.access_token_format == "jwt" else None

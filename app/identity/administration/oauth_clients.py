@@ -117,6 +117,7 @@ def complete(context: Context, item: Item) -> None:
     if _settings(item).is_public:
         item.secrets.clear()
     _refuse_wider(context, _management_scopes(context, item))
+    context.services.signing_keys.publish(context.work, _settings(item).algorithms)
 
 
 @rules.before_update
@@ -126,6 +127,7 @@ def refuse_new_scopes(context: Context, before: Item | None, after: Item) -> Non
         after.secrets.clear()
     had = _management_scopes(context, before) if before is not None else set()
     _refuse_wider(context, _management_scopes(context, after) - had)
+    context.services.signing_keys.publish(context.work, _settings(after).algorithms)
 
 
 @rules.action("rotate")

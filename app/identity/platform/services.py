@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from joserfc.jwk import RSAKey
+from joserfc.jwk import Key
 
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.hashing import Hashing
@@ -56,32 +56,64 @@ class TenantDirectory(Protocol):
 
 
 @dataclass(frozen=True)
+class Signer:
+    """A private key that signs, with its id."""
+
+    kid: str
+    key: Key
+
+
+@dataclass(frozen=True)
 class KeySet:
     """A tenant's signing keys at one moment."""
 
-    signer: RSAKey
-    kid: str
+    signers: Mapping[str, Signer]
+    """The key that signs, by algorithm."""
     public: tuple[dict[str, Any], ...]
     jwks: bytes  # the serialized JWKS document
 
+    @property
+    def kids(self) -> dict[str, str]:
+        """The ids of the signing keys by algorithm."""
+        return {algorithm: signer.kid for algorithm, signer in self.signers.items()}
+
+    def has(self, algorithms: Collection[str]) -> bool:
+        """Return whether a key signs for each of these algorithms."""
+        return all(name in self.signers for name in algorithms)
+
+
+@dataclass(frozen=True)
+class RevokedKey:
+    """A revoked signing key: its id, the id of the key that signs now, and their algorithm."""
+
+    kid: str
+    signs: str
+    algorithm: str
+
 
 class SigningKeys(Protocol):
-    """Signs JWTs with the tenant's active key."""
+    """Signs JWTs with the tenant's active keys."""
 
-    def current(self, work: UnitOfWork) -> KeySet:
-        """Return the tenant's keys; creates the first one."""
+    def current(self, work: UnitOfWork, *algorithms: str) -> KeySet:
+        """Return the tenant's keys; creates the first one of RS256 and of these algorithms, in a separate transaction."""
+
+    def publish(self, work: UnitOfWork, algorithms: Collection[str]) -> None:
+        """Create missing keys of these algorithms in this unit of work, so that they are published before they sign."""
 
     def published(self, work: UnitOfWork) -> KeySet:
         """Return the keys for verifiers, the cached ones if the store does not respond."""
 
-    def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT") -> str:
-        """Return a compact RS256 JWT of the claims; `kind` is its `typ`."""
+    def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT", algorithm: str = "RS256") -> str:
+        """Return a compact JWT of the claims; `kind` is its `typ`."""
 
-    def rotate(self, work: UnitOfWork) -> str:
-        """Publish a new key that starts to sign later. Return its id."""
+    def algorithms(self, work: UnitOfWork) -> tuple[str, ...]:
+        """Return the algorithms that the tenant has keys for."""
 
-    def revoke(self, work: UnitOfWork, kid: str | None = None) -> tuple[str, str]:
-        """Withdraw a published key. Return its id and that of the key that signs now. Raises LookupError."""
+    def rotate(self, work: UnitOfWork, algorithm: str = "RS256") -> str:
+        """Publish a new key of the algorithm that starts to sign later. Return its id."""
+
+    def revoke(self, work: UnitOfWork, kid: str | None = None) -> RevokedKey:
+        """Withdraw a published key, by default the one that signs RS256. Raises LookupError."""
 
     def refresh_if_changed(self, tenant_id: str, version: int) -> None:
         """Drop the tenant's cached keys if the tenant's version has changed."""

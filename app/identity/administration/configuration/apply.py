@@ -125,6 +125,9 @@ class _TenantPass:
         else:
             held = self._change(held)
         has_changed = self._applications(is_new=held is None)
+        if self.run.writes and has_changed:
+            algorithms = {name for one in self.declared.applications or () for name in one.algorithms}
+            self.run.services.signing_keys.publish(self.work, algorithms)
         has_changed |= resources.apply(
             self.run, self.declared, self.declared.name, self.path, self.settings, self.named
         )

@@ -128,9 +128,9 @@ def authorized_clients(work: UnitOfWork, uid: str, now: datetime) -> list[Author
     return [AuthorizedClient(row.client_id, row.scope, row.since) for row in rows]
 
 
-def delete_signed(work: UnitOfWork, client_ids: Sequence[str]) -> int:
-    """Delete machine tokens and the access tokens of clients that get JWTs. Return how many."""
-    is_signed = or_(A.client_id.in_(client_ids), A.uid.is_(None))
+def delete_signed(work: UnitOfWork, client_ids: Sequence[str], *, machines: bool) -> int:
+    """Delete the access tokens of these clients, which get JWTs, and if wanted those of machines. Return how many."""
+    is_signed = or_(A.client_id.in_(client_ids), A.uid.is_(None)) if machines else A.client_id.in_(client_ids)
     return work.changed(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.client_id.is_not(None), is_signed))
 
 

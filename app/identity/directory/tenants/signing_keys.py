@@ -1,59 +1,68 @@
-"""Signing keys per tenant: created on first use, published before they sign, loaded once (checking an RSA key takes 36 ms)."""
+"""Signing keys per tenant and algorithm: created on first use, published before they sign, loaded once (importing RSA takes 36 ms)."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from joserfc import jwt
-from joserfc.jwk import RSAKey
+from joserfc.jwk import Key
 from sqlalchemy import delete, insert, select, update
 
+from app.identity.directory.tenants.signing_algorithms import ALGORITHMS, DEFAULT, new_rsa_key
 from app.identity.directory.tenants.tables import signing_keys
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.services import KeySet
+from app.identity.platform.services import KeySet, RevokedKey, Signer
 from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import Clock, monotonic
 
-ALGORITHM = "RS256"
 OVERLAP = timedelta(days=2)  # longer than the lifetime of any token
 LEAD = timedelta(minutes=20)  # time between publication and first use: longer than clients cache the JWKS
 _FRESH_SECONDS = 5.0
 _K = signing_keys.c
 
 
-def new_private_key() -> rsa.RSAPrivateKey:
-    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
-
-
 class StoredSigningKeys:
     """Stores signing keys encrypted and caches them."""
 
     def __init__(
-        self, encryption: Encryption, clock: Clock, new_key: Callable[[], rsa.RSAPrivateKey] = new_private_key
+        self, encryption: Encryption, clock: Clock, new_rsa_key: Callable[[], rsa.RSAPrivateKey] = new_rsa_key
     ) -> None:
         self._encryption = encryption
         self._clock = clock
-        self._new_key = new_key
+        self._new_rsa_key = new_rsa_key
         self._cached: dict[str, tuple[float, str, KeySet]] = {}
-        self._loaded: dict[tuple[str, str], RSAKey] = {}
+        self._loaded: dict[tuple[str, str], Key] = {}
         self._lock = threading.Lock()
         self._dropped = 0
         self._versions: dict[str, int] = {}
 
-    def current(self, work: UnitOfWork) -> KeySet:
-        """Return the tenant's key set; creates the first key."""
+    def current(self, work: UnitOfWork, *algorithms: str) -> KeySet:
+        """Return the tenant's key set; creates the first key of RS256 and of these algorithms, in a separate transaction."""
         cached = self._cached.get(work.tenant_id)
-        if cached is not None and monotonic() - cached[0] < _FRESH_SECONDS * 60:
+        if cached is not None and monotonic() - cached[0] < _FRESH_SECONDS * 60 and cached[2].has(algorithms):
             return cached[2]
-        return self._refresh(work, cached)
+        return self._refresh(work, cached, {DEFAULT, *algorithms})
+
+    def publish(self, work: UnitOfWork, algorithms: Collection[str]) -> None:
+        """Create the missing keys of these algorithms, except RS256, in this unit of work, which raises the tenant's version.
+
+        For the registration of an application, so that a key is published before it signs. Two concurrent calls may create two
+        keys: both are published, and one signs.
+        """
+        wanted = set(algorithms) - {DEFAULT}
+        missing = wanted - {row.algorithm for row in self._rows(work)} if wanted else wanted
+        for algorithm in sorted(missing):
+            self._add(work, algorithm, active_at=self._clock.now())
+        if missing:
+            self.drop(work.tenant_id)
 
     def published(self, work: UnitOfWork) -> KeySet:
         """Return the key set for verifiers, the cached one if the store does not respond."""
@@ -64,66 +73,78 @@ class StoredSigningKeys:
                 raise
             return cached[2]
 
-    def _refresh(self, work: UnitOfWork, cached: tuple[float, str, KeySet] | None) -> KeySet:
+    def _refresh(self, work: UnitOfWork, cached: tuple[float, str, KeySet] | None, wanted: set[str]) -> KeySet:
         with self._lock:
             dropped = self._dropped
             rows = self._rows(work)
-            if not rows:
-                created: dict[tuple[str, str], RSAKey] = {}
-                with work.separate_transaction() as transaction:
-                    if not self._rows(transaction):
-                        kid, key = self._add(transaction, active_at=self._clock.now())
-                        created[(work.tenant_id, kid)] = key
-                self._loaded.update(created)
-                rows = self._rows(work)
+            if not wanted <= {row.algorithm for row in rows}:
+                rows = self._create_missing(work, wanted)
             mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
             keys = (
                 cached[2]
-                if cached is not None and cached[1] == mark and self._signing_kid(rows) == cached[2].kid
+                if cached is not None and cached[1] == mark and self._signing_kids(rows) == cached[2].kids
                 else self._assemble(work, rows)
             )
             if dropped == self._dropped:  # otherwise a change may have happened during the read
                 self._cached[work.tenant_id] = (monotonic(), mark, keys)
             return keys
 
-    def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT") -> str:
-        """Return a compact RS256 JWT of the claims under the tenant's active key."""
-        keys = self.current(work)
-        work.cost.signatures += 1
-        return jwt.encode({"alg": ALGORITHM, "kid": keys.kid, "typ": kind}, claims, keys.signer, algorithms=[ALGORITHM])
+    def _create_missing(self, work: UnitOfWork, wanted: set[str]) -> list[Any]:
+        """Create the keys that no process has created meanwhile, and return all rows."""
+        created: dict[tuple[str, str], Key] = {}
+        with work.separate_transaction() as transaction:
+            for algorithm in sorted(wanted - {row.algorithm for row in self._rows(transaction)}):
+                kid, key = self._add(transaction, algorithm, active_at=self._clock.now())
+                created[(work.tenant_id, kid)] = key
+        self._loaded.update(created)
+        return self._rows(work)
 
-    def rotate(self, work: UnitOfWork) -> str:
-        """Publish a new key that signs after `LEAD`, when the current one retires. Return the new key's id."""
+    def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT", algorithm: str = DEFAULT) -> str:
+        """Return a compact JWT of the claims under the tenant's active key of the algorithm."""
+        signer = self.current(work, algorithm).signers[algorithm]
+        work.cost.signatures += 1
+        return jwt.encode(
+            {"alg": algorithm, "kid": signer.kid, "typ": kind}, claims, signer.key, algorithms=[algorithm]
+        )
+
+    def algorithms(self, work: UnitOfWork) -> tuple[str, ...]:
+        """Return the algorithms that the tenant has keys for."""
+        held = {row.algorithm for row in self._rows(work)}
+        return tuple(name for name in ALGORITHMS if name in held)
+
+    def rotate(self, work: UnitOfWork, algorithm: str = DEFAULT) -> str:
+        """Publish a new key of the algorithm that signs after `LEAD`, when the current one retires. Return the new key's id."""
         now = self._clock.now()
         starts_at = now + LEAD
-        alive = signing_keys.c.retired_at.is_(None) & (signing_keys.c.tenant_id == work.tenant_id)
+        alive = _K.retired_at.is_(None) & (_K.tenant_id == work.tenant_id) & (_K.algorithm == algorithm)
         work.run(update(signing_keys).where(alive).values(retired_at=starts_at))
-        kid, _ = self._add(work, active_at=starts_at)
+        kid, _ = self._add(work, algorithm, active_at=starts_at)
         self.drop(work.tenant_id)
         return kid
 
-    def revoke(self, work: UnitOfWork, kid: str | None = None) -> tuple[str, str]:
-        """Withdraw a published key, by default the one that signs. Return its id and that of the key that signs now.
+    def revoke(self, work: UnitOfWork, kid: str | None = None) -> RevokedKey:
+        """Withdraw a published key, by default the one that signs RS256.
 
-        The next published key signs early; without one a new key signs, which no application has fetched yet.
+        The next published key of its algorithm signs early; without one a new key signs, which no application has fetched yet.
         Raises LookupError for an unknown key.
         """
         now, rows = self._clock.now(), self._rows(work)
-        signing_kid = self._signing_kid(rows) if rows else None
-        revoked = kid or signing_kid
-        remaining = [row for row in rows if row.kid != revoked]
-        if revoked is None or signing_kid is None or len(remaining) == len(rows):
+        revoked = kid or self._signing_kids(rows).get(DEFAULT)
+        row = next((row for row in rows if row.kid == revoked), None)
+        if revoked is None or row is None:
             raise LookupError(kid or "")
+        signing_kid = self._signing_kids(rows)[row.algorithm]
+        remaining = [one for one in rows if one.algorithm == row.algorithm and one.kid != revoked]
         work.run(delete(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == revoked))
         self.drop(work.tenant_id)
-        valid = [row.kid for row in remaining if row.retired_at is None or row.retired_at > now]
+        valid = [one.kid for one in remaining if one.retired_at is None or one.retired_at > now]
         if not valid:
-            return revoked, self._add(work, active_at=now)[0]
-        last: dict[str, Any] = {"retired_at": None} if all(row.retired_at for row in remaining) else {}
+            return RevokedKey(revoked, self._add(work, row.algorithm, active_at=now)[0], row.algorithm)
+        last: dict[str, Any] = {"retired_at": None} if all(one.retired_at for one in remaining) else {}
         last |= {} if signing_kid in valid else {"active_at": now}
         if last:
             work.run(update(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == valid[-1]).values(last))
-        return revoked, signing_kid if signing_kid in valid else valid[-1]
+        return RevokedKey(revoked, signing_kid if signing_kid in valid else valid[-1], row.algorithm)
 
     def refresh_if_changed(self, tenant_id: str, version: int) -> None:
         """Drop the tenant's cached keys if the tenant's version has changed."""
@@ -147,6 +168,10 @@ class StoredSigningKeys:
         )
         return list(work.all(select(signing_keys).where(where).order_by(signing_keys.c.active_at, signing_keys.c.kid)))
 
+    def _signing_kids(self, rows: list[Any]) -> dict[str, str]:
+        """Return the key that signs for each algorithm."""
+        return {name: self._signing_kid(of_name) for name, of_name in _by_algorithm(rows).items()}
+
     def _signing_kid(self, rows: list[Any]) -> str:
         now = self._clock.now()
         valid = [row for row in rows if row.retired_at is None or row.retired_at > now] or rows
@@ -154,26 +179,31 @@ class StoredSigningKeys:
         return str((ready or valid)[-1].kid)
 
     def _assemble(self, work: UnitOfWork, rows: list[Any]) -> KeySet:
-        kid = self._signing_kid(rows)
-        row = next(row for row in rows if row.kid == kid)
-        signer = self._loaded.get((work.tenant_id, kid))
-        if signer is None:
-            signer = RSAKey.import_key(self._encryption.decrypt(row.private_key, f"{work.tenant_id} {kid}"))
-            self._loaded[(work.tenant_id, kid)] = signer
+        signing = set(self._signing_kids(rows).values())
+        signers = {row.algorithm: Signer(row.kid, self._load(work, row)) for row in rows if row.kid in signing}
         public = tuple(json.loads(row.public_jwk) for row in rows)
-        return KeySet(signer, kid, public, json.dumps({"keys": public}, separators=(",", ":")).encode())
+        return KeySet(signers, public, json.dumps({"keys": public}, separators=(",", ":")).encode())
 
-    def _add(self, work: UnitOfWork, active_at: datetime) -> tuple[str, RSAKey]:
-        private = self._new_key()
+    def _load(self, work: UnitOfWork, row: Any) -> Key:
+        key = self._loaded.get((work.tenant_id, row.kid))
+        if key is None:
+            pem = self._encryption.decrypt(row.private_key, f"{work.tenant_id} {row.kid}")
+            key = ALGORITHMS[row.algorithm].import_key(pem)
+            self._loaded[(work.tenant_id, row.kid)] = key
+        return key
+
+    def _add(self, work: UnitOfWork, algorithm: str, active_at: datetime) -> tuple[str, Key]:
+        described = ALGORITHMS[algorithm]
+        private = self._new_rsa_key() if described.new_key is new_rsa_key else described.new_key()
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         kid = randomness.hexadecimal(24)
-        created = RSAKey.import_key(private)
+        created = described.import_key(private)
         public = created.as_dict(private=False)
-        public.update({"kid": kid, "use": "sig", "alg": ALGORITHM})
+        public.update({"kid": kid, "use": "sig", "alg": algorithm})
         row = {
             "tenant_id": work.tenant_id,
             "kid": kid,
-            "algorithm": ALGORITHM,
+            "algorithm": algorithm,
             "public_jwk": json.dumps(public, separators=(",", ":")),
             "private_key": self._encryption.encrypt(pem, f"{work.tenant_id} {kid}"),
             "published_at": self._clock.now(),
@@ -181,3 +211,12 @@ class StoredSigningKeys:
         }
         work.run(insert(signing_keys).values(row))
         return kid, created
+
+
+def _by_algorithm(rows: list[Any]) -> dict[str, list[Any]]:
+    """Return the rows of each algorithm, without those that a newer version added."""
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        if row.algorithm in ALGORITHMS:
+            found.setdefault(row.algorithm, []).append(row)
+    return found

@@ -142,9 +142,11 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
         **organization_claims.read(_membership(context, holder), client, scopes),
     }
-    if client.settings.signed_userinfo:
+    algorithm = client.settings.userinfo_algorithm
+    if algorithm is not None:
         issuer = application_issuer if app is not None else issuers.tenant_wide(context)
-        text = context.services.signing_keys.sign(context.work, {**payload, "iss": issuer.url, "aud": client.client_id})
+        signed = {**payload, "iss": issuer.url, "aud": client.client_id}
+        text = context.services.signing_keys.sign(context.work, signed, algorithm=algorithm)
         return Document(text.encode(), "application/jwt")
     return UserinfoResponse.model_validate(payload)
 

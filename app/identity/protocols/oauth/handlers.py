@@ -27,7 +27,7 @@ from app.kit.wire import Document
 @contract.token_with_key.implements
 def token(context: Context, req: contract.TokenRequest) -> contract.TokenResponse:
     client = _client(context)
-    context.services.signing_keys.current(context.work)  # creates the tenant's first key, in a separate transaction
+    _create_missing_keys(context, client)
     return grants.exchange(context, client, issuers.at(context, client), req)
 
 
@@ -93,3 +93,8 @@ def _client(context: Context) -> Application:
         raise InvalidClient
     rate_limits.count_client_request(context, context.client)
     return context.client
+
+
+def _create_missing_keys(context: Context, client: Application) -> None:
+    """Create the tenant's first keys, in a separate transaction, before this one writes."""
+    context.services.signing_keys.current(context.work, *client.settings.algorithms)

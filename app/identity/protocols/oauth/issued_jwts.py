@@ -1,4 +1,4 @@
-"""Verify JWTs that this tenant issued, id_token_hints among them: RS256 alone, under a key that the tenant publishes."""
+"""Verify JWTs that this tenant issued, id_token_hints among them, under a key that the tenant publishes and with its algorithm."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import RSAKey
+from joserfc.jwk import Key
 
-from app.identity.directory.tenants.signing_keys import ALGORITHM
+from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
@@ -45,12 +45,15 @@ def read(context: Context, text: str, *, kinds: tuple[str, ...] = ("JWT",)) -> d
         raise InvalidJwt
     try:
         header = jws.extract_compact(text.encode()).headers()
-        if header.get("alg") != ALGORITHM or header.get("typ") not in kinds:
+        if header.get("typ") not in kinds:
             raise InvalidJwt
-        key = next(
-            key for key in context.services.signing_keys.current(context.work).public if key["kid"] == header.get("kid")
-        )
-        return dict(jwt.decode(text, _import_key(json.dumps(key, sort_keys=True)), algorithms=[ALGORITHM]).claims)
+        public = context.services.signing_keys.current(context.work).public
+        key = next(key for key in public if key["kid"] == header.get("kid"))
+        algorithm = key["alg"]  # the key decides, never the header (RFC 8725 section 3.1)
+        if header.get("alg") != algorithm or algorithm not in ALGORITHMS:
+            raise InvalidJwt
+        imported = _import_key(algorithm, json.dumps(key, sort_keys=True))
+        return dict(jwt.decode(text, imported, algorithms=[algorithm]).claims)
     except (JoseError, ValueError, StopIteration):
         raise InvalidJwt from None
 
@@ -70,5 +73,5 @@ def read_id_token_hint(context: Context, text: str) -> IdTokenHint | None:
 
 
 @lru_cache(maxsize=1024)
-def _import_key(public_jwk: str) -> RSAKey:
-    return RSAKey.import_key(json.loads(public_jwk))
+def _import_key(algorithm: str, public_jwk: str) -> Key:
+    return ALGORITHMS[algorithm].import_key(json.loads(public_jwk))

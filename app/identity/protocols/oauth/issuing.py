@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -17,6 +15,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import in_force
 from app.identity.directory.organizations.organization import Membership
+from app.identity.directory.tenants.signing_algorithms import half_hash
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import claims, machine_tokens, organization_claims, resource_indicators, role_claims
@@ -179,7 +178,7 @@ def _id_token(
     roles: Mapping[str, Any],
 ) -> str:
     """Return the id_token (OpenID Connect Core sections 2 and 3.1.3.6)."""
-    facts = grant.facts
+    facts, algorithm = grant.facts, client.settings.id_token_signed_response_alg
     requested = facts.get("id_token_claims") or ()
     payload: dict[str, Any] = claims.of(accounts.profile_of(account), requested) if requested else {}
     payload.update(roles)
@@ -191,7 +190,7 @@ def _id_token(
         azp=client.client_id,
         iat=int(context.now.timestamp()),
         exp=int((context.now + timedelta(seconds=client.settings.id_token_seconds)).timestamp()),
-        at_hash=_at_hash(access_token),
+        at_hash=half_hash(access_token, algorithm),
     )
     optional = {
         "nonce": grant.nonce,
@@ -202,7 +201,7 @@ def _id_token(
     payload.update({name: value for name, value in optional.items() if value is not None})
     if "amr" in payload:
         payload["acr"] = facts.get("acr") or (_TWO_FACTORS if _MFA in payload["amr"] else _ONE_FACTOR)
-    return context.services.signing_keys.sign(context.work, payload)
+    return context.services.signing_keys.sign(context.work, payload, algorithm=algorithm)
 
 
 def _signed_access_token(
@@ -228,9 +227,5 @@ def _signed_access_token(
     }
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
     payload.update({name: grant.facts[name] for name in ("auth_time", "act") if name in grant.facts})
-    return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND)
-
-
-def _at_hash(text: str) -> str:
-    """Return the left half of the SHA-256 (OpenID Connect Core section 3.1.3.6)."""
-    return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:16]).rstrip(b"=").decode()
+    algorithm = client.settings.access_token_signing_alg
+    return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND, algorithm)

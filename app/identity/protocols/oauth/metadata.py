@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from app.contract.errors_oauth import UnknownApplication
 from app.contract.tenant_file import GrantType
-from app.identity.directory.tenants.signing_keys import ALGORITHM
+from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import client_keys, issuers, organization_claims
 from app.identity.protocols.oauth.authorize import acr_values, prompt
@@ -101,8 +101,8 @@ def _openid_members(issuer: Issuer) -> dict[str, Any]:
         "userinfo_endpoint": issuer.browser_endpoint("userinfo"),
         "end_session_endpoint": issuer.browser_endpoint("logout"),
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": [ALGORITHM],
-        "userinfo_signing_alg_values_supported": [ALGORITHM],
+        "id_token_signing_alg_values_supported": list(ALGORITHMS),
+        "userinfo_signing_alg_values_supported": list(ALGORITHMS),
         "claim_types_supported": ["normal"],
         "claims_supported": [*token_claims, *names(CLAIMS_OF_SCOPES), *organization_claims.NAMES],
         "claims_parameter_supported": True,

@@ -1,0 +1,38 @@
+"""How the tokens of an application are signed, and which identifier it gets for an account."""
+
+from typing import Literal
+
+from app.contract.configuration_model import ConfigurationModel
+
+SigningAlgorithm = Literal["RS256", "PS256", "ES256", "EdDSA"]
+"""RFC 7518 section 3.1; EdDSA with the curve Ed25519 (RFC 8037 section 3.1). A symmetric algorithm and `none` are not served."""
+DEFAULT_ALGORITHM: SigningAlgorithm = "RS256"
+
+
+class SigningSettings(ConfigurationModel):
+    """The algorithms of an application's tokens (RFC 7591 names where there are some)."""
+
+    id_token_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
+    signed_userinfo: bool = False
+    userinfo_signed_response_alg: SigningAlgorithm | None = None
+    access_token_format: Literal["opaque", "jwt"] = "opaque"
+    access_token_signing_alg: SigningAlgorithm = DEFAULT_ALGORITHM
+    introspection_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
+
+    @property
+    def userinfo_algorithm(self) -> SigningAlgorithm | None:
+        """What signs userinfo responses; None: they are JSON. `signed_userinfo` alone takes the algorithm of id_tokens."""
+        if self.userinfo_signed_response_alg is None and self.signed_userinfo:
+            return self.id_token_signed_response_alg
+        return self.userinfo_signed_response_alg
+
+    @property
+    def algorithms(self) -> frozenset[SigningAlgorithm]:
+        """The algorithms that the tenant needs keys for."""
+        stated = (
+            self.id_token_signed_response_alg,
+            self.userinfo_algorithm,
+            self.access_token_signing_alg if self.access_token_format == "jwt" else None,
+            self.introspection_signed_response_alg,
+        )
+        return frozenset(one for one in stated if one is not None)

@@ -1,0 +1,56 @@
+"""The algorithms with which a tenant signs: the table behind its keys, its tokens and its metadata."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from joserfc.errors import SecurityWarning
+from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
+
+from app.contract.signing import DEFAULT_ALGORITHM
+
+# RFC 9864 renames EdDSA to Ed25519; OpenID Connect and its clients still know it as EdDSA.
+warnings.filterwarnings("ignore", "EdDSA is deprecated", SecurityWarning)
+
+PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
+
+
+def new_rsa_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm: how a key is created and imported, and the digest of the hashes in its id_tokens."""
+
+    new_key: Callable[[], PrivateKey]
+    import_key: Callable[[Any], Key]
+    digest: str
+
+
+ALGORITHMS: Final[Mapping[str, Algorithm]] = {
+    "RS256": Algorithm(new_rsa_key, RSAKey.import_key, "sha256"),
+    "PS256": Algorithm(new_rsa_key, RSAKey.import_key, "sha256"),
+    "ES256": Algorithm(lambda: ec.generate_private_key(ec.SECP256R1()), ECKey.import_key, "sha256"),
+    "EdDSA": Algorithm(ed25519.Ed25519PrivateKey.generate, OKPKey.import_key, "sha512"),
+}
+"""Each algorithm has keys of its own: one RSA key for both paddings would let a weakness of one affect the other (RFC 8017
+section 8), and `alg` of a published key then names what it is for (RFC 7517 section 4.4)."""
+DEFAULT: Final = DEFAULT_ALGORITHM
+"""Of applications that name no other, of machine tokens, and of tenants before there were others."""
+
+
+def half_hash(text: str, algorithm: str = DEFAULT) -> str:
+    """Return `at_hash`, `c_hash` or `s_hash` of a text: the left half of the digest of the id_token's algorithm.
+
+    (OpenID Connect Core section 3.1.3.6, section 3.3.2.11.) Ed25519 hashes with SHA-512 itself (RFC 8032 section 5.1), so its
+    digest is SHA-512.
+    """
+    digest = hashlib.new(ALGORITHMS[algorithm].digest, text.encode()).digest()
+    return urlsafe_b64encode(digest[: len(digest) // 2]).rstrip(b"=").decode()

@@ -1,0 +1,257 @@
+"""The algorithms of an application's tokens, and the tenant's keys for them (RFC 7518 section 3.1, RFC 8037 section 3.1)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from base64 import urlsafe_b64encode
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from joserfc import jws, jwt
+from joserfc.jwk import KeySet
+
+from app.contract.hub import Step
+from app.identity import create_services
+from app.identity.administration import key_revocation
+from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
+from app.identity.directory.tenants.signing_keys import LEAD
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.protocols.oauth import issued_jwts, machine_tokens
+from tests.support.callers import call_of
+from tests.support.identity_service import MovableClock
+from tests.support.machines import ask, machine
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, parameters_of
+from tests.support.tenant_server import TenantServer, answered
+
+OTHERS = ("PS256", "ES256", "EdDSA")
+ALL = ("RS256", *OTHERS)
+
+
+def header_of(token: str) -> dict[str, Any]:
+    return dict(jws.extract_compact(token.encode()).headers())
+
+
+def published(client: RelyingParty) -> list[dict[str, Any]]:
+    keys: list[dict[str, Any]] = (client.get("/service/oidc/jwks").json or {})["keys"]
+    return keys
+
+
+def decoded(client: RelyingParty, token: str, algorithm: str) -> dict[str, Any]:
+    """Verify as a relying party does that is registered for one algorithm."""
+    keys = KeySet.import_key_set({"keys": published(client)})
+    return dict(jwt.decode(token, keys, algorithms=[algorithm]).claims)
+
+
+def tokens_of(client: RelyingParty, browser: Browser, ada: Person, **changed: str | None) -> dict[str, Any]:
+    return dict(client.redeem(browser.code(client, ada, **changed)).json or {})
+
+
+def signed_with(world: World, algorithm: str, name: str = "signed", **settings: Any) -> RelyingParty:
+    return world.application(
+        name,
+        id_token_signed_response_alg=algorithm,
+        userinfo_signed_response_alg=algorithm,
+        access_token_format="jwt",
+        access_token_signing_alg=algorithm,
+        **settings,
+    )
+
+
+def by_public_key(kid: str, public: bytes, text: bytes) -> str:
+    """Return a token whose HMAC key is a public key (RFC 8725 section 2.1)."""
+    header = json.dumps({"alg": "HS256", "kid": kid, "typ": "JWT"}).encode()
+    signed = b".".join(urlsafe_b64encode(part).rstrip(b"=") for part in (header, text))
+    mac = urlsafe_b64encode(hmac.new(public, signed, "sha256").digest()).rstrip(b"=")
+    return (signed + b"." + mac).decode()
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+def test_tokens_are_signed_with_registered_algorithm(
+    world: World, browser: Browser, ada: Person, algorithm: str
+) -> None:
+    """OpenID Connect Dynamic Client Registration section 2; the published key names its algorithm (RFC 7517 section 4.4)."""
+    client = signed_with(world, algorithm)
+    held = tokens_of(client, browser, ada)
+    userinfo = client.userinfo(held["access_token"])
+    assert userinfo.mimetype == "application/jwt"
+    by_kid = {key["kid"]: key for key in published(client)}
+    for token in (held["id_token"], held["access_token"], userinfo.text):
+        header = header_of(token)
+        assert header["alg"] == algorithm == by_kid[header["kid"]]["alg"]
+        assert by_kid[header["kid"]]["use"] == "sig"
+        assert decoded(client, token, algorithm)["sub"] == ada.uid
+    assert header_of(held["access_token"])["typ"] == "at+jwt"
+
+
+@pytest.mark.parametrize(("algorithm", "digest"), [("RS256", "sha256"), ("ES256", "sha256"), ("EdDSA", "sha512")])
+def test_at_hash_uses_digest_of_algorithm(
+    world: World, browser: Browser, ada: Person, algorithm: str, digest: str
+) -> None:
+    """OpenID Connect Core section 3.1.3.6."""
+    client = world.application("signed", id_token_signed_response_alg=algorithm)
+    held = tokens_of(client, browser, ada)
+    whole = hashlib.new(digest, held["access_token"].encode()).digest()
+    left = urlsafe_b64encode(whole[: len(whole) // 2]).rstrip(b"=").decode()
+    assert decoded(client, held["id_token"], algorithm)["at_hash"] == left
+
+
+def test_signed_userinfo_alone_takes_algorithm_of_id_tokens(world: World, browser: Browser, ada: Person) -> None:
+    client = world.application("signed", signed_userinfo=True, id_token_signed_response_alg="ES256")
+    answer = client.userinfo(tokens_of(client, browser, ada)["access_token"])
+    assert decoded(client, answer.text, "ES256")["aud"] == client.client_id
+
+
+def test_tenant_without_other_algorithms_publishes_one_key(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    tokens_of(shop, browser, ada)
+    assert [key["alg"] for key in published(shop)] == ["RS256"]
+
+
+def test_every_advertised_algorithm_can_be_registered(world: World, browser: Browser, ada: Person) -> None:
+    metadata = world.application("any").get("/.well-known/openid-configuration").json or {}
+    for name in ("id_token", "userinfo"):
+        assert metadata[f"{name}_signing_alg_values_supported"] == list(ALL) == list(ALGORITHMS)
+
+
+@pytest.mark.parametrize("algorithm", OTHERS)
+def test_other_algorithm_costs_no_more_statements(
+    world: World, shop: RelyingParty, browser: Browser, ada: Person, algorithm: str
+) -> None:
+    client = signed_with(world, algorithm)
+
+    def spent(one: RelyingParty) -> int:
+        one.redeem(browser.code(one, ada))  # fills the caches
+        return browser.spent(one.redeem(browser.code(one, ada)))["sql"]
+
+    assert spent(client) == spent(shop)
+
+
+def test_key_is_published_when_application_is_registered(acme: TenantServer, world: World) -> None:
+    """The relying party can fetch the key before its first token (OpenID Connect Core section 10.1.1)."""
+    token = machine(acme, "client:create", "client:update")
+    address = f"http://{acme.name}.{acme.services.settings.hub_domain}"
+
+    def algorithms() -> set[str]:
+        keys = (world.wsgi.get("/service/oidc/jwks", base_url=address).json or {})["keys"]
+        return {key["alg"] for key in keys}
+
+    body = {"AppName": "Shop", "RedirectURIs": ["https://shop.example/in"], "IdTokenSignedResponseAlg": "ES256"}
+    assert algorithms() == {"RS256"}
+    answered(ask(acme, token, "POST", "/v2/manage/oauth-clients", body))
+    assert algorithms() == {"RS256", "ES256"}
+    change = {"AccessTokenFormat": "jwt", "AccessTokenSigningAlg": "EdDSA", "UserinfoSignedResponseAlg": "ES256"}
+    answered(ask(acme, token, "PUT", "/v2/manage/oauth-clients/Shop", change))
+    assert algorithms() == {"RS256", "ES256", "EdDSA"}
+
+
+@pytest.mark.parametrize("value", ["none", "HS256", "RS512", "es256", ""])
+def test_other_algorithm_is_refused_at_registration(acme: TenantServer, value: str) -> None:
+    token = machine(acme, "client:create")
+    body = {"AppName": "Shop", "RedirectURIs": ["https://shop.example/in"], "IdTokenSignedResponseAlg": value}
+    assert ask(acme, token, "POST", "/v2/manage/oauth-clients", body).status_code == 400
+
+
+@pytest.mark.parametrize("algorithm", ALL)
+def test_id_token_hint_of_any_algorithm_is_read(world: World, browser: Browser, ada: Person, algorithm: str) -> None:
+    client = world.application("signed", id_token_signed_response_alg=algorithm)
+    hint = tokens_of(client, browser, ada)["id_token"]
+    step = browser.authorize(client.authorization_parameters(id_token_hint=hint, prompt="none"))
+    assert "code" in parameters_of(step)
+    assert browser.sign_out(id_token_hint=hint).step is Step.SIGNED_OUT
+
+
+def test_token_with_another_algorithm_than_its_key_is_refused(
+    services: Services, world: World, browser: Browser, ada: Person
+) -> None:
+    """RFC 8725 section 3.1: the key decides the algorithm, whatever the header says."""
+    client = world.application("signed", id_token_signed_response_alg="ES256")
+    claims = decoded(client, tokens_of(client, browser, ada)["id_token"], "ES256")
+    with call_of(services, world.name) as call:
+        keys = services.signing_keys.current(call.work)
+        rsa, ec = keys.signers["RS256"], keys.signers["ES256"]
+        text = json.dumps(claims).encode()
+        forged = [
+            jws.serialize_compact({"alg": "PS256", "kid": rsa.kid, "typ": "JWT"}, text, rsa.key, algorithms=["PS256"]),
+            jws.serialize_compact({"alg": "RS256", "kid": ec.kid, "typ": "JWT"}, text, rsa.key),
+            by_public_key(rsa.kid, rsa.key.as_pem(private=False), text),
+            by_public_key(ec.kid, ec.key.as_pem(private=False), text),
+            by_public_key(ec.kid, json.dumps(ec.key.as_dict(private=False)).encode(), text),
+            jws.serialize_compact({"alg": "ES256", "typ": "JWT"}, text, ec.key),
+            jws.serialize_compact({"alg": "ES256", "kid": "other", "typ": "JWT"}, text, ec.key),
+            jws.serialize_compact({"alg": "ES256", "kid": ec.kid}, text, ec.key),
+            jws.serialize_compact({"alg": "ES256", "kid": ec.kid, "typ": "logout+jwt"}, text, ec.key),
+            ".".join([urlsafe_b64encode(b'{"alg":"none","typ":"JWT"}').decode().rstrip("="), "e30", ""]),
+        ]
+        good = jws.serialize_compact({"alg": "ES256", "kid": ec.kid, "typ": "JWT"}, text, ec.key)
+        assert issued_jwts.read_id_token_hint(call, good) is not None
+        for one in forged:
+            assert issued_jwts.read_id_token_hint(call, one) is None
+
+
+def test_machine_token_of_another_algorithm_is_refused(services: Services, world: World) -> None:
+    with call_of(services, world.name) as call:
+        services.signing_keys.current(call.work, "ES256")
+        claims = {"iss": machine_tokens.issuer(call), "gty": "client_credentials"}
+        token = services.signing_keys.sign(call.work, claims, "JWT", "ES256")
+        with pytest.raises(issued_jwts.InvalidJwt):
+            issued_jwts.read(call, token, kinds=(machine_tokens.KIND,))
+
+
+def test_rotation_and_revocation_concern_one_algorithm(
+    services: Services, world: World, browser: Browser, ada: Person
+) -> None:
+    """A leaked ES256 key ends the tokens that it signed, and no others."""
+    elliptic = signed_with(world, "ES256", "elliptic")
+    rsa = world.application("rsa", access_token_format="jwt")
+    of_elliptic, of_rsa = tokens_of(elliptic, browser, ada), tokens_of(rsa, browser, ada)
+    leaked, kept = header_of(of_elliptic["id_token"])["kid"], header_of(of_rsa["id_token"])["kid"]
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
+        rotated = services.signing_keys.rotate(work, "ES256")
+    assert {key["kid"] for key in published(rsa)} == {leaked, kept, rotated}
+    assert header_of(tokens_of(elliptic, browser, ada)["id_token"])["kid"] == leaked, "not before LEAD"
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
+        revoked = key_revocation.revoke(services, work, leaked)
+    services.directory.clear_cache()
+    assert revoked.signs == rotated
+    assert {key["kid"] for key in published(rsa)} == {kept, rotated}
+    assert elliptic.userinfo(of_elliptic["access_token"]).status_code == 401
+    assert rsa.userinfo(of_rsa["access_token"]).status_code == 200
+    assert header_of(tokens_of(elliptic, browser, ada)["id_token"])["kid"] == rotated
+    assert header_of(tokens_of(rsa, browser, ada)["id_token"])["kid"] == kept
+
+
+def test_only_key_of_algorithm_is_replaced_at_revocation(
+    services: Services, world: World, browser: Browser, ada: Person
+) -> None:
+    client = signed_with(world, "EdDSA")
+    leaked = header_of(tokens_of(client, browser, ada)["id_token"])["kid"]
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
+        revoked = key_revocation.revoke(services, work, leaked)
+    services.directory.clear_cache()
+    header = header_of(tokens_of(client, browser, ada)["id_token"])
+    assert (header["alg"], header["kid"]) == ("EdDSA", revoked.signs)
+
+
+def test_rotated_key_signs_after_its_lead(services: Services, world: World, browser: Browser, ada: Person) -> None:
+    client = world.application("signed", id_token_signed_response_alg="ES256")
+    tokens_of(client, browser, ada)
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
+        rotated = services.signing_keys.rotate(work, "ES256")
+    assert isinstance(services.clock, MovableClock)
+    services.clock.advance(seconds=(LEAD + timedelta(minutes=1)).total_seconds())
+    services.signing_keys.clear_cache()
+    assert header_of(tokens_of(client, browser, ada)["id_token"])["kid"] == rotated
+
+
+def test_every_process_signs_with_the_same_key(services: Services, world: World) -> None:
+    other = create_services(services.settings, services.clock)
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
+        first = services.signing_keys.sign(work, {"sub": "ada"}, algorithm="EdDSA")
+    with UnitOfWork(other.database, world.tenant_id).separate_transaction() as work:
+        second = other.signing_keys.sign(work, {"sub": "ada"}, algorithm="EdDSA")
+    other.database.dispose()
+    assert first == second
