@@ -107,6 +107,13 @@ def test_inline_scripts_and_styles_need_the_nonce(pages: list[Sample]) -> None:
             assert part in page.policy or "FormPost" in page.name, page.name
 
 
+def test_pages_cannot_be_framed(pages: list[Sample]) -> None:
+    """RFC 6749 section 10.13, RFC 9700 section 4.16."""
+    for page in pages:
+        assert page.headers["X-Frame-Options"] == "DENY", page.name
+        assert "frame-ancestors 'none'" in page.policy, page.name
+
+
 def test_pages_load_only_own_resources(pages: list[Sample]) -> None:
     for page in pages:
         fetched = re.findall(r'(?:src|<link[^>]* href)="([^"]+)"', page.html)

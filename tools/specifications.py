@@ -1,0 +1,185 @@
+"""Write docs/specifications.md: which file checks each section of a specification and which test shows it.
+
+Usage: `python -m tools.specifications` writes the table, `python -m tools.specifications check` lists its holes instead.
+
+A file of `app/` checks a section if it cites it, as in `(RFC 6749 section 4.1.3)`; a test that cites a section shows it.
+specifications.toml lists the sections that bind an authorization server or OpenID provider, and names files and tests that do so
+without a citation.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SECTIONS = Path(__file__).with_name("specifications.toml")
+TARGET = ROOT / "docs" / "specifications.md"
+_NUMBER = r"(?:[0-9]+|[A-Z](?![A-Za-z]))(?:\.[0-9]+)*"
+_NUMBERS = rf"{_NUMBER}(?:(?:,| and|, and) {_NUMBER}(?![\w-]))*"
+INTRODUCTION = """# Specifications
+
+Written by `python -m tools.specifications`: each section that binds an authorization server or OpenID provider, the files of
+`app/` that keep to it, and the tests of `tests/` that show it.
+"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of a specification; `unserved` says why it does not apply."""
+
+    number: str
+    title: str
+    unserved: str
+    checks: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    @property
+    def holes(self) -> list[str]:
+        """What is missing: `check`, `test`."""
+        if self.unserved:
+            return []
+        return [name for name, found in (("check", self.checks), ("test", self.tests)) if not found]
+
+
+@dataclass
+class Citations:
+    """Where each section of one specification is cited."""
+
+    checks: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    tests: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+def read() -> dict[str, list[Section]]:
+    """Return the sections of each specification, by its name and title.
+
+    Raises:
+        ValueError: specifications.toml lacks a section that is cited, or names a test that does not exist.
+    """
+    found = {}
+    for name, stated in tomllib.loads(SECTIONS.read_text())["specifications"].items():
+        cited = _citations(name, stated.get("short"))
+        unknown = (cited.checks.keys() | cited.tests.keys()) - stated["sections"].keys()
+        if unknown:
+            raise ValueError(f"{SECTIONS.name} has no section {', '.join(sorted(unknown))} of {name}.")
+        sections = [_section(number, what, cited) for number, what in stated["sections"].items()]
+        found[f"{name}: {stated['title']}"] = sections
+    return found
+
+
+def holes() -> list[str]:
+    """Return one line for each section without a check or a test."""
+    return [
+        f"{name.partition(':')[0]} section {section.number} ({section.title}): no {' and no '.join(section.holes)}"
+        for name, sections in read().items()
+        for section in sections
+        if section.holes
+    ]
+
+
+def document() -> str:
+    """Return the table as Markdown."""
+    lines = [INTRODUCTION]
+    for name, sections in read().items():
+        lines += [f"## {name}\n", "| section | subject | checked in | tested in |", "|---|---|---|---|"]
+        lines += [f"| {one.number} | {one.title} | {_checks(one)} | {_links(one.tests, 'tests')} |" for one in sections]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _section(number: str, what: str | Mapping[str, Any], cited: Citations) -> Section:
+    stated = {"title": what} if isinstance(what, str) else what
+    checks = cited.checks[number] | {_file(name) for name in stated.get("checks", ())}
+    tests = cited.tests[number].union(*map(_tests_named, stated.get("tests", ())))
+    return Section(number, stated["title"], stated.get("unserved", ""), tuple(sorted(checks)), tuple(sorted(tests)))
+
+
+def _file(name: str) -> str:
+    """Return the path of a file of `app/` below the OAuth package or `app/` itself."""
+    for folder in ("identity/protocols/oauth/", ""):
+        if (ROOT / "app" / folder / name).exists():
+            return folder + name
+    raise ValueError(f"{SECTIONS.name} names the file {name}, which does not exist.")
+
+
+def _tests_named(name: str) -> set[str]:
+    found = {f"{path}::{name}" for path, _ in _sources("tests") if name in _functions(path)}
+    if not found:
+        raise ValueError(f"{SECTIONS.name} names the test {name}, which does not exist.")
+    return found
+
+
+def _citations(name: str, short: str | None) -> Citations:
+    names = "|".join(re.escape(one) for one in (name, short) if one)
+    pattern = re.compile(rf"(?:{names})(?: 1\.0| 2\.0)? sections? ({_NUMBERS})")
+    cited = Citations()
+    for path, text in _sources("app"):
+        for number in _numbers(pattern, text):
+            cited.checks[number].add(path)
+    for path, text in _sources("tests"):
+        functions = _functions(path)
+        for function, part in functions.items():
+            for number in _numbers(pattern, _joined(part)):
+                cited.tests[number].add(f"{path}::{function}")
+        for number in _numbers(pattern, _joined(ast.get_docstring(ast.parse(text)) or "")):
+            cited.tests[number].add(path)
+    return cited
+
+
+def _numbers(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    for numbers in pattern.findall(text):
+        yield from re.findall(_NUMBER, numbers)
+
+
+@cache
+def _sources(folder: str) -> list[tuple[str, str]]:
+    """Return path and text of each Python file; texts of `app` have their lines joined."""
+    top = ROOT / folder
+    texts = [(str(path.relative_to(top)), path.read_text()) for path in sorted(top.rglob("*.py"))]
+    return [(path, _joined(text)) for path, text in texts] if folder == "app" else texts
+
+
+@cache
+def _functions(path: str) -> dict[str, str]:
+    """Return the tests of a file of `tests/` with their sources."""
+    text = (ROOT / "tests" / path).read_text()
+    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+    return {node.name: ast.get_source_segment(text, node) or "" for node in nodes if node.name.startswith("test_")}
+
+
+def _joined(text: str) -> str:
+    return re.sub(r"\s*\n\s*(?:# )?", " ", text)
+
+
+def _checks(section: Section) -> str:
+    return section.unserved or _links(section.checks, "app")
+
+
+def _links(paths: tuple[str, ...], folder: str) -> str:
+    return "<br>".join(f"[{_label(path)}](../{folder}/{path.partition('::')[0]})" for path in paths)
+
+
+def _label(path: str) -> str:
+    module, _, function = path.partition("::")
+    return function or module.removeprefix("identity/protocols/oauth/")
+
+
+def main() -> None:
+    if sys.argv[1:] == ["check"]:
+        found = holes()
+        print("\n".join(found) or "Every section has a check and a test.")
+        sys.exit(bool(found))
+    TARGET.write_text(document())
+    print(f"{TARGET.relative_to(ROOT)} is written.")
+
+
+if __name__ == "__main__":
+    main()
