@@ -10,6 +10,7 @@ from app.contract import errors as e
 from app.contract.client_authentication import AuthMethod
 from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
+from app.contract.oauth_response_types import ResponseType
 from app.contract.resources import collection
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
 from app.contract.tenant_file import GrantType, Jwks, Origin, RedirectUri
@@ -50,6 +51,8 @@ class OAuthClient(Wire):
     client_secret: Annotated[str | None, ONCE] = None
     display_name: Annotated[str | None, StoredAs("client_name"), Field(max_length=100)] = None
     grant_types: Annotated[list[GrantType], Field(max_length=10)] = ["authorization_code", "refresh_token"]
+    response_types: Annotated[list[ResponseType], Field(max_length=7)] = ["code"]
+    authorization_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
     allowed_scopes: Annotated[Scopes, COMPUTED] = ["openid", "profile", "email", "phone", "address", "offline_access"]
     audience_scopes: Annotated[dict[Annotated[str, Field(max_length=500)], Scopes], Field(max_length=20)] = Field(
         default_factory=dict

@@ -18,6 +18,7 @@ class SigningSettings(ConfigurationModel):
     access_token_format: Literal["opaque", "jwt"] = "opaque"
     access_token_signing_alg: SigningAlgorithm = DEFAULT_ALGORITHM
     introspection_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
+    authorization_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
 
     @property
     def userinfo_algorithm(self) -> SigningAlgorithm | None:
@@ -34,5 +35,6 @@ class SigningSettings(ConfigurationModel):
             self.userinfo_algorithm,
             self.access_token_signing_alg if self.access_token_format == "jwt" else None,
             self.introspection_signed_response_alg,
+            self.authorization_signed_response_alg,
         )
         return frozenset(one for one in stated if one is not None)

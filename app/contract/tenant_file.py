@@ -18,6 +18,8 @@ from app.contract.configuration_model import ConfigurationModel, Picture, WebAdd
 from app.contract.configuration_texts import describe
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, ProviderAddress, complete
 from app.contract.messages import MailTemplate, SmsTemplate
+from app.contract.oauth_response_types import ID_TOKEN, IMPLICIT, ResponseType
+from app.contract.oauth_response_types import contradiction as response_contradiction
 from app.contract.organizations_file import OrganizationFile, TenantRoleFile
 from app.contract.registration_form import FormField, contradiction
 from app.contract.resources import file_resources
@@ -117,6 +119,7 @@ GrantType = Literal[
     "urn:ietf:params:oauth:grant-type:token-exchange",
     "urn:ietf:params:oauth:grant-type:jwt-bearer",
     "http://gatehouse/oauth/grant-type/exchange_token",
+    "implicit",
 ]
 _OF_ACCOUNTS = frozenset({DEVICE_GRANT, TOKEN_EXCHANGE, JWT_BEARER, EXCHANGE_TOKEN})
 """Grants beside authorization_code whose tokens are an account's."""
@@ -139,7 +142,7 @@ class ApplicationFile(ApplicationSettings):
     redirect_uris: tuple[RedirectUri, ...] = ()
     post_logout_redirect_uris: tuple[RedirectUri, ...] = ()
     grant_types: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
-    response_types: tuple[Literal["code"], ...] = ("code",)
+    response_types: tuple[ResponseType, ...] = ("code",)
     jwks: Jwks | None = None
     jwks_uri: ProviderAddress | None = None
     request_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=20)
@@ -178,6 +181,16 @@ class ApplicationFile(ApplicationSettings):
             raise ValueError("response_types: code, because grant_types has authorization_code")
         if self.protocol == "openid" and "openid" not in self.scope.split():
             raise ValueError("scope: a value that includes openid, because protocol is openid")
+        return self
+
+    @model_validator(mode="after")
+    def _response_types_agree(self) -> "ApplicationFile":
+        if expected := response_contradiction(self.protocol, self.response_types, self.grant_types):
+            raise ValueError(expected)
+        if IMPLICIT in self.grant_types and not self.redirect_uris:
+            raise ValueError("redirect_uris: at least one address, because grant_types has implicit")
+        if any(ID_TOKEN in one.split() for one in self.response_types) and "openid" not in self.scope.split():
+            raise ValueError("scope: a value that includes openid, because response_types has id_token")
         return self
 
     def settings(self) -> ApplicationSettings:

@@ -11,39 +11,26 @@ from app.contract.hub import Step
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import views
 from app.identity.protocols.oauth.authorize import response
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.issuers import Issuer
 
 ISSUER = "http://acme.localhost:8000"
 
 
-def asked(**changed: object) -> Authorization:
-    return Authorization.model_validate(
-        {"client_id": "shop", "issuer": ISSUER, "redirect_uri": "https://shop.example/cb", **changed}
-    )
+REDIRECT_URI = "https://shop.example/cb"
 
 
 @given(state=st.text(min_size=1).filter(lambda text: text.isprintable()))
 def test_state_returns_unchanged_and_adds_no_parameters(state: str) -> None:
-    for mode, part in (("query", "query"), ("fragment", "fragment")):
-        address = response.code(asked(state=state, response_mode=mode), "a code").address or ""
-        held = parse_qsl(getattr(urlsplit(address), part), keep_blank_values=True)
+    for mode in ("query", "fragment"):
+        sent = {"code": "a code", "state": state, "iss": ISSUER}
+        address = response.deliver(REDIRECT_URI, mode, sent).address or ""
+        held = parse_qsl(getattr(urlsplit(address), mode), keep_blank_values=True)
         assert held == [("code", "a code"), ("state", state), ("iss", ISSUER)]
 
 
 def test_form_post_response_has_fields_and_a_plain_uri() -> None:
-    step = response.code(asked(response_mode="form_post"), "x")
-    assert (step.step, step.address, step.fields) == (
-        Step.FORM_POST,
-        "https://shop.example/cb",
-        {"code": "x", "iss": ISSUER},
-    )
-
-
-def test_error_before_the_mode_is_known_is_in_the_query() -> None:
-    kept = {"redirect_uri": "com.example:/cb"}
-    address = response.error(ISSUER, kept, RefusedByRedirect("invalid_request", "The state is too long.")).address or ""
-    assert address.startswith("com.example:/cb?error=invalid_request&")
+    step = response.deliver(REDIRECT_URI, "form_post", {"code": "x", "iss": ISSUER})
+    assert (step.step, step.address, step.fields) == (Step.FORM_POST, REDIRECT_URI, {"code": "x", "iss": ISSUER})
 
 
 @pytest.mark.parametrize(

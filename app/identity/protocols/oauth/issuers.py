@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from app.contract.errors import UnknownAccount
@@ -70,6 +70,12 @@ def is_issuer_of(context: Context, url: object, client: Application) -> bool:
     names = (None, client.name)
     protocol, key = _PROTOCOLS[client.settings.protocol], context.tenant.api_key
     return url in {Issuer(one, protocol, name, key).url for one in context.own_addresses for name in names}
+
+
+def named(context: Context, client: Application, url: str) -> Issuer:
+    """Return the issuer of this `iss` value, at which the client began its request."""
+    own = of_application(context, client)
+    return own if own.url == url else replace(tenant_wide(context), hub_url=url.split("/service/", 1)[0])
 
 
 def hub_client(context: Context, name: str) -> HubClient:

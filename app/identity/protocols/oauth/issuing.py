@@ -92,7 +92,11 @@ def active_membership(context: Context, uid: str, facts: Mapping[str, Any]) -> M
 
 
 def token_response(
-    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None
+    context: Context,
+    client: Application,
+    issuer: Issuer,
+    grant: Grant,
+    account: Account | None,
 ) -> TokenResponse:
     """Issue the tokens of a grant. They end with their session, unless they outlive it."""
     scope, facts = _scope_and_facts(context, client, issuer, grant)
@@ -120,16 +124,17 @@ def token_response(
         family_id=grant.family_id,
         access_token=signed,
     )
-    id_token = None
+    signed_id_token = None
     if account is not None and not grant.is_access_only and OPENID in grant.scope and issuer.protocol == "oidc":
-        id_token = _id_token(context, client, issuer, grant, account, issued.access_token, roles.id_token)
+        hashed = {"at_hash": issued.access_token}
+        signed_id_token = id_token(context, client, issuer, grant, account, hashed, roles=roles.id_token)
     context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
     return TokenResponse(
         access_token=issued.access_token,
         expires_in=lifetime,
         expire_in=str(lifetime),
         refresh_token=issued.refresh_token,
-        id_token=id_token,
+        id_token=signed_id_token,
         scope=" ".join(scope) or None,
     )
 
@@ -168,18 +173,27 @@ def _lifetime(context: Context, client: Application, facts: dict[str, Any], sess
     return max(1, int(min(access_lifetime(context, client), remaining).total_seconds()))
 
 
-def _id_token(
+def id_token(
     context: Context,
     client: Application,
     issuer: Issuer,
     grant: Grant,
     account: Account,
-    access_token: str,
-    roles: Mapping[str, Any],
+    hashed: Mapping[str, str | None],
+    more_claims: Iterable[str] = (),
+    *,
+    roles: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the id_token (OpenID Connect Core sections 2 and 3.1.3.6)."""
+    """Return the id_token (OpenID Connect Core sections 2, 3.1.3.6 and 3.3.2.11).
+
+    Args:
+        hashed: what the response brings besides, by the claim of its hash: at_hash, c_hash.
+        more_claims: claims beside those that the request named for the id_token.
+    """
     facts, algorithm = grant.facts, client.settings.id_token_signed_response_alg
-    requested = facts.get("id_token_claims") or ()
+    requested = (*(facts.get("id_token_claims") or ()), *more_claims)
+    if roles is None:
+        roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
     payload: dict[str, Any] = claims.of(accounts.profile_of(account), requested) if requested else {}
     payload.update(roles)
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
@@ -190,8 +204,8 @@ def _id_token(
         azp=client.client_id,
         iat=int(context.now.timestamp()),
         exp=int((context.now + timedelta(seconds=client.settings.id_token_seconds)).timestamp()),
-        at_hash=half_hash(access_token, algorithm),
     )
+    payload.update({name: half_hash(text, algorithm) for name, text in hashed.items() if text is not None})
     optional = {
         "nonce": grant.nonce,
         "sid": grant.session_id,

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, get_args
 
+from app.contract import oauth_response_types as types
 from app.contract.errors_oauth import UnknownApplication
 from app.contract.tenant_file import GrantType
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import client_keys, issuers, organization_claims
-from app.identity.protocols.oauth.authorize import acr_values, prompt
-from app.identity.protocols.oauth.authorize.response_mode import MODES
+from app.identity.protocols.oauth.authorize import acr_values, prompt, response_mode
 from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES, names
 from app.identity.protocols.oauth.client_authentication import registry as client_authentication
 from app.identity.protocols.oauth.grants import GRANTS
@@ -64,7 +64,7 @@ def _bytes(issuer: Issuer, offer: Offer) -> bytes:
     return json.dumps(_members(issuer, offer), separators=(",", ":")).encode()
 
 
-def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:  # noqa: ARG001 - see Offer
+def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
     is_openid = issuer.protocol == OIDC
     keys = issuer if is_openid else Issuer(issuer.hub_url, OIDC, None, issuer.key)
     return {
@@ -77,9 +77,10 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:  # noqa: ARG001 - 
         "device_authorization_endpoint": issuer.client_endpoint("device"),
         "require_pushed_authorization_requests": False,
         "jwks_uri": keys.browser_endpoint("jwks"),
-        "response_types_supported": ["code"],
-        "response_modes_supported": list(MODES),
-        "grant_types_supported": _GRANTS,
+        "response_types_supported": _response_types(issuer, offer),
+        "response_modes_supported": list(response_mode.SUPPORTED),
+        "authorization_signing_alg_values_supported": list(ALGORITHMS),
+        "grant_types_supported": [*_GRANTS, *([types.IMPLICIT] if offer.has_open_registration else [])],
         "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *CLAIMS_OF_SCOPES],
         "token_endpoint_auth_methods_supported": client_authentication.supported(),
         "revocation_endpoint_auth_methods_supported": client_authentication.supported(),
@@ -92,6 +93,14 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:  # noqa: ARG001 - 
         "request_object_signing_alg_values_supported": list(client_keys.ALGORITHMS),
         **(_openid_members(issuer) if is_openid else {}),
     }
+
+
+def _response_types(issuer: Issuer, offer: Offer) -> list[str]:
+    """Return `code`, and the legacy types where anyone may register for them, as Dynamic OpenID Providers must (Discovery section 3)."""
+    if not offer.has_open_registration:
+        return [types.CODE]
+    # That section's later editions write `id_token token`: the order of the words has no meaning.
+    return [*types.OPENID_TYPES, "id_token token"] if issuer.protocol == OIDC else [*types.OAUTH_TYPES]
 
 
 def _openid_members(issuer: Issuer) -> dict[str, Any]:

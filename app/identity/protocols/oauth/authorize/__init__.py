@@ -50,12 +50,14 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
             check(unchecked)
     except RefusedOnPage as refusal:
         return _error_page(context, unchecked, refusal)
+    # Creates missing keys in a separate transaction, before this one writes.
+    context.services.signing_keys.current(context.work, *unchecked.client.settings.algorithms)
     try:
         for check in PARAMETER_CHECKS:
             check(unchecked)
     except RefusedByRedirect as refusal:
         context.audit.record("authorize.refused", client_id=unchecked.client.client_id, error=refusal.error)
-        return response.error(unchecked.issuer.url, unchecked.accepted, refusal)
+        return response.error(context, unchecked.client, unchecked.issuer.url, unchecked.accepted, refusal)
     request = unchecked.to_authorization()
     step = Decision(context, request, unchecked.client, sessions.current(context), None).next_step()
     if step.step not in _PAGE_STEPS:

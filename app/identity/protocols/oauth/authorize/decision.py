@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from app.contract.hub import Next, PersonView, RelyingPartyView, ScopeView, Step
+from app.contract.oauth_response_types import CODE, is_front_channel
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import MFA, channel_for
@@ -20,14 +21,31 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import codes, consents, views
-from app.identity.protocols.oauth.authorize import acr_values, login_hint, organization_choice, prompt, response
+from app.identity.protocols.oauth.authorize import (
+    acr_values,
+    front_channel,
+    login_hint,
+    organization_choice,
+    prompt,
+    response,
+)
 from app.identity.protocols.oauth.authorize.organization_choice import Choice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.authorize.scope import OFFLINE
 from app.identity.protocols.oauth.codes import Code
 from app.kit import randomness
 
-_NOT_IN_CODE = {"state", "prompt", "ui_locales", "display", "login_hint", "organization", "org_id", "org_uid"}
+_NOT_IN_CODE = {
+    "state",
+    "response_type",
+    "prompt",
+    "ui_locales",
+    "display",
+    "login_hint",
+    "organization",
+    "org_id",
+    "org_uid",
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +83,7 @@ class Decision:
     def finish(self, session: BrowserSession) -> Next:
         """Respond with a code; a second submit of the same form, which finds the interaction ended, gets one too."""
         if self.interaction is None or interactions.finish(self.context, self.interaction, uid=session.uid):
-            return self._code(session)
+            return self._respond(session)
         stored = interactions.find(self.context, self.interaction.interaction_id)
         return Decision(self.context, self.request, self.client, session, stored).repeat()
 
@@ -78,18 +96,21 @@ class Decision:
         """
         ended = self.interaction.request.get(interactions.ENDED, {}) if self.interaction is not None else {}
         if problem := ended.get("problem"):
-            return response.error(self.request.issuer, self.request.model_dump(), RefusedByRedirect(*problem))
+            return self._error(RefusedByRedirect(*problem))
         session = self.session
         if session is None or ended.get("uid") != session.uid or not self._can_repeat(session):
             return Next(step=Step.START_AGAIN, relying_party=self._relying_party)
-        return self._code(session)
+        return self._respond(session)
 
     def refuse(self, problem: RefusedByRedirect) -> Next:
         """Return the error response and end the interaction."""
         if self.interaction is not None:
             interactions.finish(self.context, self.interaction, problem=[problem.error, problem.description])
         self.context.audit.record("authorize.refused", client_id=self.request.client_id, error=problem.error)
-        return response.error(self.request.issuer, self.request.model_dump(), problem)
+        return self._error(problem)
+
+    def _error(self, problem: RefusedByRedirect) -> Next:
+        return response.error(self.context, self.client, self.request.issuer, self.request.model_dump(), problem)
 
     def _refuse(self, error: str, description: str) -> Next:
         return self.refuse(RefusedByRedirect(error, description))
@@ -226,16 +247,16 @@ class Decision:
         scopes = [ScopeView(name=name) for name in self.request.agreed]
         return Next(step=Step.CONSENT, person=self._person, scopes=scopes, **self._page)
 
-    def _code(self, session: BrowserSession) -> Next:
+    def _respond(self, session: BrowserSession) -> Next:
+        """Return the response with what the response type names: a code, tokens, or both."""
         request = self.request
         acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
         if request.demanded_acr and acr is None:
-            # The interaction may have ended before; only the response is an error.
-            return Decision(self.context, request, self.client, session, None).refuse(acr_values.unmet())
+            return self._refuse_after_end(acr_values.unmet())
         try:
             membership = self._organization
         except RefusedByRedirect as problem:  # the membership ended since the interaction did
-            return Decision(self.context, request, self.client, session, None).refuse(problem)
+            return self._refuse_after_end(problem)
         if isinstance(membership, Choice):
             return Next(step=Step.START_AGAIN, relying_party=self._relying_party)
         sessions.touch(self.context, session)
@@ -244,8 +265,33 @@ class Decision:
         facts.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
         facts |= {"acr": acr} if acr is not None else {}
         facts |= organization_choice.facts_of(self.context, request, membership, session.uid)
-        code = Code(self.client.client_id, session.uid, session.session_id, randomness.token(18), facts)
-        return response.code(request, codes.issue(self.context, code))
+        try:
+            sent = self._sent(session, facts, membership)
+        except RefusedByRedirect as problem:
+            return self._refuse_after_end(problem)
+        return response.success(self.context, self.client, request, sent)
+
+    def _sent(
+        self, session: BrowserSession, facts: dict[str, Any], membership: Membership | None
+    ) -> dict[str, str | None]:
+        """Issue the code and the tokens. Raises RefusedByRedirect where the session ended meanwhile."""
+        request, family_id = self.request, randomness.token(18)
+        code = None
+        if CODE in request.response_type.split():
+            code = codes.issue(
+                self.context, Code(self.client.client_id, session.uid, session.session_id, family_id, facts)
+            )
+        sent: dict[str, str | None] = {"code": code}
+        if is_front_channel(request.response_type) and self._account is not None:
+            held = (code, family_id) if code is not None else None
+            sent |= front_channel.parameters(
+                self.context, self.client, request, session, self._account, held, facts, membership
+            )
+        return sent
+
+    def _refuse_after_end(self, problem: RefusedByRedirect) -> Next:
+        """Return the error response where the interaction may have ended before; only the response is an error."""
+        return Decision(self.context, self.request, self.client, self.session, None).refuse(problem)
 
     @property
     def _page(self) -> dict[str, Any]:

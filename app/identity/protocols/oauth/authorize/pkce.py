@@ -5,6 +5,7 @@ The interface's older documents write SHA256 for S256. S256 is the default, wher
 
 import re
 
+from app.contract.oauth_response_types import CODE
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 S256, PLAIN = "S256", "plain"
@@ -14,6 +15,8 @@ VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 def check(request: UncheckedRequest) -> None:
+    if CODE not in request.accepted["response_type"].split():
+        return  # there is no code that a challenge could bind
     challenge, requested = request.values.get("code_challenge"), request.values.get("code_challenge_method")
     settings = request.client.settings
     if challenge is None:

@@ -41,6 +41,7 @@ class Authorization(BaseModel):
     client_id: str
     issuer: str
     redirect_uri: str
+    response_type: str = "code"
     response_mode: str = "query"
     scope: tuple[str, ...] = ()
     resource: str | None = None  # RFC 8707

@@ -1,4 +1,4 @@
-"""Authorization responses (RFC 6749 sections 4.1.2 and 4.1.2.1): a code or an error, with `iss` (RFC 9207), in the requested mode."""
+"""Authorization responses (RFC 6749 sections 4.1.2, 4.1.2.1 and 4.2.2), with `iss` (RFC 9207), in the requested mode."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from app.contract.hub import Next, Step
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.authorize import jarm, response_mode
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 
 
-def code(request: Authorization, code: str) -> Next:
-    """Return the response with a code."""
-    return _response(
-        request.redirect_uri, request.response_mode, {"code": code, "state": request.state, "iss": request.issuer}
-    )
+def success(
+    context: Context, client: Application, request: Authorization, parameters: Mapping[str, str | None]
+) -> Next:
+    """Return the response with a code or tokens."""
+    sent = {**parameters, "state": request.state, "iss": request.issuer}
+    return _response(context, client, request.redirect_uri, request.response_mode, sent)
 
 
-def error(issuer: str, accepted: Mapping[str, Any], problem: RefusedByRedirect) -> Next:
+def error(
+    context: Context, client: Application, issuer: str, accepted: Mapping[str, Any], problem: RefusedByRedirect
+) -> Next:
     """Return the error response; `accepted` has the parameters that passed their checks."""
     parameters = {
         "error": problem.error,
@@ -25,12 +31,22 @@ def error(issuer: str, accepted: Mapping[str, Any], problem: RefusedByRedirect) 
         "state": accepted.get("state"),
         "iss": issuer,
     }
-    return _response(accepted["redirect_uri"], accepted.get("response_mode", "query"), parameters)
+    mode = accepted.get("response_mode", response_mode.QUERY)
+    return _response(context, client, accepted["redirect_uri"], mode, parameters)
 
 
-def _response(redirect_uri: str, mode: str, parameters: Mapping[str, str | None]) -> Next:
+def _response(
+    context: Context, client: Application, redirect_uri: str, mode: str, parameters: Mapping[str, str | None]
+) -> Next:
     present = {name: value for name, value in parameters.items() if value is not None}
-    if mode == "form_post":
-        return Next(step=Step.FORM_POST, address=redirect_uri, fields=present)
-    separator = "#" if mode == "fragment" else "&" if "?" in redirect_uri else "?"
-    return Next(step=Step.REDIRECT, address=f"{redirect_uri}{separator}{urlencode(present, quote_via=quote)}")
+    if response_mode.MODES[mode].is_signed:
+        present = {"response": jarm.signed(context, client, present)}
+    return deliver(redirect_uri, response_mode.MODES[mode].carrier, present)
+
+
+def deliver(redirect_uri: str, carrier: str, parameters: Mapping[str, str]) -> Next:
+    """Return the step that brings the parameters to the redirect URI."""
+    if carrier == response_mode.FORM_POST:
+        return Next(step=Step.FORM_POST, address=redirect_uri, fields=dict(parameters))
+    separator = "#" if carrier == response_mode.FRAGMENT else "&" if "?" in redirect_uri else "?"
+    return Next(step=Step.REDIRECT, address=f"{redirect_uri}{separator}{urlencode(parameters, quote_via=quote)}")

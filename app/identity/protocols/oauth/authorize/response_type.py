@@ -1,14 +1,33 @@
-"""response_type: the code flow, for clients that are registered for it. Tokens never appear in a URI (RFC 9700 section 2.1.2)."""
+"""response_type: the code flow, and the legacy implicit and hybrid flows for clients that are registered for them (RFC 6749
+section 3.1.1, OAuth 2.0 Multiple Response Types sections 3 and 5). RFC 9700 section 2.1.2 advises against tokens in a URI.
+"""
 
+from app.contract import oauth_response_types as types
+from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+
+_KNOWN = frozenset((*types.OPENID_TYPES, *types.OAUTH_TYPES))
 
 
 def check(request: UncheckedRequest) -> None:
-    response_type = request.values.get("response_type")
-    if response_type is None:
+    stated = request.values.get("response_type")
+    if stated is None:
         raise RefusedByRedirect("invalid_request", "The response_type is a required parameter.")
-    if response_type != "code":
+    response_type, settings = str(types.canonical(stated)), request.client.settings
+    if response_type not in _KNOWN or (request.protocol == issuers.OAUTH and response_type not in types.OAUTH_TYPES):
         raise RefusedByRedirect("unsupported_response_type", "The response_type is not valid.")
-    settings = request.client.settings
-    if "code" not in settings.response_types or "authorization_code" not in settings.grant_types:
+    is_front_channel = types.is_front_channel(response_type)
+    if is_front_channel and types.CODE not in response_type.split() and not is_registered(request, response_type):
+        raise RefusedByRedirect("unauthorized_client", "This client may not use the implicit grant.")
+    if types.CODE in response_type.split() and "authorization_code" not in settings.grant_types:
         raise RefusedByRedirect("unauthorized_client", "This client may not use the authorization code grant.")
+    if not is_registered(request, response_type):
+        raise RefusedByRedirect("unauthorized_client", "This client may not use the response_type.")
+    request.accepted["response_type"] = response_type
+
+
+def is_registered(request: UncheckedRequest, response_type: str) -> bool:
+    """Return whether the client is registered for the type and, if it brings tokens, for the grant `implicit` (RFC 7591 section 2.1)."""
+    settings = request.client.settings
+    is_allowed = not types.is_front_channel(response_type) or types.IMPLICIT in settings.grant_types
+    return is_allowed and response_type in [types.canonical(one) for one in settings.response_types]

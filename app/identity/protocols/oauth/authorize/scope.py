@@ -5,6 +5,7 @@ section 3.3). A known scope for which the client is not registered is an error.
 """
 
 from app.contract.auth import INTERFACE_SCOPES
+from app.contract.oauth_response_types import CODE
 from app.identity.protocols.oauth import issuers, resource_indicators
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES
@@ -24,7 +25,8 @@ def check(request: UncheckedRequest) -> None:
     omitted = {name for name in requested if name not in allowed}
     if request.protocol == issuers.OAUTH:
         omitted.add(OPENID)  # only the OpenID endpoints issue id_tokens
-    if "refresh_token" not in settings.grant_types or OFFLINE not in request.client.scopes:
+    brings_code = CODE in request.accepted["response_type"].split()  # else ignored (OpenID Connect Core section 11)
+    if not brings_code or "refresh_token" not in settings.grant_types or OFFLINE not in request.client.scopes:
         omitted.add(OFFLINE)
     granted = request.client.granted(tuple(name for name in requested if name not in omitted))
     request.accepted["scope"] = resource_indicators.narrow_scope(

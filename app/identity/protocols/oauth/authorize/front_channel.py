@@ -1,0 +1,76 @@
+"""Tokens of the implicit and hybrid flows, which the authorization endpoint itself issues (RFC 6749 section 4.2.2, OpenID Connect
+Core sections 3.2.2.5 and 3.3.2.5). No refresh token is among them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import oauth_response_types as types
+from app.identity.authentication.sign_in import sessions
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.organizations.organization import Membership
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import claims, issuers, issuing
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.identity.protocols.oauth.issuing import Grant
+
+_FACTS = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource", "org_id")
+
+
+def parameters(
+    context: Context,
+    client: Application,
+    request: Authorization,
+    session: BrowserSession,
+    account: Account,
+    code: tuple[str, str] | None,
+    facts: dict[str, Any],
+    membership: Membership | None,
+) -> dict[str, str | None]:
+    """Return the response parameters for the tokens of the request's response type.
+
+    Args:
+        code: the text and the token family of the code that the response brings too: reuse of the code revokes these tokens.
+
+    Raises:
+        RefusedByRedirect: the session ended meanwhile.
+    """
+    words = request.response_type.split()
+    ends_at = sessions.lock_expiry(context, session.session_id)
+    if ends_at is None:
+        raise RefusedByRedirect("login_required", "The session was ended.")
+    issuer = issuers.named(context, client, request.issuer)
+    grant = Grant(
+        kind=types.IMPLICIT,
+        scope=request.scope,
+        uid=session.uid,
+        session_id=session.session_id,
+        session_ends_at=ends_at,
+        family_id=code[1] if code is not None else None,
+        nonce=request.nonce,
+        resource=request.resource,
+        facts={name: facts[name] for name in _FACTS if name in facts},
+        membership=membership,
+        is_access_only=True,
+    )
+    sent: dict[str, str | None] = {}
+    access_token = None
+    if types.TOKEN in words:
+        response = issuing.token_response(context, client, issuer, grant, account)
+        access_token = response.access_token
+        sent = {
+            "access_token": access_token,
+            "token": access_token,  # the interface's older name for it (federation.md section 4)
+            "token_type": response.token_type,
+            "expires_in": str(response.expires_in),
+            "scope": response.scope,
+        }
+    if types.ID_TOKEN in words:
+        hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}
+        # Without an access token there is no userinfo: the claims of the scopes are in the id_token (Core section 5.4).
+        more = claims.names(request.scope) if words == [types.ID_TOKEN] else ()
+        sent["id_token"] = issuing.id_token(context, client, issuer, grant, account, hashed, more)
+    return sent
