@@ -151,6 +151,23 @@ def test_web_link_of_an_application_is_accepted(key: str) -> None:
             "grant_types: expected one beside refresh_token, which can't start a sign-in",
         ),
         ("response_types: []", "response_types: expected code, because grant_types has authorization_code"),
+        (
+            "response_types: [code, 'token id_token']",
+            "grant_types: expected implicit too, because response_types has token or id_token",
+        ),
+        (
+            "grant_types: [authorization_code, implicit]",
+            "response_types: expected one with token or id_token, because grant_types has implicit",
+        ),
+        (
+            "grant_types: [implicit], response_types: ['id_token code']",
+            "grant_types: expected authorization_code too, because response_types has code",
+        ),
+        (
+            "response_types: [token]",
+            "response_types: expected some of code, id_token, token id_token, code id_token, code token, code id_token token,"
+            " because protocol is openid",
+        ),
         ("scope: profile", "scope: expected a value that includes openid, because protocol is openid"),
         (
             "scope: 'openid account:read'",

@@ -6,7 +6,7 @@ from app.contract import oauth_response_types as types
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
-_KNOWN = frozenset((*types.OPENID_TYPES, *types.OAUTH_TYPES))
+_TYPES = {issuers.OIDC: types.OPENID_TYPES, issuers.OAUTH: types.OAUTH_TYPES}
 
 
 def check(request: UncheckedRequest) -> None:
@@ -14,11 +14,8 @@ def check(request: UncheckedRequest) -> None:
     if stated is None:
         raise RefusedByRedirect("invalid_request", "The response_type is a required parameter.")
     response_type, settings = str(types.canonical(stated)), request.client.settings
-    if response_type not in _KNOWN or (request.protocol == issuers.OAUTH and response_type not in types.OAUTH_TYPES):
+    if response_type not in _TYPES[request.protocol]:
         raise RefusedByRedirect("unsupported_response_type", "The response_type is not valid.")
-    is_front_channel = types.is_front_channel(response_type)
-    if is_front_channel and types.CODE not in response_type.split() and not is_registered(request, response_type):
-        raise RefusedByRedirect("unauthorized_client", "This client may not use the implicit grant.")
     if types.CODE in response_type.split() and "authorization_code" not in settings.grant_types:
         raise RefusedByRedirect("unauthorized_client", "This client may not use the authorization code grant.")
     if not is_registered(request, response_type):

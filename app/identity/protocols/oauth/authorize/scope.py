@@ -25,7 +25,8 @@ def check(request: UncheckedRequest) -> None:
     omitted = {name for name in requested if name not in allowed}
     if request.protocol == issuers.OAUTH:
         omitted.add(OPENID)  # only the OpenID endpoints issue id_tokens
-    brings_code = CODE in request.accepted["response_type"].split()  # else ignored (OpenID Connect Core section 11)
+    # Without a code `offline_access` is ignored (OpenID Connect Core section 11); a device has no response type.
+    brings_code = CODE in request.accepted.get("response_type", CODE).split()
     if not brings_code or "refresh_token" not in settings.grant_types or OFFLINE not in request.client.scopes:
         omitted.add(OFFLINE)
     granted = request.client.granted(tuple(name for name in requested if name not in omitted))

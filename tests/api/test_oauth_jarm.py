@@ -1,0 +1,115 @@
+"""JWT-secured authorization responses (JARM sections 2.1 to 2.4): the whole response, or error, as one signed JWT."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from joserfc import jwt
+from joserfc.jwk import KeySet
+
+from app.contract.hub import Next, Step
+from app.identity.platform.services import Services
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, parameters_of
+
+CARRIERS = {"jwt": "query", "query.jwt": "query", "fragment.jwt": "fragment", "form_post.jwt": "form"}
+
+
+def carrier_of(step: Next) -> str:
+    if step.step is Step.FORM_POST:
+        return "form"
+    return "fragment" if urlsplit(step.address or "").fragment else "query"
+
+
+def response_of(client: RelyingParty, step: Next, algorithm: str = "RS256") -> dict[str, object]:
+    """Return the verified claims of a response that is one JWT and nothing else."""
+    held = parameters_of(step)
+    assert set(held) == {"response"}
+    keys = KeySet.import_key_set(client.get("/service/oidc/jwks").json)
+    token = jwt.decode(held["response"], keys, algorithms=[algorithm])
+    assert token.header["alg"] == algorithm
+    return dict(token.claims)
+
+
+@pytest.mark.parametrize("mode", CARRIERS)
+def test_code_is_in_signed_response(
+    services: Services, shop: RelyingParty, browser: Browser, ada: Person, mode: str
+) -> None:
+    step = browser.signed_in(ada).authorize(shop.authorization_parameters(response_mode=mode))
+    assert carrier_of(step) == CARRIERS[mode]
+    claims = response_of(shop, step)
+    now = services.clock.now().timestamp()
+    assert (claims["iss"], claims["aud"], claims["state"]) == (shop.issuer, shop.client_id, "a state")
+    assert now < float(str(claims["exp"])) <= now + 600
+    assert set(claims) == {"iss", "aud", "exp", "state", "code"}
+    assert shop.redeem(str(claims["code"])).status_code == 200
+
+
+@pytest.mark.parametrize("mode", CARRIERS)
+def test_errors_are_signed_too(shop: RelyingParty, browser: Browser, ada: Person, mode: str) -> None:
+    refused = browser.authorize(shop.authorization_parameters(response_mode=mode, prompt="none"))
+    assert carrier_of(refused) == CARRIERS[mode]
+    assert response_of(shop, refused)["error"] == "login_required"
+    malformed = browser.authorize(shop.authorization_parameters(response_mode=mode, claims="{"))
+    claims = response_of(shop, malformed)
+    assert (claims["error"], claims["aud"], claims["iss"]) == ("invalid_request", shop.client_id, shop.issuer)
+    step = browser.signed_in(ada).authorize(shop.authorization_parameters(response_mode=mode, prompt="consent"))
+    denied = browser.consent(step.attempt or "", allow=False)
+    assert response_of(shop, denied)["error"] == "access_denied"
+
+
+def test_jwt_of_hybrid_flow_is_in_fragment(world: World, browser: Browser, ada: Person) -> None:
+    client = world.application(
+        "hybrid", grant_types=["authorization_code", "implicit"], response_types=["code", "code id_token"]
+    )
+    asked = client.authorization_parameters(response_type="code id_token", nonce="n", response_mode="jwt")
+    step = browser.signed_in(ada).authorize(asked)
+    assert carrier_of(step) == "fragment"
+    claims = response_of(client, step)
+    assert claims_in(str(claims["id_token"]))["sub"] == ada.uid
+    refused = browser.authorize({**asked, "response_mode": "query.jwt"})
+    assert carrier_of(refused) == "fragment"
+    assert response_of(client, refused)["error"] == "invalid_request"
+
+
+def test_response_is_signed_for_own_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    own = shop.at_own_issuer()
+    step = browser.signed_in(ada).authorize(own.authorization_parameters(response_mode="jwt"), app=own.app)
+    assert response_of(own, step)["iss"] == own.issuer
+
+
+def test_signed_response_is_no_other_kind_of_token(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    """It is a JWT of this tenant for this client; but it names no account, and opens nothing."""
+    step = browser.signed_in(ada).authorize(shop.authorization_parameters(response_mode="jwt"))
+    text = parameters_of(step)["response"]
+    assert shop.userinfo(text).status_code == 401
+    assert shop.introspect(text) == {"active": False}
+    hinted = parameters_of(browser.authorize(shop.authorization_parameters(id_token_hint=text)))
+    assert hinted["error"] == "invalid_request"
+
+
+def test_fresh_tenant_signs_its_first_error(shop: RelyingParty, browser: Browser) -> None:
+    step = browser.authorize(shop.authorization_parameters(response_mode="jwt", display="hologram"))
+    assert response_of(shop, step)["error"] == "invalid_request"
+
+
+def test_pushed_request_with_signed_response_is_served(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    pushed = shop.push(response_mode="jwt").json or {}
+    step = browser.signed_in(ada).authorize({"client_id": shop.client_id, "request_uri": pushed["request_uri"]})
+    assert "code" in response_of(shop, step)
+
+
+def test_metadata_lists_signed_modes(shop: RelyingParty) -> None:
+    metadata = shop.get("/.well-known/openid-configuration").json or {}
+    assert set(CARRIERS) <= set(metadata["response_modes_supported"])
+    assert metadata["authorization_signing_alg_values_supported"] == ["RS256", "PS256", "ES256", "EdDSA"]
+
+
+@pytest.mark.parametrize("algorithm", ["PS256", "ES256", "EdDSA"])
+def test_registered_algorithm_signs_response(world: World, browser: Browser, ada: Person, algorithm: str) -> None:
+    client = world.application("alg", authorization_signed_response_alg=algorithm)
+    step = browser.signed_in(ada).authorize(client.authorization_parameters(response_mode="jwt"))
+    assert "code" in response_of(client, step, algorithm)
+    refused = browser.authorize(client.authorization_parameters(response_mode="jwt", display="hologram"))
+    assert response_of(client, refused, algorithm)["error"] == "invalid_request"
