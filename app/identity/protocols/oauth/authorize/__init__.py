@@ -50,8 +50,6 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
             check(unchecked)
     except RefusedOnPage as refusal:
         return _error_page(context, unchecked, refusal)
-    # Creates missing keys in a separate transaction, before this one writes.
-    context.services.signing_keys.current(context.work, *unchecked.client.settings.algorithms)
     try:
         for check in PARAMETER_CHECKS:
             check(unchecked)

@@ -8,6 +8,7 @@ from app.identity.protocols.oauth.authorize import (
     client_id,
     display,
     id_token_hint,
+    jarm,
     login_hint,
     max_age,
     nonce,
@@ -28,7 +29,12 @@ from app.identity.protocols.oauth.authorize.request import UncheckedRequest
 Check = Callable[[UncheckedRequest], None]
 
 # Until these pass, nothing is sent to the redirect URI (RFC 6749 section 4.1.2.1): they raise RefusedOnPage.
-CLIENT_CHECKS: tuple[Check, ...] = (client_id.check, request_object.expand, redirect_uri.check)
+CLIENT_CHECKS: tuple[Check, ...] = (
+    client_id.check,
+    jarm.create_keys,
+    request_object.expand,
+    redirect_uri.check,
+)
 
 # A refusal by these goes to the redirect URI, in the requested response mode: they raise RefusedByRedirect.
 PARAMETER_CHECKS: tuple[Check, ...] = (
