@@ -165,8 +165,10 @@ def test_web_link_of_an_application_is_accepted(key: str) -> None:
         ),
         (
             "response_types: [token]",
-            "response_types: expected some of code, id_token, token id_token, code id_token, code token, code id_token token,"
-            " because protocol is openid",
+            (
+                "response_types: expected some of code, id_token, token id_token, code id_token, code token, code id_token token,"
+                " because protocol is openid"
+            ),
         ),
         ("scope: profile", "scope: expected a value that includes openid, because protocol is openid"),
         (
