@@ -69,6 +69,11 @@ class Services:
         return f"{self.cookie_prefix}gatehouse-identifier"
 
     @property
+    def invitation_link_cookie(self) -> str:
+        """Name of the cookie with the invitation link that was just created, for the page that shows it."""
+        return f"{self.cookie_prefix}gatehouse-invitation-link"
+
+    @property
     def interactions(self) -> InteractionCookies:
         return InteractionCookies(self.cookie_cipher, self.cookie_prefix)
 

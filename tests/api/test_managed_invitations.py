@@ -168,6 +168,19 @@ def test_invitations_of_an_organization_are_limited(team: Team) -> None:
     assert count_mails(team) == 0
 
 
+def test_resent_invitations_count_in_the_limits(team: Team) -> None:
+    for start in range(0, 196, 49):
+        emails = [f"p{number}@globex.test" for number in range(start, start + 49)]
+        assert invite(team, "owner", "Editor", *emails) == (200, None)
+    clock: Any = team.company.world.services.clock
+    clock.advance(seconds=61)
+    waiting = pending(team)[:5]
+    outcomes = [team.send("manager", "/invitations/resend", Invitation=one["Id"])[0] for one in waiting]
+    assert outcomes == [200] * 4 + [429]
+    for _ in range(3):  # too soon after an email, which costs nothing
+        assert team.send("manager", "/invitations/resend", Invitation=waiting[0]["Id"])[0] == 429
+
+
 def test_changes_are_in_the_audit_log(team: Team) -> None:
     assert invite(team, "manager") == (200, None)
     (made,) = pending(team)

@@ -171,6 +171,21 @@ def test_link_is_shown_once_and_admits_people(members: Members, new_visitor: New
     assert "Editor 1 of 2 joined" in listed(members).text
 
 
+def test_created_link_stays_with_its_session_for_minutes(members: Members, new_visitor: NewVisitor) -> None:
+    page = created(members, most="2")
+    assert page.address.endswith(f"{ADDRESS}/link/created?id={members.org}")
+    link = address_in(page)
+    assert address_in(members.visitor.open(page.address)) == link, "a reload creates no other link"
+    assert listed(members).text.count("0 of 2 joined") == 1
+    other = members.company.business.create("Initech")
+    members.company.join(members.company.ada, other, "Owner", "org:own")
+    assert members.visitor.open(page.address.replace(members.org, other)).heading != "Link created"
+    members.visitor.client.delete_cookie("gatehouse-session", domain=members.visitor.cookie("session").domain)
+    signed_in(members.visitor, members.company.ada, "/profile")
+    assert members.visitor.open(page.address).heading == "Invitations to Globex Gardens", "of another session"
+    assert new_visitor().open(page.address).heading == "Welcome back"
+
+
 def test_link_is_turned_off(members: Members, new_visitor: NewVisitor) -> None:
     link = address_in(created(members))
     page = listed(members).follow("Turn off")

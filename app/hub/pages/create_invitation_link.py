@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response
+from flask import Response, request
 from flask_babel import format_decimal
 from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
@@ -19,6 +19,8 @@ from app.contract import errors as e
 from app.contract import hub_organization_invitations as contract
 from app.contract.hub_organizations import RoleView
 from app.contract.organizations_invitation_links import MAX_DOMAINS, MAX_USES
+from app.hub import journey
+from app.hub.cookies import set_cookie
 from app.hub.forms.account import (
     NEEDED,
     confirmation_data,
@@ -31,11 +33,13 @@ from app.hub.pages import pages
 from app.hub.parts.formatting import format_day
 from app.hub.parts.managed_invitations import ADDRESS, InvitingForm, read
 from app.hub.parts.organization_pages import OWNERS_ONLY, address_of, leave, requested_organization
-from app.hub.services import api
+from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 NEW: Final = f"{ADDRESS}/link"
+CREATED: Final = f"{NEW}/created"
+_SHOWN_SECONDS: Final = 300
 _DAYS: Final = (1, 7, 30)
 _MAX_LENGTH: Final = 2_000
 
@@ -135,7 +139,7 @@ class CreateLinkPage(Page):
 
 @dataclass(frozen=True)
 class LinkCreatedPage(Page):
-    """Shows the new link, which cannot be shown again."""
+    """Shows the new link, for some minutes in this session."""
 
     template = "pages/invitation_link_created.html"
     scripts = (*Page.scripts, "copy")
@@ -184,13 +188,37 @@ def submit_create_link() -> Response:
             problem, status = None if form.add_refusal(refusal) else _notice(refusal), refusal.status
         else:
             current_visit().renew(made.session)
-            return LinkCreatedPage(organization, made.organization, made.address, format_day(made.expires_at)).render()
+            return _carry_link(journey.redirect_to(address_of(CREATED, organization)), organization, made)
     view = read(organization, address_of(ADDRESS, organization))
     if isinstance(view, Response):
         return view
     return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name, problem).render(
         status
     )
+
+
+@pages.get(CREATED)
+def show_created_link() -> Response:
+    organization = requested_organization()
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
+    text = request.cookies.get(services().invitation_link_cookie, "")
+    content: Any = services().cookie_cipher.decrypt(text, _context())
+    if not isinstance(content, list) or content[0] != organization:
+        return journey.redirect_to(address_of(ADDRESS, organization))
+    return LinkCreatedPage(organization, view.organization.name, content[1], format_day(content[2])).render()
+
+
+def _carry_link(response: Response, organization: str, made: contract.LinkCreated) -> Response:
+    """Carry the new link to the page that shows it: only its hash is stored, and an address would stay in the browser's history."""
+    content = services().cookie_cipher.encrypt([organization, made.address, made.expires_at], _context())
+    set_cookie(response, services().invitation_link_cookie, content, _SHOWN_SECONDS)
+    return response
+
+
+def _context() -> str:
+    return f"{current_visit().tenant.name} invitation link {current_visit().session}"
 
 
 def _notice(refusal: ApiError) -> Notice:

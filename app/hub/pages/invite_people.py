@@ -26,7 +26,7 @@ from app.hub.forms.account import (
 from app.hub.forms.base import too_long
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.parts.managed_invitations import ADDRESS, InvitingForm, read
+from app.hub.parts.managed_invitations import ADDRESS, TOO_MANY, InvitingForm, read
 from app.hub.parts.organization_pages import OWNERS_ONLY, address_of, leave, requested_organization
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -190,5 +190,5 @@ def _page(
 
 def _notice(refusal: ApiError) -> Notice:
     if isinstance(refusal, e.TooManyRequests):
-        return Notice(_l("Too many invitations"), _l("Try again in an hour."))
+        return TOO_MANY
     return OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)

@@ -21,13 +21,14 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.code import resend_hint
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.parts.managed_invitations import ADDRESS, read
+from app.hub.parts.managed_invitations import ADDRESS, TOO_MANY, read
 from app.hub.parts.organization_pages import OWNERS_ONLY, address_of, leave, page_number, requested_organization
 from app.hub.parts.organizations import TABS, Tab, ids_in, listed, tabs_of
 from app.hub.services import api, services
 from app.kit.errors import ApiError
 
 REVOKE: Final = f"{ADDRESS}/revoke"
+_COOL_DOWN_SECONDS: Final = 60  # between two emails of one invitation
 _MOST_SENT: Final = 3  # digits
 
 
@@ -184,6 +185,11 @@ def too_soon(seconds: int) -> Notice:
     return Notice(_l("Email sent"), resend_hint(seconds), "note")
 
 
+def _wait(seconds: int) -> Notice:
+    """Return why an invitation cannot be resent yet: an email was just sent, or this member sent too many."""
+    return too_soon(seconds) if seconds <= _COOL_DOWN_SECONDS else TOO_MANY
+
+
 @pages.get(ADDRESS)
 def show_organization_invitations() -> Response:
     count = request.args.get("count", "")
@@ -227,7 +233,7 @@ def _change(operation: Any, organization: str, invitation: str, done: str) -> Re
     except (e.UnknownOrganizationInvitation, e.ClosedInvitation):  # ended meanwhile, or by a double submit
         return journey.redirect_to(address_of(ADDRESS, organization, done="gone"))
     except e.TooManyRequests as refusal:
-        return _list(organization, too_soon(refusal.retry_after_seconds or 60), refusal.status)
+        return _list(organization, _wait(refusal.retry_after_seconds or _COOL_DOWN_SECONDS), refusal.status)
     except ApiError as refusal:
         problem = OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)
         return _list(organization, problem, refusal.status)

@@ -13,11 +13,15 @@ from app.contract import errors as e
 from app.contract import hub_organization_invitations as contract
 from app.contract.hub_organizations import RoleView
 from app.hub.forms.account import PasswordConfirmationForm
+from app.hub.page import Notice
 from app.hub.parts import organization_pages
 from app.hub.parts.organization_pages import LIST
 from app.kit.errors import ApiError
 
 ADDRESS: Final = f"{LIST}/invitations"
+
+
+TOO_MANY: Final = Notice(_l("Too many invitations"), _l("Try again in an hour."))
 
 
 class InvitingForm(PasswordConfirmationForm):

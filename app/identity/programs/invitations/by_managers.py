@@ -29,9 +29,9 @@ from app.identity.programs.invitations.service import Result
 from app.kit.limits import Rate
 
 _RATE: Final = Rate(200, 3600)
-"""Invitations of one organization from the account pages, so that it does not send mass mail."""
+"""Emails of invitations of one organization from the account pages, so that it does not send mass mail."""
 _OF_PERSON: Final = Rate(400, 3600)
-"""Invitations by one person: organizations that people create and delete would each have a limit of their own."""
+"""The same by one person: organizations that people create and delete would each have a limit of their own."""
 
 
 def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str], role_id: str) -> list[Result]:
@@ -42,8 +42,7 @@ def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str],
     """
     _require_role(context, own_members.managed(context, actor, org_id, for_change=True), role_id)
     for _ in emails:
-        context.spend("organization_invitations", _RATE, org_id)
-        context.spend("invitations_of_person", _OF_PERSON, actor.uid)
+        _spend_limits(context, actor, org_id)
     wanted = [Wanted(one, [role_id], actor.uid, is_managed=True) for one in emails]
     return service.create_many(context, org_id, wanted)
 
@@ -54,6 +53,8 @@ def resend(context: Context, actor: Account, org_id: str, invitation_id: str) ->
     Raises UnknownOrganization, UnknownOrganizationInvitation, OwnersOnly, ClosedInvitation, TooManyRequests, MailLimitReached.
     """
     scope, invitation = _invitation(context, actor, org_id, invitation_id)
+    if not service.seconds_until_resend(context, invitation):
+        _spend_limits(context, actor, org_id)
     return service.resend(context, invitation, scope.organization, by=actor.uid)
 
 
@@ -93,6 +94,11 @@ def revoke_link(context: Context, actor: Account, org_id: str, link_id: str) -> 
     if not can_change(context, scope, link):
         raise e.OwnersOnly
     return invitation_links.revoke(context, link, by=actor.uid)
+
+
+def _spend_limits(context: Context, actor: Account, org_id: str) -> None:
+    context.spend("organization_invitations", _RATE, org_id)
+    context.spend("invitations_of_person", _OF_PERSON, actor.uid)
 
 
 def can_change(context: Context, scope: Managed, invitation: Invitation | InvitationLink) -> bool:
