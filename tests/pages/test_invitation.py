@@ -112,6 +112,33 @@ def test_new_person_registers_with_the_fixed_address(guest: Guest) -> None:
     assert guest.business.tenant.read(found["Uid"])["EmailVerified"] is True
 
 
+def test_resent_invitation_ends_what_an_earlier_link_began(guest: Guest) -> None:
+    guest.world.person(GUEST)
+    clock: Any = guest.world.services.clock
+    begun, read = guest.open().press("Sign in to join"), guest.open()
+    clock.advance(seconds=61)
+    answered(guest.business.send("POST", f"{PATH}/{guest.invitation}/resend"))
+    refused = begun.press("Sign in", identifier=GUEST, password=PASSWORD)
+    assert refused.heading == "Link incomplete"
+    assert (
+        read.press("Join organization" if "Join organization" in read.text else "Sign in to join").heading
+        == "Link incomplete"
+    )
+    assert (guest.members(), guest.status()) == ([], "invited")
+    assert guest.open().press("Join organization").address.endswith("/profile")
+    assert guest.members() == [GUEST]
+
+
+def test_resent_invitation_fixes_no_address_of_an_earlier_link(guest: Guest) -> None:
+    clock: Any = guest.world.services.clock
+    form = guest.open().press("Create account to join")
+    clock.advance(seconds=61)
+    answered(guest.business.send("POST", f"{PATH}/{guest.invitation}/resend"))
+    done = form.press("Create account", email=GUEST, password=NEW_PASSWORD)
+    assert done.heading == "Check your email"
+    assert guest.members() == []
+
+
 def test_existing_person_signs_in_and_joins(guest: Guest) -> None:
     guest.world.person(GUEST)
     form = guest.open().press("Sign in to join")

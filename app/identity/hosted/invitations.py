@@ -17,8 +17,8 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations import invitations, inviting, looks
 from app.identity.directory.organizations.invitation import Invitation
 from app.identity.hosted import invitation_states, invited_join, next_step, verification
-from app.identity.hosted.invited_join import Found
 from app.identity.platform.context import Context
+from app.kit import randomness
 
 _LIFETIME: Final = timedelta(hours=1)
 """Of the interaction: a new account may have to be created first."""
@@ -28,13 +28,14 @@ _LIFETIME: Final = timedelta(hours=1)
 def read(context: Context, req: contract.InvitationReference) -> InvitationView:
     session = sessions.current(context)
     account = accounts.by_uid(context, session.uid) if session is not None else None
-    return invitation_states.view(context, _find(context, req), account)
+    return invitation_states.view(context, invited_join.by_token_hash(context, _token_hash(context, req)), account)
 
 
 @contract.go_on.implements
 def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
     """Begin an interaction for the invitation and take its first step; with a session that joins, it is also the last one."""
-    found, session = _find(context, req), sessions.current(context)
+    token_hash, session = _token_hash(context, req), sessions.current(context)
+    found = invited_join.by_token_hash(context, token_hash)
     if found is None or not found[0].is_open or not found[1].is_active or inviting.is_full(context, found[1]):
         raise e.ClosedInvitation
     invitation, organization = found
@@ -47,9 +48,8 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
     earlier = interactions.find_open(context, req.attempt)
     return_url = req.return_url or (earlier.request.get("return_url") if earlier is not None else None)
     request = {"return_url": return_url} if return_url else {}
-    interaction, binding = interactions.begin(
-        context, next_step.RETURN, {**request, "action": req.action, invited_join.KEY: invitation.invitation_id}
-    )
+    request |= {"action": req.action, **invited_join.facts(invitation, token_hash)}
+    interaction, binding = interactions.begin(context, next_step.RETURN, request)
     interaction = interactions.add_facts(context, interaction, lifetime=_LIFETIME)
     step = _first_step(context, interaction, session, req.action)
     return step.model_copy(
@@ -84,8 +84,8 @@ def _first_step(context: Context, interaction: Interaction, session: BrowserSess
     return next_step.advance(context, interaction, session)
 
 
-def _find(context: Context, req: contract.InvitationReference) -> Found | None:
-    """Return the invitation of a link, or of this browser's interaction; None if there is none, or the organization is gone."""
+def _token_hash(context: Context, req: contract.InvitationReference) -> str:
+    """Return the hash of the token of a link, or of the one that began this browser's interaction; empty if there is none."""
     if req.token:
-        return invited_join.by_token(context, req.token)
-    return invited_join.invitation_of(context, interactions.find(context, req.attempt) if req.attempt else None)
+        return randomness.digest(req.token)
+    return invited_join.token_hash_of(interactions.find(context, req.attempt) if req.attempt else None)

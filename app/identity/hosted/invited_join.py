@@ -20,24 +20,35 @@ from app.identity.directory.organizations.invitation_link import InvitationLink
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
 
-KEY = "invitation"
-"""The member of an interaction's request with the id of the invitation."""
+KEY, TOKEN_HASH = "invitation", "invitation_token_hash"
+"""Members of an interaction's request: the id of the invitation, and the hash of the token by which this browser opened it."""
 Found = tuple[Invitation | InvitationLink, Organization]
 """An invitation by email or by link, in any state, and its organization."""
 _REFUSED = (e.ClosedInvitation, e.OrganizationInactive, e.UnknownOrganization, e.WrongInvitationEmail, e.NoSeatLeft)
 
 
-def by_token(context: Context, token: str) -> Found | None:
+def by_token_hash(context: Context, token_hash: str) -> Found | None:
     """Return the invitation of a link; None if there is none, or the organization is gone."""
-    return _with_organization(context, invitation_store.by_token(context, token) or link_store.by_token(context, token))
+    if not token_hash or not context.tenant.settings.organizations.enabled:
+        return None
+    invitation = invitation_store.by_token_hash(context, token_hash) or link_store.by_token_hash(context, token_hash)
+    organization = organizations.by_id(context, invitation.org_id) if invitation is not None else None
+    return (invitation, organization) if invitation is not None and organization is not None else None
 
 
 def invitation_of(context: Context, interaction: Interaction | None) -> Found | None:
-    """Return the invitation that began an interaction; None if there is none."""
-    held = str(interaction.request.get(KEY) or "") if interaction is not None else ""
-    if not held:
-        return None
-    return _with_organization(context, invitation_store.by_id(context, held) or link_store.by_id(context, held))
+    """Return the invitation that began an interaction; None if there is none, or if it has a newer link since."""
+    return by_token_hash(context, token_hash_of(interaction))
+
+
+def token_hash_of(interaction: Interaction | None) -> str:
+    """Return the hash of the token by which this browser opened an invitation; empty if it opened none."""
+    return str(interaction.request.get(TOKEN_HASH) or "") if interaction is not None else ""
+
+
+def facts(invitation: Invitation | InvitationLink, token_hash: str) -> dict[str, str]:
+    """Return the members of the request of an interaction for an invitation."""
+    return {KEY: invitation.invitation_id, TOKEN_HASH: token_hash}
 
 
 def is_of(interaction: Interaction | None) -> bool:
@@ -75,13 +86,7 @@ def join(context: Context, interaction: Interaction, session: BrowserSession) ->
         if isinstance(invitation, InvitationLink):
             invitation_links.accept(context, invitation, account)
         else:
-            invitations.accept(context, invitation, account)
+            invitations.accept(context, invitation, account, token_hash_of(interaction))
     except _REFUSED:
         return page
     return None
-
-
-def _with_organization(context: Context, invitation: Invitation | InvitationLink | None) -> Found | None:
-    organization = organizations.by_id(context, invitation.org_id) if invitation is not None else None
-    is_on = context.tenant.settings.organizations.enabled
-    return (invitation, organization) if invitation is not None and organization is not None and is_on else None

@@ -23,6 +23,7 @@ from app.identity.directory.organizations.invitation_link import DOMAINS, Invita
 from app.identity.directory.organizations.joining import verified_domains
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
+from app.kit import randomness
 
 MOST_ACTIVE: Final = 20
 """Links of an organization that can be used at the same time."""
@@ -93,7 +94,7 @@ def require(context: Context, link_id: str) -> tuple[InvitationLink, Organizatio
 
 def find_open(context: Context, token: str) -> tuple[InvitationLink, Organization] | None:
     """Return the open link with this token; None if there is none. Raises OrganizationInactive."""
-    link = link_store.by_token(context, token)
+    link = link_store.by_token_hash(context, randomness.digest(token))
     organization = service.by_id(context, link.org_id) if link is not None else None
     if link is None or organization is None or not link.is_open:
         return None
@@ -109,7 +110,7 @@ def revoke(context: Context, link: InvitationLink, *, by: str | None = None) -> 
     return revoked
 
 
-def accept(context: Context, link: InvitationLink, account: Account, token: str | None = None) -> InvitationLink:
+def accept(context: Context, link: InvitationLink, account: Account) -> InvitationLink:
     """Make the account a member; a member stays one, and costs no use.
 
     The link decides as it is now, not as the caller read it.
@@ -137,7 +138,7 @@ def accept(context: Context, link: InvitationLink, account: Account, token: str 
         raise e.ClosedInvitation
     if inviting.is_full(context, organization):
         raise e.NoSeatLeft
-    used = link_store.use(context, link, token)
+    used = link_store.use(context, link)
     if used is None:
         raise e.ClosedInvitation
     link_store.record_use(context, link, current.uid)

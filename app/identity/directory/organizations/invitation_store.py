@@ -27,15 +27,15 @@ def by_id(context: Context, invitation_id: str) -> Invitation | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def by_token(context: Context, token: str) -> Invitation | None:
+def by_token_hash(context: Context, token_hash: str) -> Invitation | None:
     """Return the invitation of a link, whatever its status."""
-    return _one(context, T.token_hash == randomness.digest(token))
+    return _one(context, T.token_hash == token_hash)
 
 
-def locked(context: Context, invitation_id: str, token: str | None = None) -> Invitation | None:
-    """Return the invitation as committed last, locked; None if it is gone, or if `token` is no longer that of its link."""
+def locked(context: Context, invitation_id: str, token_hash: str | None = None) -> Invitation | None:
+    """Return the invitation as committed last, locked; None if it is gone, or if `token_hash` is no longer that of its link."""
     where = [T.invitation_id == invitation_id]
-    where += [T.token_hash == randomness.digest(token)] if token is not None else []
+    where += [T.token_hash == token_hash] if token_hash is not None else []
     row = context.work.one(select(*_COLUMNS).where(*_of(context, *where)).with_for_update())
     return _invitation(context, row) if row is not None else None
 

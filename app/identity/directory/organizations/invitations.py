@@ -24,6 +24,7 @@ from app.identity.directory.organizations.invitation import (
 )
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
+from app.kit import randomness
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def require(context: Context, invitation_id: str) -> tuple[Invitation, Organizat
 
 def require_open(context: Context, token: str) -> tuple[Invitation, Organization]:
     """Return the open invitation of a link. Raises ClosedInvitation, OrganizationInactive."""
-    invitation = store.by_token(context, token)
+    invitation = store.by_token_hash(context, randomness.digest(token))
     organization = service.by_id(context, invitation.org_id) if invitation is not None else None
     if invitation is None or organization is None or not invitation.is_open:
         raise e.ClosedInvitation
@@ -159,10 +160,10 @@ def decline(context: Context, invitation: Invitation) -> Invitation:
     return declined
 
 
-def accept(context: Context, invitation: Invitation, account: Account, token: str | None = None) -> Invitation:
+def accept(context: Context, invitation: Invitation, account: Account, token_hash: str | None = None) -> Invitation:
     """Make the account a member, once: of simultaneous requests one succeeds.
 
-    The invitation decides as it is now, not as the caller read it; `token` must still be that of its link.
+    The invitation decides as it is now, not as the caller read it; `token_hash` must still be that of its link's token.
 
     Raises:
         ClosedInvitation: it is no longer open, has a newer link, no role of it is left, or its inviter may no longer give its roles.
@@ -176,7 +177,7 @@ def accept(context: Context, invitation: Invitation, account: Account, token: st
     current = account_store.by_uid(context, account.uid) if account_store.lock(context, account.uid) else None
     if current is None or not is_verified(current, invitation.email_key):
         raise e.WrongInvitationEmail
-    invitation = _found(store.locked(context, invitation.invitation_id, token))
+    invitation = _found(store.locked(context, invitation.invitation_id, token_hash))
     _require_open(invitation)
     inviting.require_backing(context, organization, invitation)
     role_ids = inviting.remaining_roles(context, organization, invitation.role_ids)

@@ -25,9 +25,9 @@ def by_id(context: Context, invitation_id: str) -> InvitationLink | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def by_token(context: Context, token: str) -> InvitationLink | None:
+def by_token_hash(context: Context, token_hash: str) -> InvitationLink | None:
     """Return the link with this token, whatever its status."""
-    return _one(context, T.token_hash == randomness.digest(token))
+    return _one(context, T.token_hash == token_hash)
 
 
 def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationLink]:
@@ -86,10 +86,9 @@ def add(
     return _link(context, row), token
 
 
-def use(context: Context, link: InvitationLink, token: str | None = None) -> InvitationLink | None:
-    """Count one use; None if another request took the last one or closed the link, or if `token` is not its token."""
+def use(context: Context, link: InvitationLink) -> InvitationLink | None:
+    """Count one use; None if another request took the last one or closed the link."""
     where = [T.invitation_id == link.invitation_id, *_open(context)]
-    where += [T.token_hash == randomness.digest(token)] if token is not None else []
     values = {"uses": T.uses + 1, "modified_at": context.now}
     row = context.work.one(update(table).where(*_of(context, *where)).values(values).returning(*_COLUMNS))
     return _link(context, row) if row is not None else None

@@ -22,6 +22,7 @@ from app.identity.directory.organizations.organization import Organization
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.programs.invitations import service
+from app.kit import randomness
 from app.kit.clock import iso
 
 
@@ -108,11 +109,12 @@ def look_up(context: Context, req: contract.InvitationToken) -> contract.OpenInv
 def accept(context: Context, req: contract.AcceptInvitation) -> contract.AcceptedInvitation:
     account = accounts.current(context)
     if (found := invitation_links.find_open(context, req.invitation_token)) is not None:
-        link = invitation_links.accept(context, found[0], account, req.invitation_token)
+        link = invitation_links.accept(context, found[0], account)
         accepted = _of_link(link)
     else:
         invitation, _ = invitations.require_open(context, req.invitation_token)
-        accepted = view(invitations.accept(context, invitation, account, req.invitation_token))
+        token_hash = randomness.digest(req.invitation_token)
+        accepted = view(invitations.accept(context, invitation, account, token_hash))
     roles = views.member_roles(member_store.of_account(context, account.uid, accepted.org_id))
     return contract.AcceptedInvitation(**accepted.model_dump(), data=roles.data)
 
