@@ -144,18 +144,18 @@ def test_removed_member_asks_again(joining: Joining) -> None:
     assert joining.decide("owner", joining.open_request()) == (200, None)
 
 
-@pytest.mark.parametrize("way", ["removed", "left", "roles taken", "all left"])
-def test_request_before_the_membership_ends_with_it(joining: Joining, way: str) -> None:
+@pytest.mark.parametrize("end", ["removed", "left", "roles taken", "all left"])
+def test_request_before_the_membership_ends_with_it(joining: Joining, end: str) -> None:
     joining.open_request()
     business, org, role = joining.team.company.business, joining.team.org, joining.team.roles["Editor"]
     answered(business.assign(joining.ada.uid, org, role))
     of_account = f"/v2/manage/account/{joining.ada.uid}/orgcontext"
-    if way == "removed":
+    if end == "removed":
         assert joining.team.send("owner", "/members/remove", Uid=joining.ada.uid) == (200, None)
-    elif way == "left":
+    elif end == "left":
         browser = joining.team.company.world.browser().signed_in(joining.ada)
         answered(browser.send("POST", f"{OWN}/leave", json.dumps({"Organization": org}).encode()))
-    elif way == "roles taken":
+    elif end == "roles taken":
         answered(business.send("DELETE", f"{of_account}/{org}/roles", {"RoleIds": [role]}))
     else:
         answered(business.send("DELETE", of_account))

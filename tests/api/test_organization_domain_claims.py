@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from werkzeug.test import TestResponse
 
+from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.organizations import domain_verification
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.dns_server import FakeDns
 from tests.support.mailbox import mails_to
 from tests.support.organizations import PATH, Business, a_business
@@ -171,6 +174,21 @@ def test_unverified_owner_address_gets_no_email(first: Claim, second: Claim, fak
     assert second.mails() == []
 
 
+@pytest.mark.parametrize("column", [{"is_active": False}, {"login_disabled": True}], ids=["blocked", "disabled"])
+def test_owner_who_cannot_sign_in_gets_no_email(
+    first: Claim, second: Claim, fake_dns: FakeDns, column: dict[str, bool]
+) -> None:
+    tenant = first.business.tenant
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        work.run(
+            update(accounts).where(accounts.c.tenant_id == tenant.tenant_id, accounts.c.email == OTHER).values(column)
+        )
+    publish(fake_dns, first)
+    answered(first.verify())
+    assert second.state == ("failed", "verified_elsewhere")
+    assert second.mails() == []
+
+
 def test_deactivated_organization_gets_no_email(first: Claim, second: Claim, fake_dns: FakeDns) -> None:
     second.business.deactivate(second.org)
     publish(fake_dns, first)
@@ -178,7 +196,7 @@ def test_deactivated_organization_gets_no_email(first: Claim, second: Claim, fak
     assert second.mails() == []
 
 
-def test_domain_stated_for_another_organization_meanwhile_is_taken(
+def test_domain_added_elsewhere_meanwhile_is_taken(
     first: Claim, second: Claim, fake_dns: FakeDns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(fake_dns, first)

@@ -89,6 +89,27 @@ def test_last_owner_cannot_leave_or_step_down(team: Team) -> None:
     assert team.leave("editor") == refused(e.LastOwner)
 
 
+BLOCKED = {
+    "blocked": {"is_active": False},
+    "disabled": {"login_disabled": True},
+    "being deleted": {"is_deleted": True},
+}
+
+
+@pytest.mark.parametrize("column", BLOCKED.values(), ids=BLOCKED)
+def test_owner_who_cannot_sign_in_is_no_owner_left(team: Team, column: dict[str, bool]) -> None:
+    assert team.set_roles("owner", "editor", "Owner") == (200, None)
+    assert not team.read("owner")["Organizations"][0]["IsLastOwner"]
+    team.people["editor"].set_columns(**column)
+    assert team.read("owner")["Organizations"][0]["IsLastOwner"]
+    seen = {one["Label"].partition("@")[0]: (one["IsOwner"], one["IsLastOwner"]) for one in team.members("owner")}
+    assert (seen["owner"], seen["editor"]) == ((True, True), (True, False))
+    for outcome in (team.leave("owner"), team.remove("owner", "owner"), team.set_roles("owner", "owner", "Editor")):
+        assert outcome == refused(e.LastOwner)
+    assert team.remove("owner", "editor") == (200, None)
+    assert team.roles_of("owner") == ["Owner"]
+
+
 def test_organization_without_owners_can_be_left(team: Team) -> None:
     role = team.roles["Owner"]
     answered(team.company.business.assign(team.people["owner"].uid, team.org, team.roles["Editor"]))

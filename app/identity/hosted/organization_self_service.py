@@ -8,7 +8,7 @@ from app.contract import hub_organization_settings as contract
 from app.contract.hub_account import SessionRenewal
 from app.contract.messages import MailKind
 from app.identity.authentication.sign_in import sessions
-from app.identity.directory.accounts.account import Account, full_name, is_verified
+from app.identity.directory.accounts.account import Account, full_name, verified_email
 from app.identity.directory.organizations import (
     connection_store,
     domains,
@@ -103,12 +103,8 @@ def _mail(context: Context, actor: Account, done: Transferred, *, steps_down: bo
         "organization_logo": done.organization.logo_url or "",
         "inviter": full_name(actor) or "",
     }
-    if done.is_new and _is_reachable(done.owner):
-        messaging.mail(context, MailKind.OWNER_ADDED, done.owner.email or "", account=done.owner, facts=facts)
-    if (done.is_new or steps_down) and _is_reachable(actor):
+    if done.is_new and (email := verified_email(done.owner)) is not None:
+        messaging.mail(context, MailKind.OWNER_ADDED, email, account=done.owner, facts=facts)
+    if (done.is_new or steps_down) and (email := verified_email(actor)) is not None:
         facts |= {"change": "removed" if steps_down else "added", "email": oauth_views.person(done.owner).label}
-        messaging.mail(context, MailKind.OWNERSHIP_CHANGED, actor.email or "", account=actor, facts=facts)
-
-
-def _is_reachable(account: Account) -> bool:
-    return bool(account.email) and is_verified(account, account.email or "")
+        messaging.mail(context, MailKind.OWNERSHIP_CHANGED, email, account=actor, facts=facts)

@@ -42,7 +42,7 @@ def own(context: Context, account: Account, found: list[Membership]) -> list[con
             can_manage=one.is_administrator,
             is_owner=OWN in one.permissions,
             has_requests=bool(one.organization.policy.jit_policy.require_approval),
-            is_last_owner=OWN in one.permissions and owners.get(one.organization.org_id) == {account.uid},
+            is_last_owner=owners[one.organization.org_id].is_last(account.uid),
         )
         for one in found
     ]
@@ -72,7 +72,7 @@ def member(scope: Managed, account: Account, one: Member) -> contract.MemberView
         role_ids=[role.role_id for role in one.roles],
         since=iso(one.since) or "",
         is_self=one.uid == account.uid,
-        is_owner=one.uid in scope.owners,
+        is_owner=one.uid in scope.owners.uids,
         can_change=scope.can_change(one.uid),
         is_last_owner=scope.is_last_owner(one.uid),
     )

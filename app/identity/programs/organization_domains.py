@@ -9,7 +9,7 @@ from app.contract.messages import MailKind
 from app.contract.organizations_models import Domain
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account import is_verified
+from app.identity.directory.accounts.account import verified_email
 from app.identity.directory.organizations import domain_verification, domains, member_store, service, views
 from app.identity.directory.organizations.domains import OrganizationDomain
 from app.identity.directory.organizations.service import while_on
@@ -37,15 +37,15 @@ def _notify_owners(context: Context, domain: OrganizationDomain) -> None:
     organization = service.by_id(context, domain.org_id)
     if organization is None or not organization.is_active or domain.problem is None:
         return
-    uids = sorted(member_store.owners(context, [domain.org_id]).get(domain.org_id, ()))
-    for uid in uids[:_MOST_OWNERS]:
+    for uid in sorted(member_store.owners(context, [domain.org_id])[domain.org_id].able)[:_MOST_OWNERS]:
         account = accounts.by_uid(context, uid)
-        if account is None or not account.email or not is_verified(account, account.email):
+        email = verified_email(account) if account is not None else None
+        if account is None or email is None:
             continue
         notifications.notify(
             context,
             MailKind.ORGANIZATION_DOMAIN,
-            account.email,
+            email,
             account,
             organization=organization.display_name,
             domain=domain.domain,

@@ -111,6 +111,16 @@ def name_in(profile: Mapping[str, Any]) -> str | None:
     return " ".join(name for name in (profile.get("FirstName"), profile.get("LastName")) if name) or None
 
 
+def verified_email(account: Account) -> str | None:
+    """Return the primary address if it is verified: where emails to the account go."""
+    return account.email if account.email and is_verified(account, account.email) else None
+
+
+def can_sign_in(account: Account) -> bool:
+    """Return whether the account is neither blocked, nor disabled, nor being deleted."""
+    return account.is_active and not account.login_disabled and not account.is_deleted
+
+
 def is_verified(account: Account, email: str) -> bool:
     """Return whether this address of the account, in any spelling, is verified."""
     form = identifiers.normalize_email(email)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, or_, select, update
+from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
@@ -188,6 +188,15 @@ def with_identifiers(statement: Select[Any], tenant_id: str, uid: Any, search: s
     if not search:
         return joined
     return joined.where(or_(*(column.icontains(search, autoescape=True) for column in (A.email, A.username, A.phone))))
+
+
+def with_ability(statement: Select[Any], tenant_id: str, uid: Any) -> Select[Any]:
+    """Return a statement of another area with the column `can_sign_in`: neither blocked, nor disabled, nor being deleted.
+
+    Rows without an account are dropped.
+    """
+    can_sign_in = and_(A.is_active, ~A.login_disabled, ~A.is_deleted).label("can_sign_in")
+    return statement.add_columns(can_sign_in).join(accounts, (A.tenant_id == tenant_id) & (A.uid == uid))
 
 
 def mark_member(context: Context, uid: str) -> bool:

@@ -15,7 +15,15 @@ from app.contract import errors as e
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import ProfileOrganizations
 from app.identity.directory.organizations import names, store
-from app.identity.directory.organizations.organization import MANAGE, OWN, Member, MemberRole, Membership, UserRole
+from app.identity.directory.organizations.organization import (
+    MANAGE,
+    OWN,
+    Member,
+    MemberRole,
+    Membership,
+    Owners,
+    UserRole,
+)
 from app.identity.directory.organizations.tables import (
     organization_permissions,
     organization_role_permissions,
@@ -72,16 +80,21 @@ def joined_at(context: Context, uid: str, org_ids: Collection[str]) -> dict[str,
     return {row.org_id: row.first for row in rows}
 
 
-def owners(context: Context, org_ids: Collection[str]) -> dict[str, set[str]]:
-    """Return the accounts with a role of owners, by organization."""
+def owners(context: Context, org_ids: Collection[str]) -> dict[str, Owners]:
+    """Return the owners of each organization, in one statement."""
     joined = organization_user_roles.join(
         organization_role_permissions, (H.tenant_id == M.tenant_id) & (H.role_id == M.role_id)
     ).join(organization_permissions, (P.tenant_id == H.tenant_id) & (P.permission_id == H.permission_id))
     where = _of(context, M.org_id.in_(org_ids), P.name == OWN)
-    found: dict[str, set[str]] = {}
-    for row in context.work.all(select(M.org_id, M.uid).select_from(joined).where(*where).distinct()):
-        found.setdefault(row.org_id, set()).add(row.uid)
-    return found
+    owning = select(M.org_id, M.uid).select_from(joined).where(*where).distinct()
+    rows = context.work.all(accounts.with_ability(owning, context.tenant.tenant_id, M.uid))
+    return {
+        org_id: Owners(
+            frozenset(row.uid for row in rows if row.org_id == org_id),
+            frozenset(row.uid for row in rows if row.org_id == org_id and row.can_sign_in),
+        )
+        for org_id in org_ids
+    }
 
 
 def managers(context: Context, org_id: str, limit: int) -> list[str]:

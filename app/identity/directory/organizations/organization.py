@@ -112,6 +112,18 @@ class Membership:
 
 
 @dataclass(frozen=True)
+class Owners:
+    """The owners of an organization. `able`: those who can sign in."""
+
+    uids: frozenset[str]
+    able: frozenset[str]
+
+    def is_last(self, uid: str) -> bool:
+        """Return whether the organization would have no owner who can sign in without this one."""
+        return uid in self.uids and self.able <= {uid}
+
+
+@dataclass(frozen=True)
 class Member:
     """An account in an organization, as those who manage the organization see it."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from app.contract import errors as e
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import member_store, memberships, names, role_store, roles, store
-from app.identity.directory.organizations.organization import OWN, Member, Membership, Organization, Role
+from app.identity.directory.organizations.organization import OWN, Member, Membership, Organization, Owners, Role
 from app.identity.platform.context import Context
 
 
@@ -18,7 +18,7 @@ class Managed:
 
     organization: Organization
     actor: Membership
-    owners: frozenset[str]
+    owners: Owners
 
     @property
     def is_owner(self) -> bool:
@@ -27,14 +27,15 @@ class Managed:
 
     def can_change(self, uid: str) -> bool:
         """Return whether the account may change this member."""
-        return self.is_owner or uid not in self.owners
+        return self.is_owner or uid not in self.owners.uids
 
     def can_give(self, permissions: Collection[str]) -> bool:
         """Return whether the account may give a role with these permissions: owners any, others only what they have themselves."""
         return self.is_owner or self.actor.permissions.issuperset(permissions)
 
     def is_last_owner(self, uid: str) -> bool:
-        return self.owners == {uid}
+        """Return whether no other owner can sign in."""
+        return self.owners.is_last(uid)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def leave(context: Context, account: Account, org_id: str) -> Organization:
     Raises UnknownOrganization where it has none, LastOwner.
     """
     found = _membership(context, account, org_id, for_change=True)
-    if _owners(context, org_id) == {account.uid}:
+    if _owners(context, org_id).is_last(account.uid):
         raise e.LastOwner
     memberships.leave(context, account, found.organization)
     return found.organization
@@ -130,7 +131,7 @@ def set_roles(context: Context, actor: Account, org_id: str, uid: str, role_ids:
     context.audit.record("organization.member_changed", uid=uid, org_id=org_id, by=actor.uid, role_ids=sorted(wanted))
 
 
-def owners_of(context: Context, org_ids: Collection[str]) -> dict[str, set[str]]:
+def owners_of(context: Context, org_ids: Collection[str]) -> dict[str, Owners]:
     """Return the owners of each organization, in one statement."""
     return member_store.owners(context, org_ids)
 
@@ -159,8 +160,8 @@ def _membership(context: Context, account: Account, org_id: str, *, for_change: 
     return found
 
 
-def _owners(context: Context, org_id: str) -> frozenset[str]:
-    return frozenset(member_store.owners(context, [org_id]).get(org_id, ()))
+def _owners(context: Context, org_id: str) -> Owners:
+    return member_store.owners(context, [org_id])[org_id]
 
 
 def _permissions_of(context: Context, role_ids: Collection[str]) -> dict[str, frozenset[str]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.contract import errors as e
 from app.identity.directory.accounts import store as account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.directory.organizations import (
     member_store,
     memberships,
@@ -52,9 +52,9 @@ def transfer(context: Context, actor: Account, org_id: str, uid: str, *, steps_d
     owner = account_store.by_uid(context, uid)
     if owner is None:
         raise e.NotAMember
-    if owner.is_deleted or not owner.is_active or owner.login_disabled:
+    if not can_sign_in(owner):
         raise e.OwnerCannotSignIn
-    is_new = uid not in scope.owners
+    is_new = uid not in scope.owners.uids
     owning = _owning(context, [role.role_id for role in scope.actor.roles])
     if is_new:
         least = min(owning, key=lambda role_id: (len(owning[role_id]), role_id))

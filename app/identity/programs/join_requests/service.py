@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from app.contract import errors as e
 from app.contract.messages import MailKind
 from app.identity.directory.accounts import store as account_store
-from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.account import Account, can_sign_in, is_verified, verified_email
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import join_requests, member_store
 from app.identity.directory.organizations.join_request import JoinRequest
@@ -60,7 +60,7 @@ def _managers(context: Context, organization: Organization) -> Iterator[Account]
     """Yield the managers who can sign in and decide, the oldest members first."""
     for uid in member_store.managers(context, organization.org_id, _MOST_READ):
         account = account_store.by_uid(context, uid)
-        if account is not None and account.is_active and not account.login_disabled and _address(account, None):
+        if account is not None and can_sign_in(account) and verified_email(account):
             yield account
 
 
@@ -92,7 +92,7 @@ def _mail(
 
 def _address(account: Account, domain: str | None) -> str | None:
     """Return the account's primary address if it is verified, else a verified one of the domain."""
-    if account.email and is_verified(account, account.email):
-        return account.email
+    if (primary := verified_email(account)) is not None:
+        return primary
     verified = (entry["Value"] for entry in account.emails if is_verified(account, entry["Value"]))
     return next((one for one in verified if (normalize_email(one) or "").rpartition("@")[2] == domain), None)

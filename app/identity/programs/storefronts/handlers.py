@@ -73,7 +73,7 @@ def bigcommerce_login(context: Context, req: contract.StoreSignOn) -> contract.B
 def perfectmind_contact(context: Context, req: contract.ReadContact) -> contract.SiteContacts:
     site = stores.find(context, contract.PERFECTMIND, req.site_name)
     account = accounts.current(context)
-    email = stores.verified_email(account)
+    email = stores.store_email(account)
     context.spend("storefront", _RATE, account.uid)
     url = context.services.settings.perfectmind_url or f"https://{site.content['host']}"
     number, key = str(site.content["client_number"]), site.secrets["access_key"]
@@ -94,7 +94,7 @@ def _begin(context: Context, resource: Resource, req: contract.StoreSignOn) -> t
         raise e.StoreNameMissing
     store = stores.find(context, resource, req.store)
     account = accounts.current(context)
-    email = stores.verified_email(account)
+    email = stores.store_email(account)
     context.spend("storefront", _RATE, account.uid)
     return store, account, email
 

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from app.contract import errors as e
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account, verified_email
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.platform.context import Context
 from app.identity.platform.resources.items import Item
@@ -28,16 +28,17 @@ def find(context: Context, resource: Resource, name: str) -> Item:
     return item
 
 
-def verified_email(account: Account) -> str:
+def store_email(account: Account) -> str:
     """Return the account's verified address: it opens the customer's account of that address at the store.
 
     Raises:
         EmailUnverified: the account has no verified primary address.
         MalformedEmail: the address is not ASCII; a store might take a similar letter for the same.
     """
-    if not (account.email and account.email_verified):
+    email = verified_email(account)
+    if email is None:
         raise e.EmailUnverified
-    address = identifiers.smtp_address(account.email)
+    address = identifiers.smtp_address(email)
     if not address.isascii():
         raise e.MalformedEmail("The email address has letters beyond ASCII, which stores may take for others.")
     return address
