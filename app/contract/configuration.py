@@ -299,6 +299,17 @@ def _resource(text: str) -> str:
 Resource = Annotated[str, Field(max_length=500), AfterValidator(_resource)]
 
 
+class AssertionIssuer(ConfigurationModel):
+    """An issuer whose signed assertions an application exchanges for tokens of its users (RFC 7523 section 2.1)."""
+
+    issuer: Annotated[str, Field(min_length=1, max_length=500)]
+    jwks: dict[str, Any] | None = None
+    jwks_uri: str | None = None
+    audience: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    subject: Literal["uid", "email", "identity"] = "uid"
+    connection: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+
+
 class NamedApplication(ConfigurationModel):
     """What an application is. A base of its own, so that these keys come first in the documentation."""
 
@@ -359,6 +370,7 @@ class ApplicationSettings(SigningSettings, NamedApplication):
         max_length=50,
         description="Client ids that may exchange its access tokens and act for their users (RFC 8693).",
     )
+    assertion_issuers: tuple[AssertionIssuer, ...] = Field(default=(), max_length=10)
     resource_server: bool = False  # it may introspect access tokens of the tenant's other applications
     is_active: bool = True
 

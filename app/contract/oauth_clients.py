@@ -39,6 +39,17 @@ Scope = Annotated[str, Field(pattern=r"^[!#-\[\]-~]{1,100}$")]
 Scopes = Annotated[list[Scope], Field(max_length=100)]
 
 
+class AssertionIssuer(Wire):
+    """An issuer whose assertions the client exchanges (RFC 7523 section 2.1). `Subject` is how its `sub` names an account."""
+
+    issuer: Annotated[str, Field(min_length=1, max_length=500)]
+    jwks: Jwks | None = None
+    jwks_uri: ProviderAddress | None = None
+    audience: Annotated[str | None, Field(min_length=1, max_length=500)] = None
+    subject: Literal["uid", "email", "identity"] = "uid"
+    connection: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+
+
 class OAuthClient(Wire):
     """An application. `ClientSecret` is in the response that creates or rotates it, and masked afterwards; a public
     client has none. Lifetimes are seconds. `AudienceScopes` are the scopes of a machine at an audience;
@@ -93,6 +104,7 @@ class OAuthClient(Wire):
     exchange_audiences: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=50)] = Field(
         default_factory=list
     )
+    assertion_issuers: Annotated[list[AssertionIssuer], Field(max_length=10)] = Field(default_factory=list)
     may_act: Annotated[list[Annotated[str, Field(max_length=128)]], Field(max_length=50)] = Field(default_factory=list)
     is_active: bool = True
     created_date: Annotated[str | None, CREATED_AT] = None

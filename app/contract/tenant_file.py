@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, create_model, model_validator
 
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.branding import Brand
-from app.contract.configuration import ApplicationSettings, TenantSettings
+from app.contract.configuration import ApplicationSettings, AssertionIssuer, TenantSettings
 from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress, plain, web_origin
 from app.contract.configuration_texts import describe
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, ProviderAddress, complete
@@ -126,6 +126,21 @@ _OF_ACCOUNTS = frozenset({DEVICE_GRANT, TOKEN_EXCHANGE, JWT_BEARER, EXCHANGE_TOK
 _CONFIDENTIAL = ("client_credentials", TOKEN_EXCHANGE, JWT_BEARER)
 
 
+class AssertionIssuerFile(AssertionIssuer):
+    """An issuer of assertions, with the keys that verify them."""
+
+    jwks: Jwks | None = None
+    jwks_uri: ProviderAddress | None = None
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "AssertionIssuerFile":
+        if (self.jwks is None) == (self.jwks_uri is None):
+            raise ValueError("jwks: a key set, or jwks_uri its address")
+        if (self.subject == "identity") != (self.connection is not None):
+            raise ValueError("connection: the connection's name if subject is identity, else none")
+        return self
+
+
 class ApplicationFile(ApplicationSettings):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
@@ -147,6 +162,7 @@ class ApplicationFile(ApplicationSettings):
     jwks_uri: ProviderAddress | None = None
     request_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=20)
     cors_origins: tuple[Origin, ...] = ()
+    assertion_issuers: tuple[AssertionIssuerFile, ...] = Field(default=(), max_length=10)
     client_uri: WebAddress | None = None
     logo_uri: Picture | None = None
     policy_uri: WebAddress | None = None
@@ -158,6 +174,8 @@ class ApplicationFile(ApplicationSettings):
             raise ValueError("jwks: none, because jwks_uri has the keys (RFC 7591)")
         if self.require_signed_request_object and self.jwks is None and self.jwks_uri is None:
             raise ValueError("require_signed_request_object: false, because neither jwks nor jwks_uri has a key")
+        if JWT_BEARER in self.grant_types and not self.assertion_issuers:
+            raise ValueError("assertion_issuers: at least one issuer, because grant_types has jwt-bearer")
         return self
 
     @model_validator(mode="after")

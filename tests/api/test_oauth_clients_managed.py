@@ -62,6 +62,19 @@ def test_client_is_created_shown_once_changed_and_deleted(send: Send) -> None:
     assert refused(send("GET", f"{CLIENTS}/Shop")) == (404, 7981)
 
 
+def test_client_with_exchanges_is_stored_as_given(send: Send) -> None:
+    grants = ["urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:ietf:params:oauth:grant-type:token-exchange"]
+    issuer = {"Issuer": "https://hr.example", "JwksUri": "https://hr.example/jwks", "Subject": "email"}
+    body = {"AppName": "Payroll", "GrantTypes": grants, "RedirectURIs": [], "MayAct": ["x"], "ExchangeAudiences": ["y"]}
+    assert refused(send("POST", CLIENTS, body))[0] == 400, "jwt-bearer needs an issuer"
+    made = answered(send("POST", CLIENTS, {**body, "AssertionIssuers": [issuer]}))
+    assert issuer.items() <= made["AssertionIssuers"][0].items()
+    assert (made["MayAct"], made["ExchangeAudiences"], made["GrantTypes"]) == (["x"], ["y"], grants)
+    assert (
+        refused(send("PUT", f"{CLIENTS}/Payroll", {"AssertionIssuers": [{"Issuer": "https://hr.example"}]}))[0] == 400
+    )
+
+
 def test_change_is_in_force_at_once(acme: TenantServer, send: Send) -> None:
     made = answered(send("POST", CLIENTS, robot(acme, *ALL)))
     token = str(answered(machine_token(acme, made))["access_token"])

@@ -75,6 +75,7 @@ def test_metadata_lists_supported_features(shop: RelyingParty) -> None:
         "urn:ietf:params:oauth:grant-type:device_code",
         "urn:ietf:params:oauth:grant-type:token-exchange",
         "http://gatehouse/oauth/grant-type/exchange_token",
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
     ]
     assert set(metadata["token_endpoint_auth_methods_supported"]) == {
         "none",

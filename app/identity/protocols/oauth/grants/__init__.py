@@ -13,6 +13,7 @@ from app.identity.protocols.oauth.grants import (
     client_credentials,
     device_code,
     exchange_token,
+    jwt_bearer,
     password,
     refresh_token,
     token_exchange,
@@ -29,6 +30,7 @@ GRANTS: Mapping[str, Exchange] = {
     password.NAME: password.exchange,
     token_exchange.NAME: token_exchange.exchange,
     exchange_token.NAME: exchange_token.exchange,
+    jwt_bearer.NAME: jwt_bearer.exchange,
 }
 
 
