@@ -30,6 +30,7 @@ from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors
 from app.contract.messages import Sending
 from app.contract.organization_settings import Organizations
 from app.contract.registration_form import FormField
+from app.contract.security_profile import SecurityProfileSettings
 from app.contract.services_settings import DuoSettings, PushSettings
 from app.contract.signing import SigningSettings
 
@@ -319,7 +320,7 @@ class NamedApplication(ConfigurationModel):
     application_type: Literal["web", "native", "spa", "m2m"] = "web"
 
 
-class ApplicationSettings(SigningSettings, NamedApplication):
+class ApplicationSettings(SigningSettings, SecurityProfileSettings, NamedApplication):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
     redirect_uris: tuple[str, ...] = ()

@@ -104,9 +104,39 @@ class MalformedTokenRequest(InvalidRequest):
     headers = {"WWW-Authenticate": 'Bearer error="invalid_request"'}
 
 
+class BoundTokenRefused(InvalidToken):
+    """The token is bound to a key that the request does not prove; the check writes the challenge (RFC 9449 section 7.1)."""
+
+    headers = {}
+
+
+class TokenProofRefused(BoundTokenRefused):
+    """The DPoP proof that comes with an access token is wrong."""
+
+    code, description = "invalid_dpop_proof", "The DPoP proof is not valid."
+
+
+class TokenProofNeedsNonce(BoundTokenRefused):
+    """The DPoP proof that comes with an access token lacks the present nonce (RFC 9449 section 9)."""
+
+    code, description = "use_dpop_nonce", "The DPoP proof needs the nonce of the header DPoP-Nonce."
+
+
 class InsufficientScope(OAuthError):
     code, status, description = "insufficient_scope", 403, "The access token lacks the scope that this needs."
     headers = {"WWW-Authenticate": 'Bearer error="insufficient_scope"'}
+
+
+class InvalidDpopProof(OAuthError):
+    """The DPoP proof of a client's request is missing or wrong (RFC 9449 section 5)."""
+
+    code, status, description = "invalid_dpop_proof", 400, "The DPoP proof is not valid."
+
+
+class UseDpopNonce(OAuthError):
+    """The DPoP proof of a client's request lacks the present nonce, which is in the header DPoP-Nonce (RFC 9449 section 8)."""
+
+    code, status, description = "use_dpop_nonce", 400, "The DPoP proof needs the nonce of the header DPoP-Nonce."
 
 
 class UnknownApplication(OAuthError):

@@ -33,6 +33,7 @@ class PushedRequest(ClientRequest):
     acr_values: str | None = None
     claims: str | None = None
     resource: str | None = None
+    dpop_jkt: str | None = None  # RFC 9449 section 10
     request: str | None = None
 
 
@@ -51,6 +52,7 @@ push = operation(
     errors=(
         oauth.InvalidScope, oauth.InvalidTarget, oauth.UnsupportedResponseType, oauth.RequestNotSupported, oauth.InvalidRequestObject,
         oauth.RegistrationNotSupported, oauth.UnmetAuthenticationRequirements,
+        oauth.InvalidDpopProof, oauth.UseDpopNonce,
     ),
     summary="Push an authorization request (RFC 9126).",
 )  # fmt: skip

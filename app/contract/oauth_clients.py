@@ -97,6 +97,8 @@ class OAuthClient(Wire):
     userinfo_signed_response_alg: SigningAlgorithm | None = None
     introspection_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
     require_pkce: Annotated[bool, Field(alias="RequirePKCE")] = False
+    dpop_bound_access_tokens: bool = False
+    require_dpop_nonce: bool = False
     force_re_authentication: Annotated[bool, StoredAs("force_reauthentication")] = False
     allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(
         default_factory=list

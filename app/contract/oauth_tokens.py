@@ -72,6 +72,7 @@ class TokenResponse(OAuthWire):
 GRANT_ERRORS = (
     oauth.InvalidRequest, oauth.InvalidGrant, oauth.UnauthorizedClient, oauth.UnsupportedGrantType, oauth.InvalidScope,
     oauth.InvalidTarget, oauth.AuthorizationPending, oauth.PollSlower, oauth.AccessDenied, oauth.ExpiredDeviceCode,
+    oauth.InvalidDpopProof, oauth.UseDpopNonce,
 )  # fmt: skip
 
 token = operation(
@@ -113,6 +114,7 @@ class IntrospectionResponse(OAuthWire):
     org_name: str | None = None
     org_roles: list[str] | None = None  # the account's roles there
     org_permissions: list[str] | None = None  # of these roles, with the scope `permissions`
+    cnf: dict[str, str] | None = None  # what the sender must hold (RFC 7800, RFC 9449 section 6.2)
     act: Actor | None = None  # the actor on behalf of `sub` (RFC 8693 section 4.1)
 
 

@@ -43,6 +43,7 @@ class RawRequest:
     is_inside: bool = False  # a call within this process, not over the network
     shed: Shed | None = None  # the queue for hashing is full
     is_repeated: bool = False  # a retry after the store aborted the transaction
+    response_headers: dict[str, str] = field(default_factory=dict)  # added to the response, a refusal included
 
     @cached_property
     def query_pairs(self) -> list[tuple[str, str]]:
@@ -73,10 +74,21 @@ class RawRequest:
         """Return the first of these query parameters that is present."""
         return next((self.query[name] for name in names if name in self.query), None)
 
+    @property
+    def auth_scheme(self) -> str:
+        """The scheme of the header `Authorization`, in lower case; empty without one."""
+        return self.headers.get("authorization", "").partition(" ")[0].lower()
+
     def bearer(self) -> str | None:
         """Return the token of `Authorization: Bearer …` (RFC 6750 section 2.1)."""
-        scheme, _, value = self.headers.get("authorization", "").partition(" ")
-        return value.strip() or None if scheme.lower() == "bearer" else None
+        return self._credentials() if self.auth_scheme == "bearer" else None
+
+    def header_token(self) -> str | None:
+        """Return the token of `Authorization: Bearer …`, or of `DPoP …` (RFC 9449 section 7.1)."""
+        return self._credentials() if self.auth_scheme in ("bearer", "dpop") else None
+
+    def _credentials(self) -> str | None:
+        return self.headers.get("authorization", "").partition(" ")[2].strip() or None
 
 
 def filter_address(operation: AnyOperation, raw: RawRequest) -> None:

@@ -184,6 +184,7 @@ class Server:
             response.headers.extend(answer.headers.items())
         else:
             response = _answer(getattr(answer, "http_status", 200), answer.to_json())
+        response.headers.extend(raw.response_headers.items())
         response.headers.extend(self.lifecycle.headers(context, operation, raw))
         return response
 
@@ -200,6 +201,7 @@ class Server:
             response.headers.append(("Retry-After", str(error.retry_after_seconds)))
         if isinstance(error, OAuthError):
             response.headers.extend(dict(error.headers).items())
+        response.headers.extend(raw.response_headers.items())
         response.headers.extend(self.lifecycle.headers(context, operation, raw))
         return response
 

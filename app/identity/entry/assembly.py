@@ -13,6 +13,7 @@ from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.services import Services
 from app.identity.platform.store.database import Database
 from app.identity.platform.tenant import Tenant
+from app.identity.protocols.oauth import dpop
 from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
 from app.kit.lru_cache import LruCache
@@ -52,5 +53,6 @@ def assemble(settings: Settings, clock: Clock | None = None) -> Services:
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
         hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
         nonces=Nonces(settings.redis_url, WINDOW_SECONDS),
+        used_proofs=Nonces(settings.redis_url, dpop.REPLAY_SECONDS),
     )
     return services

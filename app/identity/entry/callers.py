@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from app.contract import errors as e
+from app.contract import errors_oauth as oauth
 from app.contract.auth import AuthScheme, Host
 from app.contract.configuration_model import instant
 from app.contract.error_groups import OAUTH
@@ -23,8 +24,9 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
-from app.identity.protocols.oauth import bearer_tokens, machine_tokens, query_clients
+from app.identity.protocols.oauth import bearer_tokens, machine_tokens, query_clients, sender_constraints
 from app.identity.protocols.oauth.client_authentication import service as client_authentication
+from app.identity.protocols.oauth.sender_constraints import SenderRefused
 from app.kit.operation import AnyOperation
 from app.kit.proxies import is_refused
 from app.kit.reading import RawRequest
@@ -172,8 +174,8 @@ def _refuse_address(context: Context) -> None:
 
 
 def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:
-    """Return the access token: `Authorization: Bearer`, else query, else body member `access_token`."""
-    token = raw.bearer() or raw.first("access_token")
+    """Return the access token: `Authorization: Bearer` or `DPoP`, else query, else body member `access_token`."""
+    token = raw.header_token() or raw.first("access_token")
     if token is None:
         member = next((value for name, value in body.items() if name.lower() == "access_token"), None)
         token = member if isinstance(member, str) else None
@@ -192,9 +194,22 @@ def admit_person(context: Context, operation: AnyOperation, raw: RawRequest, bod
         if token is None and optional:
             return
         context.holder = tokens.holder_of(context, token, operation)
+        _require_sender(context, operation, context.holder)
         context.audit.actor = context.holder.actor
         _require_accepted_policy(context, operation, context.holder.uid)
         _require_recent_authentication(context, operation, context.holder, body)
+
+
+def _require_sender(context: Context, operation: AnyOperation, holder: TokenHolder) -> None:
+    """Raise 1409 where the access token is bound to what the request does not prove; OAuth's errors in its profile."""
+    try:
+        sender_constraints.check(context, holder.token, holder.facts, holder.client_id)
+    except SenderRefused as refusal:
+        if operation.error_profile is not OAUTH:
+            raise e.NotAuthenticated(refusal.reason) from None
+        kinds = (oauth.TokenProofRefused, oauth.TokenProofNeedsNonce)
+        kind = next((kind for kind in kinds if kind.code == refusal.error), oauth.BoundTokenRefused)
+        raise kind(refusal.reason) from None
 
 
 def _require_accepted_policy(context: Context, operation: AnyOperation, uid: str | None) -> None:
@@ -237,16 +252,16 @@ def _require_recent_authentication(
 
 
 def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
-    """Return whether the request authenticates by machine token: a bearer token and no API secret or signature."""
+    """Return whether the request authenticates by machine token: a token in the header and no API secret or signature."""
     schemes = operation.admission.auth.schemes()
     if AuthScheme.MACHINE_TOKEN not in schemes or schemes == {AuthScheme.MACHINE_TOKEN}:
         return AuthScheme.MACHINE_TOKEN in schemes
-    return raw.bearer() is not None and api_secret(raw) is None and "digest" not in raw.headers
+    return raw.header_token() is not None and api_secret(raw) is None and "digest" not in raw.headers
 
 
 def admit_machine(context: Context, operation: AnyOperation) -> None:
     """Authenticate a machine token of this tenant with the operation's scope or `all`; raises 6002."""
-    context.machine = machine_tokens.verify(context, context.raw.bearer())
+    context.machine = machine_tokens.verify(context, context.raw.header_token())
     if not machine_tokens.has_scope(context.machine, operation.admission.scope):
         raise e.MachineRefused(f"The machine token lacks the scope {operation.admission.scope}.")
     _refuse_address(context)

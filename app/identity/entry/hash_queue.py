@@ -58,4 +58,4 @@ class HashQueueRouter:
         secret = callers.api_secret(raw)
         if secret is not None:
             return directory.cached_name("secret", secret)
-        return directory.cached_name("host", machine_tokens.claimed_host(raw.bearer()))
+        return directory.cached_name("host", machine_tokens.claimed_host(raw.header_token()))

@@ -45,7 +45,7 @@ class IdentityLifecycle:
             tenant = callers.tenant_at(self.services, raw.host, cost)
             self._check_key(operation, raw, tenant.api_key)
         elif callers.is_machine(operation, raw) and (AuthScheme.API_KEY not in schemes or callers.api_key(raw) is None):
-            tenant = machine_tokens.tenant_of(self.services, raw.bearer(), cost)
+            tenant = machine_tokens.tenant_of(self.services, raw.header_token(), cost)
         elif callers.is_query_client(operation, raw) and callers.api_key(raw) is None:
             tenant = query_clients.tenant_of(self.services, raw, cost)
         elif AuthScheme.API_KEY not in schemes and callers.api_key(raw) is None:

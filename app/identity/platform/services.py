@@ -157,3 +157,5 @@ class Services:
     provider_metadata: ProviderMetadataCache
     hub_keys: tuple[bytes, ...]
     nonces: Nonces
+    used_proofs: Nonces
+    """The DPoP proofs of clients, apart from the nonces of the hub's calls, so that clients cannot fill the store of these."""

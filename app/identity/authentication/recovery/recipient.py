@@ -80,7 +80,7 @@ def refuse_closed(account: Account) -> None:
 
 def refuse_foreign_token(context: Context, account: Account | None) -> None:
     """Raise 1409 where the request also contains an access token of another account."""
-    access_token = context.raw.bearer() or context.raw.first("access_token")
+    access_token = context.raw.header_token() or context.raw.first("access_token")
     if access_token is None:
         return
     holder = tokens.find(context, access_token)

@@ -20,8 +20,9 @@ from app.identity.platform.context import Context, TokenHolder
 from app.kit import randomness
 from app.kit.operation import AnyOperation
 
-ENDS_AT, SID, ORG_ID = "ends_at", "sid", "org_id"
-"""Facts of a token: the absolute end of its family in seconds since 1970, the session that it outlives, and its organization."""
+ENDS_AT, SID, ORG_ID, CNF = "ends_at", "sid", "org_id", "cnf"
+"""Facts of a token: the absolute end of its family in seconds since 1970, the session that it outlives, its organization, and what
+the sender must hold (RFC 7800)."""
 
 
 @dataclass(frozen=True)
@@ -190,9 +191,15 @@ def slide(context: Context, holder: TokenHolder) -> datetime:
 
 
 def find(context: Context, token: str) -> TokenHolder | None:
-    """Return the holder of an access token, expired or not; None also if the token may not be used at this operation."""
+    """Return the holder of an access token, expired or not; None also if the token may not be used at this operation.
+
+    A token that is bound to its sender is found only where it authenticated the request, because nothing proves it elsewhere.
+    """
     holder = store.access(context.work, randomness.digest(token))
     if holder is None or not holder.uid or not may_use(context, holder) or not is_member(context, holder):
+        return None
+    is_own = context.holder is not None and context.holder.token_hash == holder.token_hash
+    if CNF in holder.facts and not is_own:
         return None
     return replace(holder, token=token)
 

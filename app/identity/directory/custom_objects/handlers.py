@@ -86,7 +86,7 @@ def _account(context: Context, req: contract.NamedObject) -> Account:
 
 def _content(context: Context, req: contract.RecordContent) -> dict[str, Any]:
     """Return the record without the access token, if the body contained it."""
-    if isinstance(req, Uid) or context.raw.bearer() or context.raw.first("access_token"):
+    if isinstance(req, Uid) or context.raw.header_token() or context.raw.first("access_token"):
         return req.record
     return {name: value for name, value in req.record.items() if name.lower() != "access_token"}
 

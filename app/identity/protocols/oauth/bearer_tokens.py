@@ -1,4 +1,4 @@
-"""How an access token reaches an endpoint of OAuth (RFC 6750 section 2); the interface's operations are more lenient."""
+"""How an access token reaches an endpoint of OAuth (RFC 6750 section 2, RFC 9449 section 7.1); the interface is more lenient."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NAME = "access_token"
 
 
 def read(raw: RawRequest, body: dict[str, Any]) -> str | None:
-    """Return the access token: `Authorization: Bearer`, or a member of the body; None without one.
+    """Return the access token: `Authorization: Bearer` or `DPoP`, or a member of the body; None without one.
 
     Addresses that name the application take it from the query too, as all of the interface does; the standard's do not, because
     addresses end up in logs and histories (RFC 9700 section 4.3.2).
@@ -19,7 +19,7 @@ def read(raw: RawRequest, body: dict[str, Any]) -> str | None:
     Raises:
         MalformedTokenRequest: it comes in several ways, of which two readers could pick different ones, or in the query.
     """
-    header = raw.bearer()
+    header = raw.header_token()
     in_query = [value for name, value in raw.query_pairs if name.lower() == _NAME and value]
     in_body = [value for name, value in body.items() if name.lower() == _NAME]
     if in_query and "app" not in raw.parameters:

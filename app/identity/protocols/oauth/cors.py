@@ -21,10 +21,10 @@ def headers(services: Services, raw: RawRequest) -> Iterable[tuple[str, str]]:
     if not _is_registered(services, raw.host, origin):
         return
     yield "Access-Control-Allow-Origin", origin
-    yield "Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After"
+    yield "Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After, DPoP-Nonce"
     if raw.method == "OPTIONS":
         yield "Access-Control-Allow-Methods", "GET, POST, OPTIONS"
-        yield "Access-Control-Allow-Headers", "Authorization, Content-Type"
+        yield "Access-Control-Allow-Headers", "Authorization, Content-Type, DPoP"
         yield "Access-Control-Max-Age", str(_PREFLIGHT_SECONDS)
 
 

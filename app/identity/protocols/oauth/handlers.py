@@ -17,6 +17,7 @@ from app.identity.protocols.oauth import (
     machine_tokens,
     metadata,
     rate_limits,
+    sender_constraints,
 )
 from app.identity.protocols.oauth.authorize import pushed
 from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
@@ -59,6 +60,7 @@ def revoke(context: Context, req: contract.RevocationRequest) -> Document:
 def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenResponse:
     client = _client(context)
     context.services.signing_keys.current(context.work)
+    sender_constraints.prove(context, client)
     return machine_tokens.issue(context, client, req)
 
 

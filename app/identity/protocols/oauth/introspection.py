@@ -12,7 +12,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import organization_claims
+from app.identity.protocols.oauth import organization_claims, sender_constraints
 from app.kit import randomness
 
 INACTIVE = IntrospectionResponse(active=False)
@@ -84,7 +84,7 @@ def _unused_refresh_token(context: Context, client: Application, token: str) -> 
         session_id=row.session_id,
         client_id=row.client_id,
         scope=row.scope,
-        facts=dict(row.facts),
+        facts=sender_constraints.of_refresh_token(client, row.facts),
         issued_at=row.issued_at,
         expires_at=row.expires_at,
     )
@@ -111,7 +111,8 @@ def _describe(holder: TokenHolder, organization: dict[str, Any]) -> Introspectio
         scope=holder.scope or None,
         scp=holder.scope.split(),
         gty=facts.get("gty"),
-        token_type="Bearer",
+        token_type=sender_constraints.type_of(facts),
+        cnf=sender_constraints.confirmation(facts) or None,
         iat=issued,
         nbf=issued,
         exp=int(holder.expires_at.timestamp()),

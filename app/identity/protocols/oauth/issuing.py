@@ -18,7 +18,14 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants.signing_algorithms import half_hash
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import claims, machine_tokens, organization_claims, resource_indicators, role_claims
+from app.identity.protocols.oauth import (
+    claims,
+    machine_tokens,
+    organization_claims,
+    resource_indicators,
+    role_claims,
+    sender_constraints,
+)
 from app.identity.protocols.oauth.issuers import Issuer
 from app.kit import randomness
 
@@ -107,9 +114,8 @@ def token_response(
     ends_at = None if outlives else grant.session_ends_at
     lifetime, refresh_seconds = _lifetimes(context, client, account, facts, ends_at)
     roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, facts.get("id_token_claims") or ())
-    signed = _signed_access_token(
-        context, client, replace(grant, scope=scope, facts=facts), lifetime, roles.access_token
-    )
+    narrowed = replace(grant, scope=scope, facts=facts)
+    signed = _signed_access_token(context, client, narrowed, lifetime, roles.access_token)
     issued = tokens.issue(
         context,
         uid=grant.uid,
@@ -131,6 +137,7 @@ def token_response(
     context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
     return TokenResponse(
         access_token=issued.access_token,
+        token_type=sender_constraints.token_type(context),
         expires_in=lifetime,
         expire_in=str(lifetime),
         refresh_token=issued.refresh_token,
@@ -149,6 +156,9 @@ def _scope_and_facts(
     if scope != grant.scope:
         facts.setdefault("granted", " ".join(grant.scope))
     facts.pop(tokens.SID, None)
+    facts.pop(tokens.CNF, None)
+    if context.confirmation:
+        facts[tokens.CNF] = dict(context.confirmation)
     return scope, facts
 
 
@@ -240,6 +250,6 @@ def _signed_access_token(
         "scope": " ".join(grant.scope),
     }
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
-    payload.update({name: grant.facts[name] for name in ("auth_time", "act") if name in grant.facts})
+    payload.update({name: grant.facts[name] for name in ("auth_time", "act", tokens.CNF) if name in grant.facts})
     algorithm = client.settings.access_token_signing_alg
     return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND, algorithm)

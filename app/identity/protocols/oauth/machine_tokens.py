@@ -18,7 +18,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Application, Tenant
-from app.identity.protocols.oauth import issued_jwts
+from app.identity.protocols.oauth import issued_jwts, sender_constraints
 from app.kit import randomness
 
 KIND = "at+jwt"  # RFC 9068 section 2.1
@@ -55,6 +55,10 @@ def verify(context: Context, token: str | None) -> dict[str, Any]:
         raise MachineRefused
     if token_store.access(context.work, randomness.digest(token or "")) is None:
         raise MachineRefused("The machine token was revoked.")
+    try:
+        sender_constraints.check(context, token or "", claims, str(claims.get("cid")))
+    except sender_constraints.SenderRefused as refusal:
+        raise MachineRefused(refusal.reason) from None
     client = context.application(client_id=str(claims.get("cid")))
     if client is None or not client.settings.is_active:
         raise MachineRefused("The client of the machine token is gone.")
@@ -90,7 +94,9 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
         raise InvalidScope
     lifetime = client.settings.access_token_seconds or LIFETIME_SECONDS
     claims = _claims(context, client, req.audience, scopes, lifetime)
-    facts = {"issuer": claims["iss"], "sub": claims["sub"], "aud": claims["aud"], "gty": GRANT}
+    facts: dict[str, Any] = {"issuer": claims["iss"], "sub": claims["sub"], "aud": claims["aud"], "gty": GRANT}
+    if context.confirmation:
+        claims[tokens.CNF] = facts[tokens.CNF] = dict(context.confirmation)
     issued = tokens.issue(
         context,
         uid=None,
@@ -103,7 +109,13 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
     )
     context.audit.record("tokens.issued", client_id=client.client_id, grant=GRANT, audience=req.audience)
     scope = claims["scope"] or None
-    return TokenResponse(access_token=issued.access_token, expires_in=lifetime, expire_in=str(lifetime), scope=scope)
+    return TokenResponse(
+        access_token=issued.access_token,
+        token_type=sender_constraints.token_type(context),
+        expires_in=lifetime,
+        expire_in=str(lifetime),
+        scope=scope,
+    )
 
 
 def _claims(

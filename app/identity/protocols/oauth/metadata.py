@@ -12,7 +12,7 @@ from app.contract.errors_oauth import UnknownApplication
 from app.contract.tenant_file import GrantType
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import client_keys, issuers, organization_claims
+from app.identity.protocols.oauth import client_keys, dpop, issuers, organization_claims
 from app.identity.protocols.oauth.authorize import acr_values, prompt, response_mode
 from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES, names
 from app.identity.protocols.oauth.client_authentication import registry as client_authentication
@@ -86,6 +86,7 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "revocation_endpoint_auth_methods_supported": client_authentication.supported(),
         "introspection_endpoint_auth_methods_supported": client_authentication.supported(with_public=False),
         "code_challenge_methods_supported": ["S256"],
+        "dpop_signing_alg_values_supported": list(dpop.ALGORITHMS),
         "authorization_response_iss_parameter_supported": True,
         "request_parameter_supported": True,
         "request_uri_parameter_supported": True,

@@ -13,7 +13,7 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth import issuers, sender_constraints
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, RefusedOnPage, UncheckedRequest
 from app.kit import randomness
 from app.kit.errors import OAuthError
@@ -54,6 +54,8 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
         raise oauth.InvalidRequest(f"The {refusal.problem} is missing or not registered.") from None
     except RefusedByRedirect as refusal:
         raise ERRORS.get(refusal.error, oauth.InvalidRequest)(refusal.description) from None
+    if (key := sender_constraints.pushed_key(context, client, request.values.get("dpop_jkt"))) is not None:
+        request.values["dpop_jkt"] = key
     facts = {"client_id": client.client_id, "issuer": request.issuer.url, "parameters": request.values}
     token = continuation_tokens.issue(
         context,

@@ -49,6 +49,7 @@ class Authorization(BaseModel):
     nonce: str | None = None
     code_challenge: str | None = None
     code_challenge_method: str = "S256"
+    dpop_jkt: str | None = None  # RFC 9449 section 10
     prompt: frozenset[str] = frozenset()
     max_age: int | None = None
     acr: str | None = None  # a requested class: forces reauthentication and is echoed

@@ -8,6 +8,7 @@ from app.contract.errors_oauth import UnauthorizedClient, UnsupportedGrantType
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import sender_constraints
 from app.identity.protocols.oauth.grants import (
     authorization_code,
     client_credentials,
@@ -42,4 +43,5 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise UnsupportedGrantType
     if name not in client.settings.grant_types:
         raise UnauthorizedClient("This client may not use this grant.")
+    sender_constraints.prove(context, client)
     return grant(context, client, issuer, req)

@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import codes, issuing, organization_claims, resource_indicators
+from app.identity.protocols.oauth import codes, issuing, organization_claims, resource_indicators, sender_constraints
 from app.identity.protocols.oauth.authorize.pkce import PLAIN, VERIFIER
 from app.identity.protocols.oauth.codes import CodeRefused
 from app.identity.protocols.oauth.issuers import Issuer
@@ -43,6 +43,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if request["redirect_uri"] != req.redirect_uri:
         raise InvalidGrant("The redirect_uri differs.")
     _verify_pkce(request, req.code_verifier)
+    sender_constraints.check_code(context, request)
     ends_at = sessions.lock_expiry(context, code.session_id) if code.session_id is not None else None
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes

@@ -11,7 +11,7 @@ from app.identity.credentials.tokens.service import SID, RefreshRefused, SpentRe
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, resource_indicators
+from app.identity.protocols.oauth import issuing, resource_indicators, sender_constraints
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
 
@@ -31,6 +31,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidGrant("The refresh_token is not valid.") from None
     if spent.facts.get("issuer") != issuer.url or spent.uid is None:
         raise InvalidGrant("The refresh_token was issued by another issuer.")
+    sender_constraints.check_refresh(context, client, spent.facts)
     granted = spent.facts.get("granted") or spent.scope
     scope = _narrow(granted.split(), req.scope)
     resource = resource_indicators.resolve(context, client, spent.facts.get("resource"), req.resource)

@@ -1,0 +1,212 @@
+"""DPoP proofs (RFC 9449): JWTs by which the sender of a request shows that it holds a key."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from joserfc import jws, jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
+
+from app.contract.tenant_file import public_keys
+from app.identity.platform.context import Context
+from app.identity.platform.encryption import derive_key
+from app.identity.platform.openid_metadata import PARSE_ERRORS
+from app.kit import randomness
+from app.kit.reading import RawRequest
+
+ALGORITHMS: Final = ("ES256", "PS256", "RS256", "EdDSA")
+"""With which proofs may be signed: never a shared secret, never `none` (RFC 9449 section 4.3)."""
+HEADER: Final = "dpop"
+SCHEME: Final = "dpop"
+NONCE_HEADER: Final = "DPoP-Nonce"
+SKEW_SECONDS: Final = 60
+NONCE_SECONDS: Final = 60
+"""A nonce is good in the period that it names, the one before, for an instance whose clock is behind, and the one after."""
+REPLAY_SECONDS: Final = 3 * NONCE_SECONDS
+"""How long a used proof is remembered: no proof is good for longer."""
+_TYPE: Final = "dpop+jwt"
+_MAX_LENGTH: Final = 8_000
+_RSA_BITS: Final = range(2_048, 8_193)
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+class ProofRefused(Exception):
+    """The proof is missing or wrong; `error` is the value of RFC 9449 sections 5, 7.1 and 8."""
+
+    def __init__(self, reason: str, error: str = "invalid_dpop_proof") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.error = error
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a proof must fit besides the request: the token that it comes with, the algorithms, and whether it needs a nonce."""
+
+    access_token: str | None = None
+    algorithms: tuple[str, ...] = ALGORITHMS
+    requires_nonce: bool = False
+
+
+def is_sent(raw: RawRequest) -> bool:
+    """Return whether the request has a proof."""
+    return HEADER in raw.headers
+
+
+def verify(context: Context, expected: Expected) -> str:
+    """Check the request's proof, use it up, and return the thumbprint of its key (RFC 9449 section 4.3, RFC 7638).
+
+    The response names the nonce for the next proof. Of several requests with one proof, one succeeds: the first one takes it
+    from the store of used proofs, which outlives a refusal of the request.
+
+    Raises:
+        ProofRefused: it is wrong, was used before, or needs a nonce that it lacks.
+        LimitsUnavailable: the store of used proofs does not answer.
+    """
+    context.raw.response_headers[NONCE_HEADER] = nonce(context)
+    header, key = _read_header(context.raw.headers.get(HEADER, ""), expected.algorithms)
+    claims = _signed_claims(context.raw.headers[HEADER], key, str(header["alg"]))
+    _check_request(context, claims)
+    _check_time(context, claims, expected)
+    if expected.access_token is not None and claims.get("ath") != randomness.digest(expected.access_token):
+        raise ProofRefused("The ath of the DPoP proof is not that of the access token.")
+    thumbprint = key.thumbprint()
+    _use_up(context, thumbprint, claims)
+    return thumbprint
+
+
+def nonce(context: Context, *, period: int = 0, secret: bytes | None = None) -> str:
+    """Return the nonce of a period, the present one by default (RFC 9449 section 8).
+
+    A keyed hash of tenant and time, so every instance knows it and nothing is stored.
+    """
+    count = int(context.now.timestamp()) // NONCE_SECONDS + period
+    key = derive_key(secret or context.services.settings.secrets[0], "dpop nonces")
+    mac = hmac.new(key, f"{context.tenant.tenant_id} {count}".encode(), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(mac[:18]).decode()
+
+
+def _read_header(proof: str, algorithms: tuple[str, ...]) -> tuple[dict[str, Any], Key]:
+    """Return the header and its key (RFC 9449 section 4.2); several proofs in one request make no JWT."""
+    if not proof.isascii() or len(proof) > _MAX_LENGTH or proof.count(".") != 2:
+        raise ProofRefused("The DPoP proof is not one signed JWT.")
+    try:
+        header = jws.extract_compact(proof.encode(), registry=_registry(algorithms)).headers()
+    except (JoseError, *PARSE_ERRORS):
+        raise ProofRefused("The DPoP proof cannot be read.") from None
+    if header.get("typ") != _TYPE:
+        raise ProofRefused(f"The typ of the DPoP proof is not {_TYPE}.")
+    if header.get("alg") not in algorithms:
+        raise ProofRefused("The alg of the DPoP proof is not supported.")
+    if "crit" in header:
+        raise ProofRefused("The DPoP proof has a critical header that is not understood.")
+    return dict(header), _key(header.get("jwk"), str(header["alg"]))
+
+
+def _key(jwk: object, algorithm: str) -> Key:
+    """Return the public key of a proof: of the algorithm's type, and none that is weak or costly."""
+    try:
+        if not isinstance(jwk, dict):
+            raise TypeError("no JWK")
+        public_keys({"keys": [jwk]})
+        key = JWKRegistry.import_key({name: value for name, value in jwk.items() if name in _KEY_MEMBERS})
+        is_good = not key.is_private and _fits(key, algorithm)
+    except (JoseError, *PARSE_ERRORS):
+        is_good = False
+    if not is_good:
+        raise ProofRefused("The jwk of the DPoP proof is not a public key for its alg.")
+    return key
+
+
+_KEY_MEMBERS = frozenset({"kty", "crv", "x", "y", "n", "e"})
+
+
+def _fits(key: Key, algorithm: str) -> bool:
+    if isinstance(key, RSAKey):
+        return algorithm in ("RS256", "PS256") and key.public_key.key_size in _RSA_BITS
+    if isinstance(key, ECKey):
+        return algorithm == "ES256" and key.curve_name == "P-256"
+    return isinstance(key, OKPKey) and algorithm == "EdDSA" and key.curve_name == "Ed25519"
+
+
+def _registry(algorithms: tuple[str, ...]) -> jws.JWSRegistry:
+    registry = jws.JWSRegistry(algorithms=algorithms, strict_check_header=False)
+    registry.max_header_length = _MAX_LENGTH
+    return registry
+
+
+def _signed_claims(proof: str, key: Key, algorithm: str) -> dict[str, Any]:
+    try:
+        return dict(jwt.decode(proof, key, registry=_registry((algorithm,))).claims)
+    except (JoseError, *PARSE_ERRORS):
+        raise ProofRefused("The signature of the DPoP proof is not valid.") from None
+
+
+def _check_request(context: Context, claims: dict[str, Any]) -> None:
+    """Compare `htm` and `htu` with the request (RFC 9449 section 4.3)."""
+    if claims.get("htm") != context.raw.method:
+        raise ProofRefused("The htm of the DPoP proof is not the method of the request.")
+    if _normalized(claims.get("htu")) != _normalized(_address(context)):
+        raise ProofRefused("The htu of the DPoP proof is not the address of the request.")
+
+
+def _address(context: Context) -> str:
+    """Return the address of the request by our own names: the Host header only chooses among them."""
+    settings = context.services.settings
+    is_api = context.raw.host.lower() == settings.api_hostname
+    return (settings.base_url if is_api else context.issuer) + context.raw.path
+
+
+def _normalized(address: object) -> tuple[str, str, int | None, str] | None:
+    """Return an address without query and fragment, to compare (RFC 3986 sections 6.2.2 and 6.2.3); None for none."""
+    try:
+        parts = urlsplit(address if isinstance(address, str) else "")
+        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    if not parts.hostname or parts.username is not None:
+        return None
+    return parts.scheme, parts.hostname, port, unquote(parts.path) or "/"
+
+
+def _check_time(context: Context, claims: dict[str, Any], expected: Expected) -> None:
+    """Check that the proof is new: by its nonce, else by its `iat` (RFC 9449 sections 4.3, 8 and 11.1).
+
+    A sender with a nonce of ours may have a wrong clock.
+    """
+    issued_at, given = claims.get("iat"), claims.get("nonce")
+    if not isinstance(issued_at, int | float) or isinstance(issued_at, bool):
+        raise ProofRefused("The DPoP proof has no iat.")
+    if given is None and expected.requires_nonce:
+        raise ProofRefused("The DPoP proof needs the nonce of the header DPoP-Nonce.", "use_dpop_nonce")
+    if given is not None and not _is_our_nonce(context, given):
+        raise ProofRefused("The nonce of the DPoP proof has expired.", "use_dpop_nonce")
+    if given is None and not abs(issued_at - context.now.timestamp()) <= SKEW_SECONDS:
+        raise ProofRefused("The iat of the DPoP proof is too far from now.")
+
+
+def _is_our_nonce(context: Context, given: object) -> bool:
+    if not isinstance(given, str):
+        return False
+    text, secrets = given.encode("utf-8", "surrogatepass"), context.services.settings.secrets
+    known = (nonce(context, period=period, secret=secret) for secret in secrets for period in (0, -1, 1))
+    return any(hmac.compare_digest(text, one.encode()) for one in known)
+
+
+def _use_up(context: Context, thumbprint: str, claims: dict[str, Any]) -> None:
+    """Let no other request of the tenant use this `jti` of the key (RFC 9449 section 11.1)."""
+    jti = claims.get("jti")
+    if not isinstance(jti, str) or not jti:
+        raise ProofRefused("The DPoP proof has no jti.")
+    name = randomness.digest(json.dumps(["dpop", context.tenant.tenant_id, thumbprint, jti]))
+    now = int(context.now.timestamp())
+    is_first = context.services.used_proofs.take(name, now, now)
+    if not is_first and not context.raw.is_repeated:
+        raise ProofRefused("The DPoP proof was used before.")

@@ -1,0 +1,141 @@
+"""Tokens that are bound to what their sender holds (RFC 7800): the key of a DPoP proof (RFC 9449).
+
+`context.confirmation` is what the sender of a client's request proved; the tokens that it gets have it as the fact `cnf`, and a
+request with such a token must prove the same again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.contract.errors_oauth import InvalidDpopProof, InvalidGrant, UseDpopNonce
+from app.identity.credentials.tokens.service import CNF
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import dpop
+from app.identity.protocols.oauth.dpop import Expected, ProofRefused
+
+JKT: Final = "jkt"
+"""The thumbprint of the key of DPoP proofs (RFC 9449 section 6.1)."""
+
+
+class SenderRefused(Exception):
+    """The request does not prove that its sender may use the token; the response has the challenge (RFC 9449 section 7.1)."""
+
+    def __init__(self, error: str, reason: str) -> None:
+        super().__init__(reason)
+        self.error = error
+        self.reason = reason
+
+
+def prove(context: Context, client: Application) -> None:
+    """Set what the sender of a token request proves (RFC 9449 section 5).
+
+    Raises:
+        InvalidDpopProof: the proof is wrong, or is missing where the client's tokens must be bound.
+        UseDpopNonce: the proof needs a new nonce.
+    """
+    if dpop.is_sent(context.raw):
+        context.confirmation[JKT] = _endpoint_key(context, client)
+    elif client.settings.dpop_bound_access_tokens:
+        raise InvalidDpopProof("This client must send a DPoP proof.")
+
+
+def pushed_key(context: Context, client: Application, stated: str | None) -> str | None:
+    """Return the key that the code of a pushed request is bound to: `dpop_jkt`, or that of its proof (RFC 9449 section 10.1).
+
+    Raises InvalidDpopProof, also where both are given and differ, and UseDpopNonce.
+    """
+    if not dpop.is_sent(context.raw):
+        return stated
+    proved = _endpoint_key(context, client)
+    if stated not in (None, proved):
+        raise InvalidDpopProof("The dpop_jkt is not the key of the DPoP proof.")
+    return proved
+
+
+def token_type(context: Context) -> str:
+    """Return the `token_type` of the tokens that this request gets (RFC 9449 section 5)."""
+    return type_of({CNF: context.confirmation})
+
+
+def type_of(facts: Mapping[str, Any]) -> str:
+    """Return the `token_type` of a token with these facts (RFC 9449 section 6.2)."""
+    return "DPoP" if JKT in confirmation(facts) else "Bearer"
+
+
+def confirmation(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the `cnf` of a token (RFC 7800 section 3.1); empty for a bearer token."""
+    held = facts.get(CNF)
+    return dict(held) if isinstance(held, dict) else {}
+
+
+def of_refresh_token(client: Application, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a refresh token without `cnf` for a confidential client, whose authentication binds it."""
+    return {name: fact for name, fact in facts.items() if name != CNF or client.settings.is_public}
+
+
+def check_code(context: Context, request: Mapping[str, Any]) -> None:
+    """Raise InvalidGrant where the code is bound to another key than that of the proof (RFC 9449 section 10)."""
+    expected = request.get("dpop_jkt")
+    if expected is not None and context.confirmation.get(JKT) != expected:
+        raise InvalidGrant("The code is bound to another DPoP key.")
+
+
+def check_refresh(context: Context, client: Application, facts: Mapping[str, Any]) -> None:
+    """Check the sender of a refresh token (RFC 9449 section 5).
+
+    A public client's is bound to the key itself. A confidential client may change its key, but not go back to bearer tokens.
+
+    Raises InvalidGrant.
+    """
+    for name, bound in confirmation(facts).items():
+        proved = context.confirmation.get(name)
+        if proved is None or (client.settings.is_public and proved != bound):
+            raise InvalidGrant("The refresh_token is bound to a key that the request does not prove.")
+
+
+def check(context: Context, token: str, facts: Mapping[str, Any], client_id: str | None) -> None:
+    """Check that the sender of a request holds what its access token is bound to (RFC 9449 section 7.1).
+
+    A bound token is not taken as a bearer token, nor a bearer token with the scheme DPoP (RFC 9449 section 7.2).
+
+    Raises SenderRefused.
+    """
+    bound, has_scheme = confirmation(facts).get(JKT), context.raw.auth_scheme == dpop.SCHEME
+    if bound is None and not has_scheme:
+        return
+    if bound is None:
+        raise _refused(context, "invalid_token", "The access token is not bound to a key.")
+    if not has_scheme or context.raw.header_token() != token:
+        raise _refused(context, "invalid_token", "This access token needs the scheme DPoP and a proof.")
+    client = context.application(client_id=client_id) if client_id is not None else None
+    try:
+        proved = dpop.verify(context, _expected(client, token))
+    except ProofRefused as refusal:
+        raise _refused(context, refusal.error, refusal.reason) from None
+    if proved != bound:
+        raise _refused(context, "invalid_token", "The access token is bound to another key.")
+
+
+def _expected(client: Application | None, access_token: str | None = None) -> Expected:
+    requires_nonce = client is not None and client.settings.require_dpop_nonce
+    return Expected(access_token, requires_nonce=requires_nonce)
+
+
+def _endpoint_key(context: Context, client: Application) -> str:
+    """Return the key of the proof at an endpoint for clients, whose errors are in the body (RFC 9449 sections 5 and 8)."""
+    try:
+        return dpop.verify(context, _expected(client))
+    except ProofRefused as refusal:
+        kind = UseDpopNonce if refusal.error == UseDpopNonce.code else InvalidDpopProof
+        raise kind(refusal.reason) from None
+
+
+def _refused(context: Context, error: str, reason: str) -> SenderRefused:
+    """Return the refusal, and add the challenge to the response (RFC 9449 sections 7.1 and 9)."""
+    algorithms = " ".join(dpop.ALGORITHMS)
+    challenge = f'DPoP error="{error}", error_description="{reason}", algs="{algorithms}"'
+    context.raw.response_headers["WWW-Authenticate"] = challenge
+    return SenderRefused(error, reason)
