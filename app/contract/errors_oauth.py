@@ -110,13 +110,13 @@ class BoundTokenRefused(InvalidToken):
     headers = {}
 
 
-class TokenProofRefused(BoundTokenRefused):
+class TokenDpopProofRefused(BoundTokenRefused):
     """The DPoP proof that comes with an access token is wrong."""
 
     code, description = "invalid_dpop_proof", "The DPoP proof is not valid."
 
 
-class TokenProofNeedsNonce(BoundTokenRefused):
+class BoundTokenNeedsNonce(BoundTokenRefused):
     """The DPoP proof that comes with an access token lacks the present nonce (RFC 9449 section 9)."""
 
     code, description = "use_dpop_nonce", "The DPoP proof needs the nonce of the header DPoP-Nonce."

@@ -36,47 +36,47 @@ def prover(shop: RelyingParty) -> Prover:
 
 
 def changed_header(**members: Any) -> Callable[[Prover, str], str]:
-    return lambda prover, address: prover.proof("POST", address, header=members)
+    return lambda prover, address: prover.dpop_proof("POST", address, header=members)
 
 
 def changed_claims(**members: Any) -> Callable[[Prover, str], str]:
-    return lambda prover, address: prover.proof("POST", address, **members)
+    return lambda prover, address: prover.dpop_proof("POST", address, **members)
 
 
 def with_private_key(prover: Prover, address: str) -> str:
-    return prover.proof("POST", address, header={"jwk": prover.key.as_dict(private=True)})
+    return prover.dpop_proof("POST", address, header={"jwk": prover.key.as_dict(private=True)})
 
 
 def unsigned(prover: Prover, address: str) -> str:
-    head, payload, _ = prover.proof("POST", address, header={"alg": "none"}).split(".")
+    head, payload, _ = prover.dpop_proof("POST", address, header={"alg": "none"}).split(".")
     return f"{head}.{payload}."
 
 
 def signed_by_another(prover: Prover, address: str) -> str:
-    return Prover(prover.client).proof("POST", address, header={"jwk": prover.public_jwk})
+    return Prover(prover.client).dpop_proof("POST", address, header={"jwk": prover.public_jwk})
 
 
 def with_weak_key(prover: Prover, address: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SecurityWarning)
-        return Prover(prover.client, "RS256", RSAKey.generate_key(1024)).proof("POST", address)
+        return Prover(prover.client, "RS256", RSAKey.generate_key(1024)).dpop_proof("POST", address)
 
 
 def with_shared_secret(prover: Prover, address: str) -> str:
     key = OctKey.generate_key(256)
-    return Prover(prover.client, "HS256", key).proof("POST", address, header={"jwk": key.as_dict()})
+    return Prover(prover.client, "HS256", key).dpop_proof("POST", address, header={"jwk": key.as_dict()})
 
 
 def with_other_curve(prover: Prover, address: str) -> str:
-    return prover.proof("POST", address, header={"jwk": ECKey.generate_key("P-384").as_dict(private=False)})
+    return prover.dpop_proof("POST", address, header={"jwk": ECKey.generate_key("P-384").as_dict(private=False)})
 
 
 def with_other_edwards_curve(prover: Prover, address: str) -> str:
-    return Prover(prover.client, "EdDSA", OKPKey.generate_key("Ed448")).proof("POST", address)
+    return Prover(prover.client, "EdDSA", OKPKey.generate_key("Ed448")).dpop_proof("POST", address)
 
 
 def twice(prover: Prover, address: str) -> str:
-    return f"{prover.proof('POST', address)},{prover.proof('POST', address)}"
+    return f"{prover.dpop_proof('POST', address)},{prover.dpop_proof('POST', address)}"
 
 
 WRONG: dict[str, Callable[[Prover, str], str]] = {
@@ -125,7 +125,9 @@ WRONG: dict[str, Callable[[Prover, str], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_proof_is_refused_and_keeps_the_code(prover: Prover, browser: Browser, ada: Person, name: str) -> None:
+def test_wrong_dpop_proof_is_refused_and_keeps_the_code(
+    prover: Prover, browser: Browser, ada: Person, name: str
+) -> None:
     """(RFC 9449 section 4.3)"""
     code = browser.code(prover.client, ada)
     answer = prover.redeem(code, WRONG[name](prover, f"{prover.client.hub_url}/api/oidc/token"))
@@ -133,14 +135,14 @@ def test_wrong_proof_is_refused_and_keeps_the_code(prover: Prover, browser: Brow
     assert prover.redeem(code).status_code == 200
 
 
-def test_deeply_nested_proof_is_refused(prover: Prover) -> None:
+def test_deeply_nested_dpop_proof_is_refused(prover: Prover) -> None:
     """(RFC 9449 section 4.3)"""
     nested = "[" * 2_000 + "]" * 2_000
     jwk = json.dumps(prover.public_jwk)
     header = f'{{"typ": "dpop+jwt", "alg": "ES256", "jwk": {jwk}, "more": {nested}}}'
     head, payload = (base64.urlsafe_b64encode(text.encode()).decode().rstrip("=") for text in (header, nested))
-    for proof in (f"{head}.e30.{'x' * 86}", f"{part({'typ': 'dpop+jwt', 'alg': 'ES256'})}.{payload}.{'x' * 86}"):
-        assert outcome(prover.redeem("x", proof)) == (400, "invalid_dpop_proof")
+    for dpop_proof in (f"{head}.e30.{'x' * 86}", f"{part({'typ': 'dpop+jwt', 'alg': 'ES256'})}.{payload}.{'x' * 86}"):
+        assert outcome(prover.redeem("x", dpop_proof)) == (400, "invalid_dpop_proof")
 
 
 @pytest.mark.parametrize(
@@ -151,30 +153,30 @@ def test_equal_addresses_are_accepted(prover: Prover, browser: Browser, ada: Per
     """(RFC 9449 section 4.3): without query and fragment, normalized (RFC 3986 section 6.2.2)."""
     url = prover.client.hub_url
     htu = address.format(url=url, upper=url.upper())
-    assert prover.redeem(browser.code(prover.client, ada), prover.proof("POST", htu)).status_code == 200
+    assert prover.redeem(browser.code(prover.client, ada), prover.dpop_proof("POST", htu)).status_code == 200
 
 
 @pytest.mark.parametrize(
     "address", ["{url}/api/oidc/Shop/token", "{url}/api/oidc/revoke", "https://{host}/api/oidc/token"]
 )
-def test_proof_for_another_address_is_refused(prover: Prover, address: str) -> None:
+def test_dpop_proof_for_another_address_is_refused(prover: Prover, address: str) -> None:
     """(RFC 9449 section 4.3)"""
     url = prover.client.hub_url
     htu = address.format(url=url, host=url.partition("://")[2])
-    assert outcome(prover.redeem("x", prover.proof("POST", htu))) == (400, "invalid_dpop_proof")
+    assert outcome(prover.redeem("x", prover.dpop_proof("POST", htu))) == (400, "invalid_dpop_proof")
 
 
 def test_forwarded_host_is_not_trusted(browser: Browser, ada: Person, prover: Prover) -> None:
     """(RFC 9449 section 4.3): the address is one of ours, whatever the request says of it."""
     path, shop = "/api/oidc/token", prover.client
     form = {"grant_type": "authorization_code", "code": browser.code(shop, ada), "redirect_uri": shop.redirect_uri}
-    evil = prover.proof("POST", f"http://evil.example{path}")
+    evil = prover.dpop_proof("POST", f"http://evil.example{path}")
     headers = {"DPoP": evil, "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
     answer = shop.post(path, {**form, **shop.client_credentials()}, headers=headers)
     assert outcome(answer) == (400, "invalid_dpop_proof")
 
 
-def test_proof_names_the_custom_domain_of_its_request(services: Services, world: World, prover: Prover) -> None:
+def test_dpop_proof_names_the_custom_domain_of_its_request(services: Services, world: World, prover: Prover) -> None:
     """(RFC 9449 section 4.3)"""
     host = f"id-{secrets.token_hex(4)}.example.com"
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
@@ -186,7 +188,7 @@ def test_proof_names_the_custom_domain_of_its_request(services: Services, world:
     form = {"grant_type": "authorization_code", "code": "x", "redirect_uri": "x", **prover.client.client_credentials()}
 
     def error(address: str) -> str:
-        headers = {"DPoP": prover.proof("POST", f"{address}/api/oidc/token")}
+        headers = {"DPoP": prover.dpop_proof("POST", f"{address}/api/oidc/token")}
         answer = world.wsgi.post("/api/oidc/token", data=form, base_url=base, headers=headers)
         return str((answer.json or {})["error"])
 
@@ -194,7 +196,7 @@ def test_proof_names_the_custom_domain_of_its_request(services: Services, world:
     assert error(prover.client.hub_url) == "invalid_dpop_proof", "the tenant's other address is not the request's"
 
 
-def test_own_issuer_takes_proofs_for_its_address(browser: Browser, ada: Person, shop: RelyingParty) -> None:
+def test_own_issuer_takes_dpop_proofs_for_its_address(browser: Browser, ada: Person, shop: RelyingParty) -> None:
     """(RFC 9449 section 4.3)"""
     prover = Prover(shop.at_own_issuer())
     assert prover.bound(browser, ada)["token_type"] == "DPoP"
@@ -206,57 +208,57 @@ def test_iat_may_be_a_minute_off(
 ) -> None:
     """(RFC 9449 section 11.1)"""
     at = int(services.clock.now().timestamp()) + seconds
-    proof = prover.proof("POST", f"{prover.client.hub_url}/api/oidc/token", iat=at)
-    assert prover.redeem(browser.code(prover.client, ada), proof).status_code == status
+    dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token", iat=at)
+    assert prover.redeem(browser.code(prover.client, ada), dpop_proof).status_code == status
 
 
-def test_proof_is_used_once_by_its_key(prover: Prover, browser: Browser, ada: Person) -> None:
+def test_dpop_proof_is_used_once_by_its_key(prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 11.1)"""
-    proof = prover.proof("POST", f"{prover.client.hub_url}/api/oidc/token", jti="the same")
-    assert prover.redeem(browser.code(prover.client, ada), proof).status_code == 200
-    assert outcome(prover.redeem(browser.code(prover.client, ada), proof)) == (400, "invalid_dpop_proof")
+    dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token", jti="the same")
+    assert prover.redeem(browser.code(prover.client, ada), dpop_proof).status_code == 200
+    assert outcome(prover.redeem(browser.code(prover.client, ada), dpop_proof)) == (400, "invalid_dpop_proof")
     another = Prover(prover.client)
-    proof = another.proof("POST", f"{prover.client.hub_url}/api/oidc/token", jti="the same")
-    assert another.redeem(browser.code(prover.client, ada), proof).status_code == 200
+    dpop_proof = another.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token", jti="the same")
+    assert another.redeem(browser.code(prover.client, ada), dpop_proof).status_code == 200
 
 
-def test_refused_request_uses_its_proof_up(prover: Prover) -> None:
+def test_refused_request_uses_its_dpop_proof_up(prover: Prover) -> None:
     """(RFC 9449 section 11.1)"""
-    proof = prover.proof("POST", f"{prover.client.hub_url}/api/oidc/token")
-    assert outcome(prover.redeem("unknown", proof)) == (400, "invalid_grant")
-    assert outcome(prover.redeem("unknown", proof)) == (400, "invalid_dpop_proof")
+    dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token")
+    assert outcome(prover.redeem("unknown", dpop_proof)) == (400, "invalid_grant")
+    assert outcome(prover.redeem("unknown", dpop_proof)) == (400, "invalid_dpop_proof")
 
 
-def test_one_of_many_requests_with_one_proof_wins(prover: Prover, browser: Browser, ada: Person) -> None:
+def test_one_of_many_requests_with_one_dpop_proof_wins(prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 11.1)"""
     token = prover.bound(browser, ada)["access_token"]
-    proof = prover.proof("GET", f"{prover.client.hub_url}/service/oidc/userinfo", token=token)
+    dpop_proof = prover.dpop_proof("GET", f"{prover.client.hub_url}/service/oidc/userinfo", token=token)
     with ThreadPoolExecutor(10) as pool:
-        statuses = list(pool.map(lambda _: prover.userinfo(token, proof).status_code, range(20)))
+        statuses = list(pool.map(lambda _: prover.userinfo(token, dpop_proof).status_code, range(20)))
     assert (statuses.count(200), statuses.count(401)) == (1, 19)
 
 
-def test_one_of_many_token_requests_with_one_proof_wins(prover: Prover, browser: Browser, ada: Person) -> None:
+def test_one_of_many_token_requests_with_one_dpop_proof_wins(prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 11.1)"""
     codes = [browser.code(prover.client, ada) for _ in range(20)]
-    proof = prover.proof("POST", f"{prover.client.hub_url}/api/oidc/token")
+    dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token")
     with ThreadPoolExecutor(10) as pool:
-        statuses = list(pool.map(lambda code: prover.redeem(code, proof).status_code, codes))
+        statuses = list(pool.map(lambda code: prover.redeem(code, dpop_proof).status_code, codes))
     assert (statuses.count(200), statuses.count(400)) == (1, 19)
 
 
-def test_used_proofs_are_forgotten_after_they_expired(services: Services, prover: Prover) -> None:
+def test_used_dpop_proofs_are_forgotten_after_they_expired(services: Services, prover: Prover) -> None:
     """(RFC 9449 section 11.1): the store is bounded by time."""
-    proof = prover.proof("POST", f"{prover.client.hub_url}/api/oidc/token")
-    prover.redeem("unknown", proof)
+    dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token")
+    prover.redeem("unknown", dpop_proof)
     with moved(services, seconds=dpop.REPLAY_SECONDS + 1):
         now = int(services.clock.now().timestamp())
         assert services.used_proofs.take("another", now, now)
-        assert outcome(prover.redeem("unknown", proof)) == (400, "invalid_dpop_proof"), "its iat is too old"
+        assert outcome(prover.redeem("unknown", dpop_proof)) == (400, "invalid_dpop_proof"), "its iat is too old"
     assert sum(map(len, services.used_proofs._taken.values())) <= 2
 
 
-def test_many_proofs_share_no_store_with_the_hub(services: Services, prover: Prover) -> None:
+def test_many_dpop_proofs_share_no_store_with_the_hub(services: Services, prover: Prover) -> None:
     """(RFC 9449 section 11.1): a client that fills the store of proofs does not stop the hub's calls."""
     assert services.used_proofs is not services.nonces
     assert prover.redeem(secrets.token_hex(8)).status_code == 400

@@ -168,7 +168,9 @@ DIALECT = (
     "turnstile door doors workings stated lookalikes handing brought readdressing sealed lies acquaintances"
 )
 # Terms of the field that contain one of these words.
-TERMS = re.compile(r"user_agents?|proof_of_work|letter_cases?|dead_letters?|spoken_codes?|(?:signs|registers)_nobody")
+TERMS = re.compile(
+    r"user_agents?|proof_of_work|dpop_proofs?|letter_cases?|dead_letters?|spoken_codes?|(?:signs|registers)_nobody"
+)
 KEPT = Path("tests/catalogue/kept_names.yaml")
 
 

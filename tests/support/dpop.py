@@ -34,7 +34,7 @@ class Prover:
     def public_jwk(self) -> dict[str, Any]:
         return {name: value for name, value in self.key.as_dict(private=False).items() if name not in ("kid", "use")}
 
-    def proof(
+    def dpop_proof(
         self,
         method: str,
         address: str,
@@ -62,30 +62,30 @@ class Prover:
         signature = jws.JWSRegistry.algorithms[self.algorithm].sign(signed.encode(), self.key)
         return f"{signed}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
 
-    def post(self, what: str, form: Mapping[str, Any], proof: str | None = None) -> TestResponse:
+    def post(self, what: str, form: Mapping[str, Any], dpop_proof: str | None = None) -> TestResponse:
         """Post a form to an endpoint for clients with a proof: a new one, or the one that is given."""
         path = f"/api/oidc/{self.client.app}/{what}" if self.client.app else f"/api/oidc/{what}"
-        sent = proof if proof is not None else self.proof("POST", self.client.hub_url + path)
+        sent = dpop_proof if dpop_proof is not None else self.dpop_proof("POST", self.client.hub_url + path)
         return self.client.back(what, form, headers={"DPoP": sent})
 
-    def redeem(self, code: str, proof: str | None = None, **changed: Any) -> TestResponse:
+    def redeem(self, code: str, dpop_proof: str | None = None, **changed: Any) -> TestResponse:
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.client.redirect_uri}
-        return self.post("token", {**form, **self.client.client_credentials(), **changed}, proof)
+        return self.post("token", {**form, **self.client.client_credentials(), **changed}, dpop_proof)
 
     def bound(self, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
         """Return the tokens of a code flow with a proof."""
         answer = self.redeem(browser.code(self.client, person, **changed))
         assert answer.status_code == 200, answer.text
-        held: dict[str, Any] = answer.json
+        held: dict[str, Any] = answer.json or {}
         return held
 
-    def refresh(self, token: str, proof: str | None = None, **changed: Any) -> TestResponse:
+    def refresh(self, token: str, dpop_proof: str | None = None, **changed: Any) -> TestResponse:
         form = {"grant_type": "refresh_token", "refresh_token": token, **self.client.client_credentials()}
-        return self.post("token", {**form, **changed}, proof)
+        return self.post("token", {**form, **changed}, dpop_proof)
 
-    def userinfo(self, token: str, proof: str | None = None, *, scheme: str = "DPoP") -> TestResponse:
+    def userinfo(self, token: str, dpop_proof: str | None = None, *, scheme: str = "DPoP") -> TestResponse:
         address = f"{self.client.hub_url}/service/oidc/userinfo"
-        sent = proof if proof is not None else self.proof("GET", address, token=token)
+        sent = dpop_proof if dpop_proof is not None else self.dpop_proof("GET", address, token=token)
         return self.client.get("/service/oidc/userinfo", headers={"Authorization": f"{scheme} {token}", "DPoP": sent})
 
 

@@ -207,7 +207,7 @@ def _require_sender(context: Context, operation: AnyOperation, holder: TokenHold
     except SenderRefused as refusal:
         if operation.error_profile is not OAUTH:
             raise e.NotAuthenticated(refusal.reason) from None
-        kinds = (oauth.TokenProofRefused, oauth.TokenProofNeedsNonce)
+        kinds = (oauth.TokenDpopProofRefused, oauth.BoundTokenNeedsNonce)
         kind = next((kind for kind in kinds if kind.code == refusal.error), oauth.BoundTokenRefused)
         raise kind(refusal.reason) from None
 

@@ -37,7 +37,7 @@ _RSA_BITS: Final = range(2_048, 8_193)
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
-class ProofRefused(Exception):
+class DpopProofRefused(Exception):
     """The proof is missing or wrong; `error` is the value of RFC 9449 sections 5, 7.1 and 8."""
 
     def __init__(self, reason: str, error: str = "invalid_dpop_proof") -> None:
@@ -76,7 +76,7 @@ def verify(context: Context, expected: Expected) -> str:
     _check_request(context, claims)
     _check_time(context, claims, expected)
     if expected.access_token is not None and claims.get("ath") != randomness.digest(expected.access_token):
-        raise ProofRefused("The ath of the DPoP proof is not that of the access token.")
+        raise DpopProofRefused("The ath of the DPoP proof is not that of the access token.")
     thumbprint = key.thumbprint()
     _use_up(context, thumbprint, claims)
     return thumbprint
@@ -93,20 +93,20 @@ def nonce(context: Context, *, period: int = 0, secret: bytes | None = None) -> 
     return base64.urlsafe_b64encode(mac[:18]).decode()
 
 
-def _read_header(proof: str, algorithms: tuple[str, ...]) -> tuple[dict[str, Any], Key]:
+def _read_header(dpop_proof: str, algorithms: tuple[str, ...]) -> tuple[dict[str, Any], Key]:
     """Return the header and its key (RFC 9449 section 4.2); several proofs in one request make no JWT."""
-    if not proof.isascii() or len(proof) > _MAX_LENGTH or proof.count(".") != 2:
-        raise ProofRefused("The DPoP proof is not one signed JWT.")
+    if not dpop_proof.isascii() or len(dpop_proof) > _MAX_LENGTH or dpop_proof.count(".") != 2:
+        raise DpopProofRefused("The DPoP proof is not one signed JWT.")
     try:
-        header = jws.extract_compact(proof.encode(), registry=_registry(algorithms)).headers()
+        header = jws.extract_compact(dpop_proof.encode(), registry=_registry(algorithms)).headers()
     except (JoseError, *PARSE_ERRORS):
-        raise ProofRefused("The DPoP proof cannot be read.") from None
+        raise DpopProofRefused("The DPoP proof cannot be read.") from None
     if header.get("typ") != _TYPE:
-        raise ProofRefused(f"The typ of the DPoP proof is not {_TYPE}.")
+        raise DpopProofRefused(f"The typ of the DPoP proof is not {_TYPE}.")
     if header.get("alg") not in algorithms:
-        raise ProofRefused("The alg of the DPoP proof is not supported.")
+        raise DpopProofRefused("The alg of the DPoP proof is not supported.")
     if "crit" in header:
-        raise ProofRefused("The DPoP proof has a critical header that is not understood.")
+        raise DpopProofRefused("The DPoP proof has a critical header that is not understood.")
     return dict(header), _key(header.get("jwk"), str(header["alg"]))
 
 
@@ -121,7 +121,7 @@ def _key(jwk: object, algorithm: str) -> Key:
     except (JoseError, *PARSE_ERRORS):
         is_good = False
     if not is_good:
-        raise ProofRefused("The jwk of the DPoP proof is not a public key for its alg.")
+        raise DpopProofRefused("The jwk of the DPoP proof is not a public key for its alg.")
     return key
 
 
@@ -142,19 +142,19 @@ def _registry(algorithms: tuple[str, ...]) -> jws.JWSRegistry:
     return registry
 
 
-def _signed_claims(proof: str, key: Key, algorithm: str) -> dict[str, Any]:
+def _signed_claims(dpop_proof: str, key: Key, algorithm: str) -> dict[str, Any]:
     try:
-        return dict(jwt.decode(proof, key, registry=_registry((algorithm,))).claims)
+        return dict(jwt.decode(dpop_proof, key, registry=_registry((algorithm,))).claims)
     except (JoseError, *PARSE_ERRORS):
-        raise ProofRefused("The signature of the DPoP proof is not valid.") from None
+        raise DpopProofRefused("The signature of the DPoP proof is not valid.") from None
 
 
 def _check_request(context: Context, claims: dict[str, Any]) -> None:
     """Compare `htm` and `htu` with the request (RFC 9449 section 4.3)."""
     if claims.get("htm") != context.raw.method:
-        raise ProofRefused("The htm of the DPoP proof is not the method of the request.")
+        raise DpopProofRefused("The htm of the DPoP proof is not the method of the request.")
     if _normalized(claims.get("htu")) != _normalized(_address(context)):
-        raise ProofRefused("The htu of the DPoP proof is not the address of the request.")
+        raise DpopProofRefused("The htu of the DPoP proof is not the address of the request.")
 
 
 def _address(context: Context) -> str:
@@ -183,13 +183,13 @@ def _check_time(context: Context, claims: dict[str, Any], expected: Expected) ->
     """
     issued_at, given = claims.get("iat"), claims.get("nonce")
     if not isinstance(issued_at, int | float) or isinstance(issued_at, bool):
-        raise ProofRefused("The DPoP proof has no iat.")
+        raise DpopProofRefused("The DPoP proof has no iat.")
     if given is None and expected.requires_nonce:
-        raise ProofRefused("The DPoP proof needs the nonce of the header DPoP-Nonce.", "use_dpop_nonce")
+        raise DpopProofRefused("The DPoP proof needs the nonce of the header DPoP-Nonce.", "use_dpop_nonce")
     if given is not None and not _is_our_nonce(context, given):
-        raise ProofRefused("The nonce of the DPoP proof has expired.", "use_dpop_nonce")
+        raise DpopProofRefused("The nonce of the DPoP proof has expired.", "use_dpop_nonce")
     if given is None and not abs(issued_at - context.now.timestamp()) <= SKEW_SECONDS:
-        raise ProofRefused("The iat of the DPoP proof is too far from now.")
+        raise DpopProofRefused("The iat of the DPoP proof is too far from now.")
 
 
 def _is_our_nonce(context: Context, given: object) -> bool:
@@ -204,9 +204,9 @@ def _use_up(context: Context, thumbprint: str, claims: dict[str, Any]) -> None:
     """Let no other request of the tenant use this `jti` of the key (RFC 9449 section 11.1)."""
     jti = claims.get("jti")
     if not isinstance(jti, str) or not jti:
-        raise ProofRefused("The DPoP proof has no jti.")
+        raise DpopProofRefused("The DPoP proof has no jti.")
     name = randomness.digest(json.dumps(["dpop", context.tenant.tenant_id, thumbprint, jti]))
     now = int(context.now.timestamp())
     is_first = context.services.used_proofs.take(name, now, now)
     if not is_first and not context.raw.is_repeated:
-        raise ProofRefused("The DPoP proof was used before.")
+        raise DpopProofRefused("The DPoP proof was used before.")

@@ -14,7 +14,7 @@ from app.identity.credentials.tokens.service import CNF
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import dpop
-from app.identity.protocols.oauth.dpop import Expected, ProofRefused
+from app.identity.protocols.oauth.dpop import DpopProofRefused, Expected
 
 JKT: Final = "jkt"
 """The thumbprint of the key of DPoP proofs (RFC 9449 section 6.1)."""
@@ -42,15 +42,15 @@ def prove(context: Context, client: Application) -> None:
         raise InvalidDpopProof("This client must send a DPoP proof.")
 
 
-def pushed_key(context: Context, client: Application, stated: str | None) -> str | None:
+def pushed_key(context: Context, client: Application, requested: str | None) -> str | None:
     """Return the key that the code of a pushed request is bound to: `dpop_jkt`, or that of its proof (RFC 9449 section 10.1).
 
     Raises InvalidDpopProof, also where both are given and differ, and UseDpopNonce.
     """
     if not dpop.is_sent(context.raw):
-        return stated
+        return requested
     proved = _endpoint_key(context, client)
-    if stated not in (None, proved):
+    if requested not in (None, proved):
         raise InvalidDpopProof("The dpop_jkt is not the key of the DPoP proof.")
     return proved
 
@@ -113,7 +113,7 @@ def check(context: Context, token: str, facts: Mapping[str, Any], client_id: str
     client = context.application(client_id=client_id) if client_id is not None else None
     try:
         proved = dpop.verify(context, _expected(client, token))
-    except ProofRefused as refusal:
+    except DpopProofRefused as refusal:
         raise _refused(context, refusal.error, refusal.reason) from None
     if proved != bound:
         raise _refused(context, "invalid_token", "The access token is bound to another key.")
@@ -128,7 +128,7 @@ def _endpoint_key(context: Context, client: Application) -> str:
     """Return the key of the proof at an endpoint for clients, whose errors are in the body (RFC 9449 sections 5 and 8)."""
     try:
         return dpop.verify(context, _expected(client))
-    except ProofRefused as refusal:
+    except DpopProofRefused as refusal:
         kind = UseDpopNonce if refusal.error == UseDpopNonce.code else InvalidDpopProof
         raise kind(refusal.reason) from None
 
