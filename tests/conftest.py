@@ -27,6 +27,7 @@ pytest_plugins = [
     "tests.support.visitor",
     "tests.support.hub_in_browser",
     "tests.support.upstream",
+    "tests.support.logout_receiver",
     "tests.support.dns_server",
 ]
 

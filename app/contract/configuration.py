@@ -175,6 +175,7 @@ class TenantSettings(ConfigurationModel):
     email_verification: Mode = "required"
     email_verification_codes: bool = False  # programs may request a code in addition to the link
     login_on_email_verification: bool = False  # verifying an address signs in
+    session_management: bool = False  # OpenID Connect Session Management 1.0: its iframe and `session_state`
     logout_on_email_verification: bool = False  # verifying an address ends all sessions of the account
     reset_password_codes: bool = False  # programs may request a code in addition to the link
     reset_code_minutes: int = Field(default=5, ge=1, le=60)  # lifetime of codes that reset a password or a PIN
@@ -298,6 +299,8 @@ def _resource(text: str) -> str:
 
 
 Resource = Annotated[str, Field(max_length=500), AfterValidator(_resource)]
+LogoutReason = Literal["rp_logout", "idp_logout", "password_change", "account_delete"]
+"""What ended a session: a sign-out that an application asked for, one at the hosted pages, a new password, a deletion or block."""
 
 
 class AssertionIssuer(ConfigurationModel):
@@ -325,6 +328,13 @@ class ApplicationSettings(SigningSettings, SecurityProfileSettings, NamedApplica
 
     redirect_uris: tuple[str, ...] = ()
     post_logout_redirect_uris: tuple[str, ...] = ()
+    backchannel_logout_uri: str | None = None
+    backchannel_logout_uris: tuple[str, ...] = ()
+    backchannel_logout_session_required: bool = False
+    backchannel_logout_on: tuple[LogoutReason, ...] = ("rp_logout", "idp_logout", "password_change", "account_delete")
+    logout_token_seconds: int = Field(default=HOUR, ge=30, le=DAY)
+    frontchannel_logout_uri: str | None = None
+    frontchannel_logout_session_required: bool = False
     grant_types: tuple[str, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[str, ...] = ("code",)
     token_endpoint_auth_method: AuthMethod = "client_secret_basic"
@@ -379,6 +389,12 @@ class ApplicationSettings(SigningSettings, SecurityProfileSettings, NamedApplica
     def is_public(self) -> bool:
         """Whether it has no secret: PKCE is then required (RFC 9700 section 2.1.1)."""
         return self.token_endpoint_auth_method == "none"
+
+    @property
+    def logout_addresses(self) -> tuple[str, ...]:
+        """Where it receives logout tokens (Back-Channel Logout 1.0 section 2.2)."""
+        single = (self.backchannel_logout_uri,) if self.backchannel_logout_uri else ()
+        return tuple(dict.fromkeys((*single, *self.backchannel_logout_uris)))
 
     @property
     def interface_scopes(self) -> tuple[str, ...]:

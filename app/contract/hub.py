@@ -151,6 +151,8 @@ class Next(Wire):
     can_change: bool = False  # CHECK_MAIL: this browser registered, and may change the address or number
     session: Session | None = None  # set the session cookie to it
     ends_session: bool = False  # delete the session cookie
+    frames: list[str] = Field(default_factory=list)  # SIGNED_OUT, REDIRECT: addresses to load in frames first
+    browser_state: str | None = None  # the session's state for the session iframe; set its cookie to it
     trusted: Session | None = None  # set the trusted-browser cookie to it
     error: str | None = None  # REFUSED: the OAuth error, for example invalid_request
     problem: str | None = None  # REFUSED: the rule, one word: client, redirect_uri, request, tenant, return_url ...
@@ -290,23 +292,6 @@ consent = hub_operation(
 switch_account = hub_operation(
     "hub.switch_account", "POST /hub/switch-account", InteractionOnly, Next,
     summary="End the session and return to the interaction's sign-in step.",
-)  # fmt: skip
-
-
-class SignOutRequest(Wire):
-    """OpenID Connect RP-Initiated Logout 1.0 section 2; `confirmed` after the visitor confirmed on the page."""
-
-    id_token_hint: str | None = None
-    client_id: str | None = None
-    post_logout_redirect_uri: str | None = None
-    state: str | None = None
-    return_url: str | None = None
-    confirmed: bool = False
-
-
-sign_out = hub_operation(
-    "hub.sign_out", "POST /hub/sign-out", SignOutRequest, Next,
-    summary="End the browser session: REDIRECT, SIGNED_OUT, or CONFIRM_SIGN_OUT if the request is not authenticated by an ID token.",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from app.contract.connections import ProviderAddress
 from app.contract.oauth_response_types import ResponseType
 from app.contract.resources import collection
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
-from app.contract.tenant_file import GrantType, Jwks, Origin, RedirectUri
+from app.contract.tenant_file import MAX_LOGOUT_ADDRESSES, GrantType, Jwks, Origin, RedirectUri
 from app.kit.resource import (
     COMPUTED,
     CREATE,
@@ -50,6 +50,27 @@ class AssertionIssuer(Wire):
     connection: Annotated[str | None, Field(min_length=1, max_length=100)] = None
 
 
+class LogoutInitiator(Wire):
+    """What sends logout tokens."""
+
+    rp_logout: Annotated[bool, Field(alias="RPLogout")] = True
+    idp_logout: Annotated[bool, Field(alias="IDPLogout")] = True
+    password_change: bool = True
+    account_delete: bool = True
+
+
+class BackChannelLogout(Wire):
+    """Where the application gets logout tokens, and when. `IsEnabled` false removes the addresses."""
+
+    is_enabled: bool = True
+    logout_uris: Annotated[list[ProviderAddress], Field(max_length=MAX_LOGOUT_ADDRESSES + 1, alias="LogoutURIs")] = (
+        Field(default_factory=list)
+    )
+    logout_token_ttl: Annotated[int, Field(ge=30, le=86_400, alias="LogoutTokenTTL")] = 3_600
+    session_required: bool = False
+    logout_initiator: LogoutInitiator = Field(default_factory=LogoutInitiator)
+
+
 class OAuthClient(Wire):
     """An application. `ClientSecret` is in the response that creates or rotates it, and masked afterwards; a public
     client has none. Lifetimes are seconds. `AudienceScopes` are the scopes of a machine at an audience;
@@ -70,6 +91,11 @@ class OAuthClient(Wire):
     )
     redirect_uris: Annotated[Addresses, Field(alias="RedirectURIs")] = Field(default_factory=list)
     post_logout_redirect_uris: Annotated[Addresses, Field(alias="PostLogoutRedirectURIs")] = Field(default_factory=list)
+    back_channel_logout: Annotated[BackChannelLogout | None, COMPUTED] = None
+    front_channel_logout_uri: Annotated[
+        ProviderAddress | None, Field(alias="FrontChannelLogoutURI"), StoredAs("frontchannel_logout_uri")
+    ] = None
+    front_channel_logout_session_required: Annotated[bool, StoredAs("frontchannel_logout_session_required")] = False
     token_endpoint_auth_method: AuthMethod = "client_secret_basic"
     jwks: Jwks | None = None
     jwks_uri: ProviderAddress | None = None

@@ -27,10 +27,23 @@ from app.contract.roles import MAX_ACCOUNT_ROLES, MAX_NAME, MAX_PERMISSIONS, MAX
 from app.contract.services_settings import DuoFile, PushFile
 from app.kit.resource import Resource
 from app.kit.resource_models import file_model
+from app.kit.web_addresses import origin as origin_of
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 RESERVED_APPLICATIONS = frozenset(
-    {"authorize", "token", "device", "userinfo", "jwks", "logout", "register", "introspect", "revoke", "par"}
+    {
+        "authorize",
+        "token",
+        "device",
+        "userinfo",
+        "jwks",
+        "logout",
+        "register",
+        "introspect",
+        "revoke",
+        "par",
+        "check-session",
+    }
     | {"gatehouse-profile"}
 )
 LATER = frozenset({"webhooks"})
@@ -102,6 +115,7 @@ def public_keys(jwks: dict[str, Any]) -> dict[str, Any]:
     return jwks
 
 
+MAX_LOGOUT_ADDRESSES = 5
 Jwks = Annotated[dict[str, Any], AfterValidator(public_keys)]
 RedirectUri = Annotated[str, AfterValidator(redirect_uri), Field(max_length=2_000)]
 Origin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
@@ -156,6 +170,9 @@ class ApplicationFile(ApplicationSettings):
     )
     redirect_uris: tuple[RedirectUri, ...] = ()
     post_logout_redirect_uris: tuple[RedirectUri, ...] = ()
+    backchannel_logout_uri: ProviderAddress | None = None
+    backchannel_logout_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=MAX_LOGOUT_ADDRESSES)
+    frontchannel_logout_uri: ProviderAddress | None = None
     grant_types: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[ResponseType, ...] = ("code",)
     jwks: Jwks | None = None
@@ -199,6 +216,14 @@ class ApplicationFile(ApplicationSettings):
             raise ValueError("response_types: code, because grant_types has authorization_code")
         if self.protocol == "openid" and "openid" not in self.scope.split():
             raise ValueError("scope: a value that includes openid, because protocol is openid")
+        return self
+
+    @model_validator(mode="after")
+    def _logs_out_at_home(self) -> "ApplicationFile":
+        """Front-Channel Logout 1.0 section 2: scheme, host and port are those of a redirect URI."""
+        address = self.frontchannel_logout_uri
+        if address is not None and origin_of(address) not in {origin_of(uri) for uri in self.redirect_uris}:
+            raise ValueError("frontchannel_logout_uri: an address at the host of one of redirect_uris")
         return self
 
     @model_validator(mode="after")

@@ -172,3 +172,41 @@ def test_client_of_another_tenant_is_unknown(new_tenant_server: NewTenantServer,
     for method, path in (("GET", "Shop"), ("PUT", "Shop"), ("DELETE", "Shop"), ("PUT", "credentials/Shop")):
         body = {"IsActive": False} if (method, path) == ("PUT", "Shop") else None
         assert refused(send(method, f"{CLIENTS}/{path}", body)) == (404, 7981), path
+
+
+def test_client_gets_logout_addresses(send: Send) -> None:
+    """Interface tenant-config.md section 10: `BackChannelLogout` with its list of addresses and its switches."""
+    answered(send("POST", CLIENTS, SHOP))
+    logout = {
+        "LogoutURIs": ["https://shop.example/out", "https://orders.example/out"],
+        "LogoutTokenTTL": 120,
+        "LogoutInitiator": {"PasswordChange": False},
+    }
+    changes = {"BackChannelLogout": logout, "FrontChannelLogoutURI": "https://shop.example/front?x=1"}
+    shown = answered(send("PUT", f"{CLIENTS}/shop", changes))
+    assert shown["BackChannelLogout"] == {
+        **logout,
+        "IsEnabled": True,
+        "SessionRequired": False,
+        "LogoutInitiator": {"RPLogout": True, "IDPLogout": True, "PasswordChange": False, "AccountDelete": True},
+    }
+    assert shown["FrontChannelLogoutURI"] == changes["FrontChannelLogoutURI"]
+    off = answered(send("PUT", f"{CLIENTS}/shop", {"BackChannelLogout": {"IsEnabled": False}}))
+    assert off["BackChannelLogout"] is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"BackChannelLogout": {"LogoutURIs": ["http://shop.example/out"]}},
+        {"BackChannelLogout": {"LogoutURIs": ["https://shop.example/out#x"]}},
+        {"BackChannelLogout": {"LogoutURIs": [f"https://shop.example/{number}" for number in range(7)]}},
+        {"BackChannelLogout": {"LogoutTokenTTL": 0}},
+        {"FrontChannelLogoutURI": "https://elsewhere.example/front"},
+        {"FrontChannelLogoutURI": "javascript:alert(1)"},
+    ],
+)
+def test_wrong_logout_address_is_refused(send: Send, changes: dict[str, Any]) -> None:
+    """Front-Channel Logout 1.0 section 2: the address is at the host of a redirect URI."""
+    answered(send("POST", CLIENTS, SHOP))
+    assert send("PUT", f"{CLIENTS}/shop", changes).status_code == 400

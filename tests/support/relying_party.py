@@ -17,7 +17,7 @@ from sqlalchemy import update
 from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
-from app.contract import hub
+from app.contract import hub_sign_out
 from app.contract.hub import Next, Step
 from app.contract.tenant_file import DEVICE_GRANT
 from app.contract.visit import VISIT_HEADER, Visit
@@ -124,7 +124,7 @@ class Browser:
         return self._send("GET", f"/hub/attempts/{quote(attempt)}", b"", attempt)
 
     def sign_out(self, **members: Any) -> Next:
-        named = {hub.SignOutRequest.model_fields[name].alias or name: value for name, value in members.items()}
+        named = {hub_sign_out.SignOutRequest.model_fields[name].alias or name: value for name, value in members.items()}
         return self._post("/hub/sign-out", named)
 
     def signed_in(self, person: Person) -> Browser:

@@ -11,6 +11,7 @@ from werkzeug.exceptions import NotFound
 
 from app.contract import hub as contract
 from app.contract.hub_models import MAX_TOKEN_LENGTH
+from app.contract.hub_sign_out import SignOutRequest
 from app.hub import journey
 from app.hub.pages.logout import sign_out
 from app.hub.parts.error_pages import ErrorPage, RequestError
@@ -45,7 +46,7 @@ def auth() -> Response:
         return journey.redirect_to(f"{address}?{urlencode(kept)}" if kept else address)
     action, return_url = request.args.get("action", "").lower(), request.args.get("return_url")
     if action == "logout":
-        return sign_out(contract.SignOutRequest(return_url=return_url))
+        return sign_out(SignOutRequest(return_url=return_url))
     if page := _PAGES_BY_LINK_TYPE.get(request.args.get("vtype", "").lower()):
         address, kept = (
             link_address(page, request.args.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]),

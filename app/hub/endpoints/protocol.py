@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from app.contract import hub as contract
+from app.contract.hub_sign_out import SignOutRequest
 from app.hub import journey
 from app.hub.pages.logout import sign_out
 from app.hub.services import api
@@ -44,7 +45,7 @@ def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an app
         return redirected
     names = ("id_token_hint", "client_id", "post_logout_redirect_uri", "state")
     parameters: dict[str, Any] = {name: value for name in names if (value := given.get(name))}
-    return sign_out(contract.SignOutRequest(**parameters))
+    return sign_out(SignOutRequest(**parameters))
 
 
 def _as_get(parameters: list[tuple[str, str]]) -> Response | None:

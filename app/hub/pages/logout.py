@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from flask import Response, request
 
-from app.contract import hub as contract
-from app.contract.hub import Step
+from app.contract import hub_sign_out as contract
+from app.contract.hub import Next, Step
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm
@@ -93,7 +93,7 @@ def _request_parameters() -> dict[str, Any]:
 
 
 def _confirmation(
-    form: LogoutForm, sign_out_request: contract.SignOutRequest, step: contract.Next, status: int = 200
+    form: LogoutForm, sign_out_request: contract.SignOutRequest, step: Next, status: int = 200
 ) -> Response:
     fields = sign_out_request.model_dump(by_alias=False, exclude_none=True, exclude={"confirmed"})
     current_visit().use_account_language(step.person)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
 from app.contract import errors as e
 from app.contract import oauth_clients as contract
-from app.contract.configuration import ApplicationSettings, TenantSettings
+from app.contract.configuration import ApplicationSettings, LogoutReason, TenantSettings
 from app.contract.oauth_clients import StoredApplication
 from app.contract.tenant_file import ApplicationFile
 from app.identity.directory.tenants import changes
@@ -30,6 +30,7 @@ _KEPT: Final = "kept"
 """The value that represents a stored secret, of which only the digest is known."""
 _OVERLAP: Final = timedelta(hours=contract.OVERLAP_HOURS)
 _PROTOCOLS: Final = {"OpenID": "openid", "OAuth 2.0": "oauth"}
+_REASONS: Final[tuple[str, ...]] = get_args(LogoutReason)
 _TYPES: Final = {"Web": "web", "Native": "native", "SPA": "spa", "M2M": "m2m"}
 
 
@@ -88,6 +89,22 @@ def read_names(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - th
             given.values[stored,] = known[value]
     if (scopes := given.computed.get("allowed_scopes")) is not None:
         given.values["scope",] = " ".join(scopes)
+    if (logout := given.computed.get("back_channel_logout")) is not None:
+        _read_logout(given, logout)
+
+
+def _read_logout(given: ItemInput, logout: Any) -> None:
+    """Store what a request says of back-channel logout; it replaces the whole object, and null is the default."""
+    stated = contract.BackChannelLogout.model_validate(logout.model_dump(by_alias=False, exclude_none=True))
+    single, *more = dict.fromkeys(stated.logout_uris if stated.is_enabled else []) or [None]
+    given.values["backchannel_logout_uris",] = more
+    given.values["backchannel_logout_session_required",] = stated.session_required
+    given.values["logout_token_seconds",] = stated.logout_token_ttl
+    given.values["backchannel_logout_on",] = [name for name in _REASONS if getattr(stated.logout_initiator, name)]
+    if single is None:
+        given.cleared.add(("backchannel_logout_uri",))
+    else:
+        given.values["backchannel_logout_uri",] = single
 
 
 @rules.shown
@@ -95,6 +112,14 @@ def show_names(context: Context, content: StoredApplication, values: dict[str, A
     values["protocol"] = next(shown for shown, stored in _PROTOCOLS.items() if stored == content.protocol)
     values["application_type"] = next(shown for shown, stored in _TYPES.items() if stored == content.application_type)
     values["allowed_scopes"] = content.scope.split()
+    if content.logout_addresses:
+        values["back_channel_logout"] = {
+            "is_enabled": True,
+            "logout_uris": list(content.logout_addresses),
+            "logout_token_ttl": content.logout_token_seconds,
+            "session_required": content.backchannel_logout_session_required,
+            "logout_initiator": {name: name in content.backchannel_logout_on for name in _REASONS},
+        }
 
 
 @rules.problems

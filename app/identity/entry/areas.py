@@ -95,6 +95,7 @@ import app.identity.programs.self_service.second_factors
 import app.identity.programs.self_service.sent_factors
 import app.identity.programs.self_service.step_up
 import app.identity.programs.storefronts.handlers
+import app.identity.protocols.oauth.backchannel_logout
 import app.identity.protocols.oauth.handlers
 from app.identity.administration.resources.handlers import implement_all
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 from app.contract import errors as e
-from app.contract import hub
+from app.contract import hub, hub_sign_out
 from app.contract.captcha import Challenge
+from app.contract.configuration import LogoutReason
 from app.contract.hub import Next, Step
 from app.contract.hub_models import InteractionDecision, InteractionOnly, NoParameters
 from app.identity.authentication.sign_in import identifiers, interactions, required_actions, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in.session_ends import EndedSession
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.authentication.verification import phones
 from app.identity.credentials.captcha import service as captcha
@@ -35,7 +37,7 @@ from app.identity.hosted import (
     views,
 )
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorize, hub_client, logout
+from app.identity.protocols.oauth import authorize, frontchannel_logout, hub_client, logout
 from app.identity.protocols.oauth import views as oauth_views
 
 
@@ -139,18 +141,19 @@ def switch_account(context: Context, req: InteractionOnly) -> Next:
     return next_step.advance(context, interaction, None).model_copy(update={"ends_session": True})
 
 
-@hub.sign_out.implements
-def sign_out(context: Context, req: hub.SignOutRequest) -> Next:
+@hub_sign_out.sign_out.implements
+def sign_out(context: Context, req: hub_sign_out.SignOutRequest) -> Next:
     session = sessions.current(context)
     step = logout.open(context, req, session)
     if step.step is Step.CONFIRM_SIGN_OUT and session is not None:
         account = accounts.by_uid(context, session.uid)
         return step.model_copy(update={"person": oauth_views.person(account) if account else None})
-    if session is not None:
-        _end(context, session)
+    reason: LogoutReason = "rp_logout" if step.relying_party is not None else "idp_logout"
+    ended = _end(context, session, reason) if session is not None else None
     if step.step is Step.SIGNED_OUT and req.return_url and is_allowed(context, req.return_url):
         step = Next(step=Step.REDIRECT, address=req.return_url)
-    return step.model_copy(update={"ends_session": True})
+    frames = frontchannel_logout.frames(context, ended) if ended is not None else []
+    return step.model_copy(update={"ends_session": True, "frames": frames})
 
 
 @hub.profile.implements
@@ -184,6 +187,7 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
 @hub.end_session.implements
 def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
     session = _signed_in(context)
+    frames: list[str] = []
     if req.others:
         for other_session in sessions.of_account(context, session.uid):
             if other_session.session_id != session.session_id and sessions.end(
@@ -192,12 +196,13 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
                 _revoke(context, session.uid, other_session.session_id)
     elif req.id is None:
         raise e.BadParameter.names("id")
-    elif not sessions.end(context, session.uid, req.id):
+    elif (ended := sessions.end(context, session.uid, req.id)) is None:
         raise e.SessionExpired
     else:
         _revoke(context, session.uid, req.id)
+        frames = frontchannel_logout.frames(context, ended) if req.id == session.session_id else []
     ends_own = req.id == session.session_id
-    return Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own)
+    return Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own, frames=frames)
 
 
 @hub.hub_client.implements
@@ -218,7 +223,8 @@ def _revoke(context: Context, uid: str, session_id: str) -> None:
     context.audit.record("session.ended", uid=uid, session=session_id, reason="revoked")
 
 
-def _end(context: Context, session: BrowserSession) -> None:
-    sessions.end(context, session.uid, session.session_id)
+def _end(context: Context, session: BrowserSession, reason: LogoutReason = "idp_logout") -> EndedSession | None:
+    ended = sessions.end(context, session.uid, session.session_id, reason)
     tokens.revoke_with_session(context, session.session_id)
     context.audit.record("session.ended", uid=session.uid, session=session.session_id)
+    return ended

@@ -100,6 +100,9 @@ class SigningKeys(Protocol):
     def publish(self, work: UnitOfWork, algorithms: Collection[str]) -> None:
         """Create missing keys of these algorithms in this unit of work, so that they are published before they sign."""
 
+    def can_sign(self, work: UnitOfWork, algorithm: str) -> bool:
+        """Return whether the tenant has keys of the algorithm; creates none, so it may be asked within a transaction."""
+
     def published(self, work: UnitOfWork) -> KeySet:
         """Return the keys for verifiers, the cached ones if the store does not respond."""
 

@@ -272,7 +272,12 @@ def end_sessions_and_tokens(
         except_token: the hash of that caller's token; its family stays.
         reason: `reason` of the audit row.
     """
-    sessions.end_all(context, account.uid, except_session)
+    sessions.end_all(
+        context,
+        account.uid,
+        except_session,
+        reason="account_delete" if reason == "closed" else "password_change",
+    )
     tokens.revoke_all(context, account.uid, except_session, except_token)
     purposes = (
         ContinuationPurpose.SECOND_FACTOR,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 from sqlalchemy.engine import Row
 
 from app.contract import errors as e
+from app.contract.configuration import LogoutReason
 from app.identity.authentication.federation import token_handoff
+from app.identity.authentication.sign_in import session_ends
+from app.identity.authentication.sign_in.session_ends import EndedSession, Ending
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.store import STEPPED_UP_AT
@@ -41,6 +45,9 @@ _OF_ACCOUNT = (
     .order_by(S.seen_at.desc())
     .limit(200)
 )
+_ENDED = (S.session_id, S.uid, S.relying_parties, S.issuers, S.client_id)
+MAX_RELYING_PARTIES: Final = 100
+"""Applications that a session remembers, the most recent ones: sign-out notifies them."""
 _TOUCH_INTERVAL = timedelta(minutes=1)  # the precision of the idle time: at most one write a minute
 
 
@@ -61,6 +68,8 @@ class BrowserSession:
     agent: str
     relying_parties: tuple[str, ...]
     client_id: str | None = None  # the application whose grant began it; no browser has its cookie
+    issuers: tuple[tuple[str, str], ...] = ()  # client id and `iss` of its tokens
+    browser_state: str | None = None  # None until an application asks with Session Management switched on
 
 
 def current(context: Context) -> BrowserSession | None:
@@ -149,8 +158,7 @@ def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) 
     """Begin a session and return it with its cookie; the session of the old cookie ends, against session fixation."""
     if context.visit and context.visit.session:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
-        ended = context.work.one(delete(sessions).where(*where).returning(S.session_id))
-        if ended is not None:
+        for ended in _end(context, where, "idp_logout"):
             tokens.revoke_with_session(context, ended.session_id)
     return _insert(context, uid, methods, _lifetime(context, remember), remember=remember)
 
@@ -162,15 +170,26 @@ def start_for_grant(
     client_id: str,
     lifetime: timedelta,
     *,
+    issuer: str | None = None,
     authenticated_at: datetime | None = None,
 ) -> BrowserSession:
     """Begin a session without a browser for an application's grant; it is listed and ended like others.
 
     Args:
+        issuer: `iss` of the tokens that it gets.
         authenticated_at: when the user authenticated, if that was not within this request.
     """
-    since = {"authenticated_at": authenticated_at} if authenticated_at is not None else {}
-    session, _ = _insert(context, uid, methods, lifetime, remember=True, client_id=client_id, **since)
+    issuers = {client_id: issuer} if issuer else {}
+    session, _ = _insert(
+        context,
+        uid,
+        methods,
+        lifetime,
+        remember=True,
+        client_id=client_id,
+        issuers=issuers,
+        authenticated_at=authenticated_at,
+    )
     return session
 
 
@@ -182,6 +201,7 @@ def _insert(
     *,
     remember: bool,
     client_id: str | None = None,
+    issuers: dict[str, str] | None = None,
     authenticated_at: datetime | None = None,
 ) -> tuple[BrowserSession, str]:
     now, text = context.now, randomness.token()
@@ -200,10 +220,13 @@ def _insert(
         "agent": context.agent,
         "relying_parties": [],
         "client_id": client_id,
+        "issuers": issuers or {},
     }
     context.work.run(insert(sessions), row)
     fields = {name: value for name, value in row.items() if name != "tenant_id"}
-    return BrowserSession(**{**fields, "methods": methods, "relying_parties": ()}), text
+    return BrowserSession(
+        **{**fields, "methods": methods, "relying_parties": (), "issuers": tuple((issuers or {}).items())}
+    ), text
 
 
 def renew(
@@ -246,11 +269,28 @@ def mark_reauthenticated(context: Context, session: BrowserSession, methods: tup
     return text
 
 
-def add_relying_party(context: Context, session: BrowserSession, client_id: str) -> None:
-    """Remember that this relying party received a code in the session, so that sign-out can notify it."""
-    if client_id not in session.relying_parties:
-        where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
-        context.work.run(update(sessions).where(*where).values(relying_parties=[*session.relying_parties, client_id]))
+def add_relying_party(context: Context, session: BrowserSession, client_id: str, issuer: str) -> None:
+    """Remember that this relying party received a response of this issuer in the session, so that sign-out notifies it."""
+    if dict(session.issuers).get(client_id) == issuer and client_id in session.relying_parties:
+        return
+    context.work.begin()  # on SQLite the lock comes before the read
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+    row = context.work.one(select(S.relying_parties, S.issuers).where(*where).with_for_update())
+    if row is None:
+        return
+    recent = [*(one for one in row.relying_parties if one != client_id), client_id][-MAX_RELYING_PARTIES:]
+    issuers = {name: known for name, known in (row.issuers or {}).items() if name in recent} | {client_id: issuer}
+    context.work.run(update(sessions).where(*where).values(relying_parties=recent, issuers=issuers))
+
+
+def browser_state(context: Context, session: BrowserSession) -> str:
+    """Return the session's random state for Session Management, which is made when it is first asked for."""
+    if session.browser_state is not None:
+        return session.browser_state
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+    made = func.coalesce(S.browser_state, randomness.token())
+    row = context.work.one(update(sessions).where(*where).values(browser_state=made).returning(S.browser_state))
+    return str(row.browser_state) if row is not None else randomness.token()
 
 
 def of_account(context: Context, uid: str) -> list[BrowserSession]:
@@ -260,27 +300,38 @@ def of_account(context: Context, uid: str) -> list[BrowserSession]:
     return [_from_row(row) for row in rows if row.is_remembered or row.seen_at > idle]
 
 
-def end(context: Context, uid: str, session_id: str) -> bool:
-    """End one session of the account; returns whether it existed."""
+def end(context: Context, uid: str, session_id: str, reason: LogoutReason = "idp_logout") -> EndedSession | None:
+    """End one session of the account and notify its applications; returns None if there is no such session."""
     where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_id == session_id)
-    return context.work.changed(delete(sessions).where(*where)) > 0
+    return next(iter(_end(context, where, reason)), None)
 
 
 def end_for_application(context: Context, uid: str, client_id: str, session_id: str | None = None) -> None:
-    """End the sessions that an application's grants began for the account, or one of them."""
+    """End the sessions that an application's grants began for the account, or one of them; it ended its access itself."""
     where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.client_id == client_id]
     context.work.run(delete(sessions).where(*where, *([S.session_id == session_id] if session_id else [])))
 
 
-def end_all(context: Context, uid: str, except_id: str | None = None) -> int:
-    """End every session of the account but one, its PIN sessions and its pending handoffs; returns how many ended."""
+def end_all(context: Context, uid: str, except_id: str | None = None, *, reason: LogoutReason = "idp_logout") -> None:
+    """End every session of the account but one, its PIN sessions and its pending handoffs; notify the applications."""
     continuation_tokens.revoke_all(
         context, uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP, *token_handoff.KINDS
     )
     where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid]
     if except_id is not None:
         where.append(S.session_id != except_id)
-    return context.work.changed(delete(sessions).where(*where))
+    _end(context, where, reason, is_complete=except_id is None)
+
+
+def _end(
+    context: Context, where: Sequence[ColumnElement[bool]], reason: LogoutReason, *, is_complete: bool = False
+) -> tuple[EndedSession, ...]:
+    """Delete sessions of one account and announce their end; those that ended by themselves before are not announced."""
+    rows = context.work.all(delete(sessions).where(*where).returning(*_ENDED, S.expires_at))
+    ended = tuple(session_ends.from_row(row) for row in rows)
+    alive = tuple(one for one, row in zip(ended, rows, strict=True) if row.expires_at > context.now)
+    session_ends.announce(context, Ending(alive, reason, is_complete))
+    return ended
 
 
 def _lifetime(context: Context, remember: bool) -> timedelta:
@@ -303,4 +354,6 @@ def _from_row(row: Row[Any]) -> BrowserSession:
         agent=row.agent or "",
         relying_parties=tuple(row.relying_parties),
         client_id=row.client_id,
+        issuers=tuple((row.issuers or {}).items()),
+        browser_state=row.browser_state,
     )

@@ -19,6 +19,8 @@ sessions = tenant_table(
     Column("agent", String(400)),
     Column("relying_parties", Json, nullable=False),  # client ids that got a code in this session
     Column("client_id", String(128)),  # the application whose grant began it without a browser
+    Column("issuers", Json),  # by client id: `iss` of the tokens that it got in this session
+    Column("browser_state", String(64)),  # OpenID Connect Session Management 1.0 section 3.2
     Index("ix_sessions_uid", "tenant_id", "uid"),
     Index("ix_sessions_expiry", "tenant_id", "expires_at"),
     Index("uq_sessions_id", "tenant_id", "session_id", unique=True),

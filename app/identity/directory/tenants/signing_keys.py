@@ -64,6 +64,13 @@ class StoredSigningKeys:
         if missing:
             self.drop(work.tenant_id)
 
+    def can_sign(self, work: UnitOfWork, algorithm: str) -> bool:
+        """Return whether the tenant has keys of the algorithm; creates none, so it may be asked within a transaction."""
+        cached, wanted = self._cached.get(work.tenant_id), {DEFAULT, algorithm}
+        if cached is not None and cached[2].has(wanted):
+            return True
+        return wanted <= {row.algorithm for row in self._rows(work)}
+
     def published(self, work: UnitOfWork) -> KeySet:
         """Return the key set for verifiers, the cached one if the store does not respond."""
         try:

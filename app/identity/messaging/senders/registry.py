@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from app.identity.messaging.senders.backchannel_logout import BackchannelLogout
 from app.identity.messaging.senders.sms_gateway import SmsGateway
 from app.identity.messaging.senders.smtp import Smtp
 from app.identity.messaging.senders.sns import Sns
@@ -11,6 +12,7 @@ from app.identity.messaging.senders.twilio import Twilio
 from app.identity.platform.outbox.claims import Message
 from app.identity.platform.outbox.sender import DeliveryError, Sender
 from app.kit.clock import Clock
+from app.kit.public_addresses import Resolver
 from app.settings import Settings
 
 
@@ -40,7 +42,8 @@ def senders(settings: Settings, clock: Clock) -> dict[str, Sender]:
         else Smtp(settings.mail_url, settings.mail_sender, clock)
     )
     push = Sns(settings.push_url, clock)
-    known: dict[str, Sender] = {"mail": mail, "push": push, "push_platform": push}
+    logout = BackchannelLogout(Resolver(settings.reachable_networks), clock)
+    known: dict[str, Sender] = {"mail": mail, "push": push, "push_platform": push, "backchannel_logout": logout}
     return {**known, "sms": _sms(settings.sms_target)} if settings.sms_target else known
 
 

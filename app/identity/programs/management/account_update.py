@@ -107,7 +107,7 @@ def _end_sessions(context: Context, changed: ChangedAccount) -> None:
     if changed.has_new_password:
         end_sessions_and_tokens(context, after, reason="closed" if is_closed else "password")
     elif is_closed and not was_closed:  # other sign-ins that have begun are refused with the state of the account
-        sessions.end_all(context, after.uid)
+        sessions.end_all(context, after.uid, reason="account_delete")
         tokens.revoke_all(context, after.uid)
         continuation_tokens.revoke_all(context, after.uid, ContinuationPurpose.SMART_LOGIN)
         context.audit.record("sessions.ended", uid=after.uid, reason="closed")

@@ -6,6 +6,7 @@ from app.contract import accounts as contract
 from app.contract import errors as e
 from app.contract.profile import Profile
 from app.identity.authentication.registration import drafts
+from app.identity.authentication.sign_in import sessions
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import limit_column
 from app.identity.directory.accounts.input_checks import refuse_policy_version
@@ -52,6 +53,7 @@ def delete_by_identifier(context: Context, req: contract.DeleteAccount) -> contr
 
 def _delete(context: Context, account: Account, suppress_webhook: bool) -> contract.AccountDeleted:
     """Delete all rows of the account but the audit log, so that a later account with the same id inherits nothing."""
+    sessions.end_all(context, account.uid, reason="account_delete")
     removal.delete_account_rows(context.work, account.uid)
     events.emit(context, "DeleteAccount", account, suppress_webhook)
     return contract.AccountDeleted()

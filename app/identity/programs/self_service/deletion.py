@@ -135,6 +135,7 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
         raise e.WrongDeleteToken
     days = context.tenant.settings.deletion_days
     if not days:
+        sessions.end_all(context, uid, reason="account_delete")
         removal.delete_account_rows(context.work, uid)
         context.audit.record("account.deleted", uid=uid)
         events.emit(context, "DeleteAccount", account, suppress_webhook)
@@ -142,7 +143,7 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
     leaves_at = context.now + timedelta(days=days)
     after = store.change(context, uid, {"is_deleted": True, "leaves_at": leaves_at}) or account
     provider_tokens.delete_all(context, after)
-    sessions.end_all(context, uid)
+    sessions.end_all(context, uid, reason="account_delete")
     tokens.revoke_all(context, uid)
     one_time_tokens.close(context, uid, except_purpose=Purpose.ALARM)
     notifications.notify(

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from app.contract import hub
 from app.contract.hub import Next, Step
+from app.contract.hub_sign_out import SignOutRequest
 from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issued_jwts, views
+from app.identity.protocols.oauth.authorize import login_hint
 from app.identity.protocols.oauth.issued_jwts import IdTokenHint
 
 
-def open(context: Context, req: hub.SignOutRequest, session: BrowserSession | None) -> Next:
+def open(context: Context, req: SignOutRequest, session: BrowserSession | None) -> Next:
     """Return CONFIRM_SIGN_OUT for an unconfirmed request, else REDIRECT or SIGNED_OUT.
 
     An id_token of this session confirms the request, and so does the user on our page; without either, a foreign page could
     sign users out. A redirect URI that the client did not register is never followed (section 3), and makes the request
-    doubtful: a signed-in user is asked, and a signed-out one gets an error page, REFUSED.
+    doubtful: a signed-in user is asked, and a signed-out one gets an error page, REFUSED. A `client_id` of another client
+    than the id_token's, and a `logout_hint` of another user, make it doubtful too (section 2).
     """
     hint = issued_jwts.read_id_token_hint(context, req.id_token_hint) if req.id_token_hint else None
     client = _client(context, req, hint)
@@ -26,8 +29,10 @@ def open(context: Context, req: hub.SignOutRequest, session: BrowserSession | No
     address = req.post_logout_redirect_uri
     is_registered = client is not None and address in client.settings.post_logout_redirect_uris
     is_doubtful = bool(address) and not is_registered
-    if session is not None and not req.confirmed and (is_doubtful or not _is_of_session(hint, session)):
-        return Next(step=Step.CONFIRM_SIGN_OUT, relying_party=relying_party)
+    if session is not None and not req.confirmed:
+        is_doubtful = is_doubtful or _is_contradictory(req, hint) or _names_another(context, req.logout_hint, session)
+        if is_doubtful or not _is_of_session(hint, session):
+            return Next(step=Step.CONFIRM_SIGN_OUT, relying_party=relying_party)
     if session is None and is_doubtful:
         return Next(
             step=Step.REFUSED,
@@ -41,7 +46,7 @@ def open(context: Context, req: hub.SignOutRequest, session: BrowserSession | No
     return Next(step=Step.REDIRECT, address=_with_state(address, req.state), relying_party=relying_party)
 
 
-def _client(context: Context, req: hub.SignOutRequest, hint: IdTokenHint | None) -> Application | None:
+def _client(context: Context, req: SignOutRequest, hint: IdTokenHint | None) -> Application | None:
     """Return the client that the hint and the client_id name; None if they name none or different ones."""
     if req.client_id is None:
         return hint.client if hint is not None else None
@@ -49,6 +54,18 @@ def _client(context: Context, req: hub.SignOutRequest, hint: IdTokenHint | None)
         return None
     client = context.application(client_id=req.client_id)
     return client if client is not None and client.settings.is_active else None
+
+
+def _is_contradictory(req: SignOutRequest, hint: IdTokenHint | None) -> bool:
+    return req.client_id is not None and hint is not None and hint.client.client_id != req.client_id
+
+
+def _names_another(context: Context, logout_hint: str | None, session: BrowserSession) -> bool:
+    """Return whether the hint is an identifier, but not one of the session's account."""
+    if not logout_hint or logout_hint == session.session_id:
+        return False
+    account = accounts.by_uid(context, session.uid)
+    return account is None or login_hint.names_another(context.tenant.settings, account, logout_hint)
 
 
 def _is_of_session(hint: IdTokenHint | None, session: BrowserSession) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from app.contract import oauth_response_types as types
 from app.contract.errors_oauth import UnknownApplication
+from app.contract.hub_sign_out import CHECK_SESSION_PATH
 from app.contract.tenant_file import GrantType
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
@@ -44,11 +45,15 @@ class Offer:
     """What a tenant's settings add to the metadata."""
 
     has_open_registration: bool = False
+    has_session_management: bool = False
 
 
 def document(context: Context, issuer: Issuer) -> Document:
     """Return the issuer's metadata; one document serves both standards, because their members do not collide."""
-    offer = Offer(has_open_registration=context.tenant.settings.client_registration.is_open)
+    settings = context.tenant.settings
+    offer = Offer(
+        has_open_registration=settings.client_registration.is_open, has_session_management=settings.session_management
+    )
     return Document(_bytes(issuer, offer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
 
 
@@ -92,7 +97,7 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "request_uri_parameter_supported": True,
         "require_request_uri_registration": True,
         "request_object_signing_alg_values_supported": list(client_keys.ALGORITHMS),
-        **(_openid_members(issuer) if is_openid else {}),
+        **({**_openid_members(issuer), **_logout_members(issuer, offer)} if is_openid else {}),
     }
 
 
@@ -105,11 +110,10 @@ def _response_types(issuer: Issuer, offer: Offer) -> list[str]:
 
 
 def _openid_members(issuer: Issuer) -> dict[str, Any]:
-    """Return the members of OpenID Connect (Discovery section 3, RP-Initiated Logout section 2.1)."""
+    """Return the members of OpenID Connect (Discovery section 3)."""
     token_claims = ["sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "amr", "azp", "nonce", "sid"]
     return {
         "userinfo_endpoint": issuer.browser_endpoint("userinfo"),
-        "end_session_endpoint": issuer.browser_endpoint("logout"),
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": list(ALGORITHMS),
         "userinfo_signing_alg_values_supported": list(ALGORITHMS),
@@ -120,3 +124,19 @@ def _openid_members(issuer: Issuer) -> dict[str, Any]:
         "prompt_values_supported": list(prompt.SUPPORTED),
         "display_values_supported": ["page", "popup", "touch", "wap"],
     }
+
+
+def _logout_members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
+    """Return the members of RP-Initiated Logout 1.0 section 2.1, Back-Channel Logout 1.0 section 2.1, Front-Channel Logout 1.0
+    section 3 and Session Management 1.0 section 3.3, whose iframe is the same for every issuer.
+    """
+    members: dict[str, Any] = {
+        "end_session_endpoint": issuer.browser_endpoint("logout"),
+        "backchannel_logout_supported": True,
+        "backchannel_logout_session_supported": True,
+        "frontchannel_logout_supported": True,
+        "frontchannel_logout_session_supported": True,
+    }
+    if offer.has_session_management:
+        members["check_session_iframe"] = f"{issuer.hub_url}{CHECK_SESSION_PATH}"
+    return members

@@ -20,7 +20,7 @@ from app.identity.directory.organizations import own_invitations, self_service
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import codes, consents, views
+from app.identity.protocols.oauth import codes, consents, session_state, views
 from app.identity.protocols.oauth.authorize import (
     acr_values,
     front_channel,
@@ -31,7 +31,7 @@ from app.identity.protocols.oauth.authorize import (
 )
 from app.identity.protocols.oauth.authorize.organization_choice import Choice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
-from app.identity.protocols.oauth.authorize.scope import OFFLINE
+from app.identity.protocols.oauth.authorize.scope import OFFLINE, OPENID
 from app.identity.protocols.oauth.codes import Code
 from app.kit import randomness
 
@@ -260,7 +260,7 @@ class Decision:
         if isinstance(membership, Choice):
             return Next(step=Step.START_AGAIN, relying_party=self._relying_party)
         sessions.touch(self.context, session)
-        sessions.add_relying_party(self.context, session, self.client.client_id)
+        sessions.add_relying_party(self.context, session, self.client.client_id, request.issuer)
         facts = request.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_IN_CODE)
         facts.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
         facts |= {"acr": acr} if acr is not None else {}
@@ -269,7 +269,16 @@ class Decision:
             sent = self._sent(session, facts, membership)
         except RefusedByRedirect as problem:
             return self._refuse_after_end(problem)
-        return response.success(self.context, self.client, request, sent)
+        browser_state = self._browser_state(session)
+        if browser_state is not None:
+            sent["session_state"] = session_state.make(request.client_id, request.redirect_uri, browser_state)
+        step = response.success(self.context, self.client, request, sent)
+        return step.model_copy(update={"browser_state": browser_state})
+
+    def _browser_state(self, session: BrowserSession) -> str | None:
+        """Return the session's state for Session Management (section 2); None where it is off, or the request is none of OpenID."""
+        is_on = self.context.tenant.settings.session_management and OPENID in self.request.scope
+        return sessions.browser_state(self.context, session) if is_on else None
 
     def _sent(
         self, session: BrowserSession, facts: dict[str, Any], membership: Membership | None

@@ -37,6 +37,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         methods,
         client.client_id,
         lifetime,
+        issuer=issuer.url,
         authenticated_at=datetime.fromtimestamp(facts["auth_time"], UTC),
     )
     resource = resource_indicators.resolve(context, client, facts.get("resource"), req.resource)

@@ -51,7 +51,9 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidGrant("The subject of the assertion may not sign in by it.")
     account = issuing.active_account(context, account.uid)
     lifetime = issuing.access_lifetime(context, client)
-    session = sessions.start_for_grant(context, account.uid, (FEDERATED,), client.client_id, lifetime)
+    session = sessions.start_for_grant(
+        context, account.uid, (FEDERATED,), client.client_id, lifetime, issuer=issuer.url
+    )
     grant = Grant(
         NAME, scope, account.uid, session.session_id, session.expires_at,
         resource=resource, facts={"amr": [FEDERATED]}, is_access_only=True,

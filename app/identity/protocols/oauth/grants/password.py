@@ -55,7 +55,9 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if resource is not None:
         facts["resource"] = resource
     lifetime = issuing.refresh_lifetime(context, client) if has_refresh else issuing.access_lifetime(context, client)
-    session = sessions.start_for_grant(context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime)
+    session = sessions.start_for_grant(
+        context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
+    )
     granted = client.granted(scope)
     grant = Grant(NAME, granted, account.uid, session.session_id, session.expires_at, resource=resource, facts=facts)
     return issuing.token_response(context, client, issuer, grant, account)
