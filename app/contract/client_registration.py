@@ -12,8 +12,8 @@ class ClientRegistration(ConfigurationModel):
     """Applications that register themselves (RFC 7591). They always ask for consent, and get no scopes of our interface."""
 
     mode: Literal["closed", "initial_access_token", "open"] = "closed"
-    max_applications: int = Field(default=1_000, ge=1, le=100_000)
-    max_applications_per_address: int = Field(default=20, ge=1, le=100_000)  # `open` alone
+    max_applications: int = Field(default=1_000, ge=1, le=9_000)
+    max_applications_per_address: int = Field(default=20, ge=1, le=9_000)  # `open` alone
     unused_days: int = Field(default=90, ge=1, le=3_650)
     client_id_documents: bool = False
     software_statement_issuers: Annotated[dict[Issuer, ProviderAddress], Field(max_length=20)] = Field(

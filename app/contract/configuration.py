@@ -346,6 +346,13 @@ class ApplicationSettings(SigningSettings, SecurityProfileSettings, NamedApplica
     require_pushed_authorization_requests: bool = False
     scope: str = "openid profile email phone address offline_access"
     require_consent: bool = False
+    contacts: tuple[str, ...] = ()
+    initiate_login_uri: str | None = None
+    default_max_age: int | None = Field(default=None, ge=0, le=10 * 365 * DAY)
+    require_auth_time: bool = False
+    default_acr_values: tuple[str, ...] = ()
+    software_id: str | None = None
+    software_version: str | None = None
     organization_usage: Literal["deny", "allow", "prompt", "require"] = "allow"
     require_pkce: bool = False
     allow_plain_pkce: bool = False

@@ -132,6 +132,16 @@ OAUTH = ErrorProfile(
     ),
 )
 
+REGISTRATION = replace(
+    OAUTH,
+    name="registration",
+    bad_parameter=oauth.InvalidClientMetadata,
+    bad_body=oauth.InvalidClientMetadata,
+    bad_content_type=oauth.InvalidClientMetadata,
+    dangerous=oauth.InvalidClientMetadata,
+)
+"""Registration of applications, whose errors are those of RFC 7591 section 3.2.2."""
+
 HUB = ErrorProfile(
     name="hub",
     bad_parameter=e.BadParameter,

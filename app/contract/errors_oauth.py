@@ -85,6 +85,40 @@ class UnmetAuthenticationRequirements(OAuthError):
     description = "The required authentication is not available."
 
 
+class InvalidRedirectUri(OAuthError):
+    """A redirect URI of the registration is malformed or not allowed (RFC 7591 section 3.2.2)."""
+
+    code, status, description = "invalid_redirect_uri", 400, "A redirect URI is not allowed."
+
+
+class InvalidClientMetadata(OAuthError):
+    """The registration is malformed, contradicts itself or asks for something that is not served (RFC 7591 section 3.2.2)."""
+
+    code, status, description = "invalid_client_metadata", 400, "The client metadata is not valid."
+
+
+class InvalidSoftwareStatement(OAuthError):
+    """The software statement is malformed, expired or not signed by its issuer (RFC 7591 section 3.2.2)."""
+
+    code, status, description = "invalid_software_statement", 400, "The software statement is not valid."
+
+
+class UnapprovedSoftwareStatement(OAuthError):
+    """The tenant does not trust the issuer of the software statement (RFC 7591 section 3.2.2)."""
+
+    code, status, description = (
+        "unapproved_software_statement",
+        400,
+        "The issuer of the software statement is not known.",
+    )
+
+
+class RegistrationClosed(OAuthError):
+    """The tenant does not let applications register themselves, or has reached its limit."""
+
+    code, status, description = "access_denied", 403, "Applications cannot register here."
+
+
 class InvalidToken(OAuthError):
     """The access token is missing, unknown, revoked or expired (RFC 6750 section 3.1)."""
 

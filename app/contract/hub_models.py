@@ -11,6 +11,10 @@ MAX_TOKEN_LENGTH: Final = 300
 Token = Annotated[str, Field(max_length=MAX_TOKEN_LENGTH)]
 
 
+COPIED_LOGOS: Final = "/application-logo/"
+"""Where the hub serves copies of applications' logos, by their digests."""
+
+
 class NoParameters(Wire):
     """The visit alone: the session identifies the account."""
 

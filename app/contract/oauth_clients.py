@@ -13,7 +13,15 @@ from app.contract.connections import ProviderAddress
 from app.contract.oauth_response_types import ResponseType
 from app.contract.resources import collection
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
-from app.contract.tenant_file import MAX_LOGOUT_ADDRESSES, GrantType, Jwks, Origin, RedirectUri
+from app.contract.tenant_file import (
+    MAX_LOGOUT_ADDRESSES,
+    AuthenticationClass,
+    GrantType,
+    Jwks,
+    Origin,
+    RedirectUri,
+    SecureAddress,
+)
 from app.kit.resource import (
     COMPUTED,
     CREATE,
@@ -74,7 +82,8 @@ class BackChannelLogout(Wire):
 class OAuthClient(Wire):
     """An application. `ClientSecret` is in the response that creates or rotates it, and masked afterwards; a public
     client has none. Lifetimes are seconds. `AudienceScopes` are the scopes of a machine at an audience;
-    a caller grants no management scope that it lacks itself."""
+    a caller grants no management scope that it lacks itself. `RegisteredBy` tells how an application registered itself: by
+    open registration, by an initial access token, or by a client-id metadata document; it asks for consent whatever is set."""
 
     app_name: Annotated[str, Key("oAuthClientName"), StoredAs("name"), Field(max_length=60)]
     protocol: Annotated[Literal["OpenID", "OAuth 2.0"], COMPUTED] = "OpenID"
@@ -125,6 +134,15 @@ class OAuthClient(Wire):
     require_pkce: Annotated[bool, Field(alias="RequirePKCE")] = False
     dpop_bound_access_tokens: bool = False
     require_dpop_nonce: bool = False
+    contacts: Annotated[list[Annotated[str, Field(min_length=3, max_length=254)]], Field(max_length=10)] = Field(
+        default_factory=list
+    )
+    initiate_login_uri: Annotated[SecureAddress | None, Field(alias="InitiateLoginURI")] = None
+    default_max_age: Annotated[int | None, Field(ge=0, le=315_360_000)] = None
+    require_auth_time: bool = False
+    default_acr_values: Annotated[list[AuthenticationClass], Field(max_length=10)] = Field(default_factory=list)
+    software_id: Annotated[str | None, Field(max_length=200)] = None
+    software_version: Annotated[str | None, Field(max_length=100)] = None
     force_re_authentication: Annotated[bool, StoredAs("force_reauthentication")] = False
     allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(
         default_factory=list
@@ -135,6 +153,7 @@ class OAuthClient(Wire):
     assertion_issuers: Annotated[list[AssertionIssuer], Field(max_length=10)] = Field(default_factory=list)
     may_act: Annotated[list[Annotated[str, Field(max_length=128)]], Field(max_length=50)] = Field(default_factory=list)
     is_active: bool = True
+    registered_by: Annotated[Literal["open", "token", "document"] | None, READ_ONLY] = None
     created_date: Annotated[str | None, CREATED_AT] = None
 
 
@@ -142,6 +161,7 @@ class StoredApplication(ApplicationSettings):
     """An application as the store returns it."""
 
     client_id: str = ""
+    registered_by: str | None = None
 
 
 class Credentials(Wire):
@@ -154,7 +174,7 @@ class Credentials(Wire):
 CLIENTS = collection(
     "oauth_clients", "/v2/manage/oauth-clients", OAuthClient, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="OAuth client",
     scope="client", unique=("app_name",), exists=e.OAuthClientExists, unknown=e.UnknownOAuthClient, backing=InOwnStore(),
-    content=StoredApplication, ids=("name",), partial=True, most=1_000,
+    content=StoredApplication, ids=("name",), partial=True, most=10_000,
     actions=(
         Action(
             "rotate", "PUT /v2/manage/oauth-clients/credentials/{oAuthClientName}",

@@ -27,6 +27,7 @@ from app.contract.roles import MAX_ACCOUNT_ROLES, MAX_NAME, MAX_PERMISSIONS, MAX
 from app.contract.services_settings import DuoFile, PushFile
 from app.kit.resource import Resource
 from app.kit.resource_models import file_model
+from app.kit.web_addresses import is_web_address
 from app.kit.web_addresses import origin as origin_of
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
@@ -117,6 +118,16 @@ def public_keys(jwks: dict[str, Any]) -> dict[str, Any]:
 
 MAX_LOGOUT_ADDRESSES = 5
 Jwks = Annotated[dict[str, Any], AfterValidator(public_keys)]
+
+
+def _secure_address(address: str) -> str:
+    if not is_web_address(address) or urlsplit(address).scheme != "https" or "#" in address:
+        raise ValueError("an https address without a fragment")
+    return address
+
+
+SecureAddress = Annotated[str, AfterValidator(_secure_address), Field(max_length=2_000)]
+AuthenticationClass = Annotated[str, Field(pattern=r"^[!-~]{1,100}$")]
 RedirectUri = Annotated[str, AfterValidator(redirect_uri), Field(max_length=2_000)]
 Origin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
 AllowedAddress = Annotated[str, AfterValidator(allowed_address), Field(max_length=2_000)]
@@ -180,6 +191,11 @@ class ApplicationFile(ApplicationSettings):
     request_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=20)
     cors_origins: tuple[Origin, ...] = ()
     assertion_issuers: tuple[AssertionIssuerFile, ...] = Field(default=(), max_length=10)
+    contacts: tuple[Annotated[str, Field(min_length=3, max_length=254)], ...] = Field(default=(), max_length=10)
+    initiate_login_uri: SecureAddress | None = None
+    default_acr_values: tuple[AuthenticationClass, ...] = Field(default=(), max_length=10)
+    software_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    software_version: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     client_uri: WebAddress | None = None
     logo_uri: Picture | None = None
     policy_uri: WebAddress | None = None

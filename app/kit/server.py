@@ -180,7 +180,7 @@ class Server:
     def _write(self, answer: Any, operation: AnyOperation, raw: RawRequest, context: Any) -> Answer:
         if isinstance(answer, Document):
             kept = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
-            response = _answer(200, answer.content, answer.media_type, kept)
+            response = _answer(getattr(answer, "http_status", 200), answer.content, answer.media_type, kept)
             response.headers.extend(answer.headers.items())
         else:
             response = _answer(getattr(answer, "http_status", 200), answer.to_json())

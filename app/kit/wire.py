@@ -111,6 +111,15 @@ class Document:
 
 
 @dataclass(frozen=True)
+class NoContent(Document):
+    """A response without a body (RFC 9110 section 15.3.5)."""
+
+    http_status: ClassVar[int] = 204
+    content: bytes = b""
+    media_type: str = ""
+
+
+@dataclass(frozen=True)
 class Shape:
     """The place of each field of a request: field name -> wire name, per place."""
 

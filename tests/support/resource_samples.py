@@ -243,6 +243,12 @@ SAMPLES: dict[str, Sample] = {
         is_program=True,
         malformed=({"AppName": "1 a", "RedirectURIs": ["https://shop.example/in"]}, "AppName"),
     ),
+    "initial_access_tokens": Sample(
+        item=lambda number: {"Name": f"partner{number}", "MaxUses": number, "ExpiresInDays": 7},
+        change=lambda number: {},
+        key={"name": "Name"},
+        malformed=({"Name": "partner", "MaxUses": 0}, "MaxUses"),
+    ),
     "sotts": Sample(
         item=lambda number: {"Technology": "android", "Comment": f"app {number}", "ExpiresInMinutes": number},
         change=lambda number: {},

@@ -110,6 +110,16 @@ class UnknownOAuthClient(ApiError):
     description = "No OAuth client of this name."
 
 
+class InitialAccessTokenExists(ApiError):
+    code, status, message = 7982, 409, "Initial access token already exists"
+    description = "Name taken."
+
+
+class UnknownInitialAccessToken(ApiError):
+    code, status, message = 7983, 404, "Initial access token not found"
+    description = "No initial access token of this name."
+
+
 class ProviderDomainExists(ApiError):
     code, status, message = 8038, 409, "Domain name already exists"
     description = "Domain used by another provider."

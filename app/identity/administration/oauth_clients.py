@@ -13,7 +13,7 @@ from app.contract import oauth_clients as contract
 from app.contract.configuration import ApplicationSettings, LogoutReason, TenantSettings
 from app.contract.oauth_clients import StoredApplication
 from app.contract.tenant_file import ApplicationFile
-from app.identity.directory.tenants import changes
+from app.identity.directory.tenants import changes, registered_applications
 from app.identity.directory.tenants.changes import ApplicationRow
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
@@ -26,6 +26,7 @@ from app.kit.resource_values import ItemInput
 rules = rules_of(contract.CLIENTS)
 
 _SECRET: Final = "client_secret"
+_BESIDE_SETTINGS: Final = frozenset({"client_id", "registered_by"})
 _KEPT: Final = "kept"
 """The value that represents a stored secret, of which only the digest is known."""
 _OVERLAP: Final = timedelta(hours=contract.OVERLAP_HOURS)
@@ -76,6 +77,8 @@ class ApplicationStore:
         """Remove an application."""
         if (row := _row(access, item_id[0])) is not None:
             changes.remove_application(access.work, row.client_id)
+            if row.registered_by is not None:
+                registered_applications.remove(access.work, row.client_id)
 
 
 rules.store = ApplicationStore()
@@ -125,7 +128,7 @@ def show_names(context: Context, content: StoredApplication, values: dict[str, A
 @rules.problems
 def disagreements(content: StoredApplication, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     """Hold an application to what a configuration file may say."""
-    stated = content.model_dump(mode="json", exclude_unset=True, exclude={"client_id"})
+    stated = content.model_dump(mode="json", exclude_unset=True, exclude=set(_BESIDE_SETTINGS))
     try:
         ApplicationFile.model_validate(stated)
     except ValidationError as problem:
@@ -177,16 +180,16 @@ def _management_scopes(context: Context, item: Item) -> set[str]:
 
 
 def _row(access: StoreAccess, name: str) -> ApplicationRow | None:
-    return next((one for one in changes.applications_of(access.work) if one.name == name.lower()), None)
+    return changes.application_named(access.work, name)
 
 
 def _item(row: ApplicationRow) -> Item:
     secrets = {_SECRET: _KEPT} if row.secret_hash else {}
-    content = {**row.settings, "client_id": row.client_id}
+    content = {**row.settings, "client_id": row.client_id, "registered_by": row.registered_by}
     return Item((str(row.settings["name"]),), content, secrets, created_at=row.created_at, modified_at=row.created_at)
 
 
 def _settings(item: Item) -> ApplicationSettings:
     return ApplicationSettings.model_validate(
-        {name: held for name, held in item.content.items() if name != "client_id"}
+        {name: held for name, held in item.content.items() if name not in _BESIDE_SETTINGS}
     )

@@ -6,6 +6,7 @@ import app.identity.administration.captcha_settings
 import app.identity.administration.consent_forms
 import app.identity.administration.custom_domains
 import app.identity.administration.handlers
+import app.identity.administration.initial_access_tokens
 import app.identity.administration.jwt_apps
 import app.identity.administration.oauth_clients
 import app.identity.administration.providers
@@ -97,6 +98,7 @@ import app.identity.programs.self_service.step_up
 import app.identity.programs.storefronts.handlers
 import app.identity.protocols.oauth.backchannel_logout
 import app.identity.protocols.oauth.handlers
+import app.identity.protocols.oauth.registration.handlers
 from app.identity.administration.resources.handlers import implement_all
 
 implement_all()

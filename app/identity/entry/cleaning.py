@@ -125,12 +125,16 @@ def _clean_table(database: Database, table: Table, tenant_id: str, cutoff: datet
     deleted = 0
     keys, is_expired = tuple(table.primary_key.columns), _is_expired(table)
     expired = select(*keys).where(table.c.tenant_id == tenant_id, is_expired).limit(BATCH)
+    if table.name == "applications":  # a use of one that is to be removed waits
+        expired = expired.with_for_update()
     while True:
         work = UnitOfWork(database, tenant_id)
         try:
             rows = work.run(expired, {table.name: cutoff}).all()
             if rows and table.name == "waiting_accounts":
                 removal.delete_orphaned_passkeys(work, [row.uid for row in rows])
+            if rows and table.name == "applications":
+                removal.delete_client_rows(work, [row.client_id for row in rows])
             if rows:
                 batch = delete(table).where(tuple_(*keys).in_([tuple(row) for row in rows]), is_expired)
                 deleted += work.run(batch, {table.name: cutoff}).rowcount

@@ -19,6 +19,7 @@ import app.identity.platform.audit
 import app.identity.platform.continuation_tokens
 import app.identity.platform.outbox.queue
 import app.identity.platform.resources.store
+import app.identity.protocols.oauth.registration.initial_access_tokens
 import app.identity.protocols.oauth.tables
 from app.identity.platform.store.tables import declare_complete, metadata
 

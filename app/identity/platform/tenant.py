@@ -45,10 +45,27 @@ class Application:
     former_secret_hash: str | None = None
     """Of the secret before the last rotation; accepted until `former_secret_until`."""
     former_secret_until: datetime | None = None
+    registered_by: str | None = None
+    """How it registered itself: open, token or document; None for an application that the tenant configured."""
+    registered_under: str | None = None
+    logo_digest: str | None = None
+    """Of the copy of its logo."""
+    expires_at: datetime | None = None
+    """When it is removed unless it is used."""
 
     @property
     def name(self) -> str:
         return self.settings.name
+
+    @property
+    def issuer_name(self) -> str:
+        """The name in the address of its issuer: its own, or that of the application at whose address it registered."""
+        return self.registered_under or self.settings.name
+
+    @property
+    def is_self_registered(self) -> bool:
+        """Whether the tenant does not vouch for it: it always asks for consent, and uses no address of the tenant's whitelist."""
+        return self.registered_by is not None
 
     def secret_hashes(self, now: datetime) -> tuple[str, ...]:
         """The digests of the secrets that it may present: the present one, and the former one for a while after a rotation."""

@@ -307,7 +307,7 @@ class _TenantPass:
         if self.declared.applications is None:
             return False
         before = len(self.run.plan.changes)
-        held = [] if is_new else changes.applications_of(self.work)
+        held = [] if is_new else changes.configured_applications(self.work)
         seen = set()
         for number, wanted in enumerate(self.declared.applications):
             found = self._match(held, wanted, (*self.path, "applications", number))

@@ -72,7 +72,7 @@ def _tenant(work: UnitOfWork, held: changes.TenantRow) -> dict[str, Any]:
         tenant["registration_form"] = form
     tenant |= {name: held.settings[name] for name in SECRETS_IN_FILE if name in held.settings}
     tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
-    tenant["applications"] = [_application(one) for one in changes.applications_of(work)]
+    tenant["applications"] = [_application(one) for one in changes.configured_applications(work)]
     if roles := roles_store.all_roles(work):
         tenant["roles"] = [{"name": role.name, "permissions": role.permissions} for role in roles]
     tenant["accounts"] = [_account(row) for row in accounts_store.accounts_from_file(work)]

@@ -43,6 +43,7 @@ class ApplicationRow:
     secret_hash: str | None
     settings: dict[str, Any]
     created_at: datetime
+    registered_by: str | None = None
 
 
 def api_secret_associated_data(tenant_id: str) -> str:
@@ -145,12 +146,19 @@ def remove(work: UnitOfWork) -> None:
 
 
 def applications_of(work: UnitOfWork) -> Sequence[ApplicationRow]:
-    """Return the tenant's applications by name."""
-    columns = (A.client_id, A.name, A.secret_hash, A.settings, A.created_at)
-    rows = work.all(select(*columns).where(A.tenant_id == work.tenant_id).order_by(A.name))
-    return [
-        ApplicationRow(row.client_id, row.name, row.secret_hash, dict(row.settings), row.created_at) for row in rows
-    ]
+    """Return the tenant's applications by name, those that registered themselves included."""
+    return [_application(row) for row in work.all(_APPLICATIONS.where(A.tenant_id == work.tenant_id).order_by(A.name))]
+
+
+def configured_applications(work: UnitOfWork) -> Sequence[ApplicationRow]:
+    """Return the applications that the tenant configured, by name."""
+    return [one for one in applications_of(work) if one.registered_by is None]
+
+
+def application_named(work: UnitOfWork, name: str) -> ApplicationRow | None:
+    """Return the application with this name, in any letter case."""
+    row = work.one(_APPLICATIONS.where(A.tenant_id == work.tenant_id, A.name == name.lower()))
+    return _application(row) if row is not None else None
 
 
 def add_application(
@@ -185,6 +193,14 @@ _COLUMNS = (
     T.tenant_id, T.name, T.api_key, T.api_secret, T.version, T.settings, T.brand, T.captcha_secret, T.is_active,
     T.service_secrets, T.named_by_file,
 )  # fmt: skip
+
+
+_APPLICATIONS = select(A.client_id, A.name, A.secret_hash, A.settings, A.created_at, A.registered_by)
+
+
+def _application(row: Any) -> ApplicationRow:
+    known = (row.client_id, row.name, row.secret_hash, dict(row.settings), row.created_at, row.registered_by)
+    return ApplicationRow(*known)
 
 
 def _tenant(row: Any) -> TenantRow:

@@ -88,7 +88,8 @@ class CachedTenantDirectory:
                 if is_profile_client
                 else store.application(work, client_id=client_id, name=name)
             )
-            if cached is not None:
+            # One that registered itself changes without a new version of the tenant.
+            if cached is not None and not cached.is_self_registered:
                 self._applications.put(key, cached)
         return cached
 

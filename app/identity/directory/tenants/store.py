@@ -65,7 +65,8 @@ def application(work: UnitOfWork, *, client_id: str | None = None, name: str | N
 
 def origins(work: UnitOfWork) -> frozenset[str]:
     """Return the web origins that the tenant's active applications registered, in the form that browsers send."""
-    rows = work.all(select(applications.c.settings).where(applications.c.tenant_id == work.tenant_id))
+    where = (applications.c.tenant_id == work.tenant_id, applications.c.registered_by.is_(None))
+    rows = work.all(select(applications.c.settings).where(*where))
     applications_settings = [ApplicationSettings.model_validate(row.settings) for row in rows]
     return frozenset(
         origin.rstrip("/").lower()
@@ -107,4 +108,14 @@ def _application(row: Row[Any] | None) -> Application | None:
     if row is None:
         return None
     settings = ApplicationSettings.model_validate(row.settings)
-    return Application(row.client_id, row.secret_hash, settings, row.former_secret_hash, row.former_secret_until)
+    return Application(
+        row.client_id,
+        row.secret_hash,
+        settings,
+        row.former_secret_hash,
+        row.former_secret_until,
+        registered_by=row.registered_by,
+        registered_under=row.registered_under,
+        logo_digest=row.logo_digest,
+        expires_at=row.expires_at,
+    )

@@ -41,8 +41,24 @@ applications = tenant_table(
     Column("former_secret_until", Instant),
     Column("settings", Json, nullable=False),
     Column("created_at", Instant, nullable=False),
+    # of applications that registered themselves: open, token or document; null for all others
+    Column("registered_by", String(20)),
+    Column("registered_from", String(64)),  # the network of an open registration
+    Column("registered_under", String(60)),  # the application whose issuer it uses
+    Column("registration_token_hash", String(64)),  # RFC 7592
+    Column("logo_digest", String(64)),  # of its row in application_logos
+    Column("refreshed_at", Instant),  # when its client-id document was read
+    Column("expires_at", Instant),  # each use moves it
+    Index("ix_applications_expiry", "tenant_id", "expires_at"),
     Index("uq_applications_name", "tenant_id", "name", unique=True),
     Index("ix_applications_client_id", "client_id"),
+)
+
+application_logos = tenant_table(  # copies, so that pages load nothing from applications that registered themselves
+    "application_logos",
+    Column("client_id", String(128), primary_key=True),
+    Column("media_type", String(40), nullable=False),
+    Column("content", LargeBinary, nullable=False),
 )
 
 signing_keys = tenant_table(

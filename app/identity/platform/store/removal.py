@@ -33,6 +33,13 @@ def delete_orphaned_passkeys(work: UnitOfWork, uids: Collection[str]) -> None:
     work.run(delete(credentials).where(columns.tenant_id == work.tenant_id, columns.uid.in_(uids), ~has_account))
 
 
+def delete_client_rows(work: UnitOfWork, client_ids: Collection[str]) -> None:
+    """Delete applications with their tokens, codes, consents and everything else that names them, except the audit log."""
+    for name, table in all_tables().items():
+        if "client_id" in table.c and name not in _EXCLUDED:
+            work.run(delete(table).where(table.c.tenant_id == work.tenant_id, table.c.client_id.in_(client_ids)))
+
+
 def delete_tenant_rows(work: UnitOfWork) -> None:
     """Delete a tenant and all its rows, the audit log included."""
     for table in sorted(all_tables().values(), key=lambda table: table.name == "tenants"):

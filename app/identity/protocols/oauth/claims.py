@@ -129,7 +129,7 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
     if client is None or "openid" not in scopes:
         raise InsufficientScope
     application_issuer = issuers.of_application(context, client)
-    if app is not None and (app.lower(), issuers.OIDC) != (client.name.lower(), application_issuer.protocol):
+    if app is not None and (app.lower(), issuers.OIDC) != (client.issuer_name.lower(), application_issuer.protocol):
         raise InvalidToken
     account = accounts.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:

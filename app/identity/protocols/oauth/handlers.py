@@ -6,6 +6,7 @@ from app.contract import oauth_authorization as authorization_contract
 from app.contract import oauth_metadata as metadata_contract
 from app.contract import oauth_tokens as contract
 from app.contract.errors_oauth import InvalidClient
+from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import (
@@ -94,6 +95,7 @@ def _client(context: Context) -> Application:
     if context.client is None:
         raise InvalidClient
     rate_limits.count_client_request(context, context.client)
+    registered_applications.touch(context, context.client)
     return context.client
 
 

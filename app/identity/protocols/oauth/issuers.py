@@ -57,7 +57,7 @@ def tenant_wide(context: Context) -> Issuer:
 
 def of_application(context: Context, client: Application) -> Issuer:
     """Return the application's own issuer."""
-    return Issuer(context.issuer, _PROTOCOLS[client.settings.protocol], client.name, context.tenant.api_key)
+    return Issuer(context.issuer, _PROTOCOLS[client.settings.protocol], client.issuer_name, context.tenant.api_key)
 
 
 def at(context: Context, client: Application) -> Issuer:
@@ -67,7 +67,7 @@ def at(context: Context, client: Application) -> Issuer:
 
 def is_issuer_of(context: Context, url: object, client: Application) -> bool:
     """Return whether tokens for this client may have this `iss`, which depends on the address where they were issued."""
-    names = (None, client.name)
+    names = (None, client.issuer_name)
     protocol, key = _PROTOCOLS[client.settings.protocol], context.tenant.api_key
     return url in {Issuer(one, protocol, name, key).url for one in context.own_addresses for name in names}
 

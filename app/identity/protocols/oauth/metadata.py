@@ -46,6 +46,7 @@ class Offer:
 
     has_open_registration: bool = False
     has_session_management: bool = False
+    has_registration: bool = False
 
 
 def document(context: Context, issuer: Issuer) -> Document:
@@ -54,6 +55,8 @@ def document(context: Context, issuer: Issuer) -> Document:
     offer = Offer(
         has_open_registration=settings.client_registration.is_open, has_session_management=settings.session_management
     )
+    registration = context.tenant.settings.client_registration
+    offer = Offer(has_open_registration=registration.is_open, has_registration=registration.mode != "closed")
     return Document(_bytes(issuer, offer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
 
 
@@ -81,6 +84,7 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "pushed_authorization_request_endpoint": issuer.client_endpoint("par"),
         "device_authorization_endpoint": issuer.client_endpoint("device"),
         "require_pushed_authorization_requests": False,
+        **({"registration_endpoint": issuer.client_endpoint("register")} if offer.has_registration else {}),
         "jwks_uri": keys.browser_endpoint("jwks"),
         "response_types_supported": _response_types(issuer, offer),
         "response_modes_supported": list(response_mode.SUPPORTED),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from app.contract.hub import PersonView, RelyingPartyView
+from app.contract.hub_models import COPIED_LOGOS
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import profile_client
@@ -27,11 +28,18 @@ def relying_party(client: Application, redirect_uri: str | None) -> RelyingParty
         name=client.display_name,
         client_id=client.client_id,
         home=home,
-        logo=_picture(settings.logo_uri),
+        logo=_logo(client),
         redirect_origin=origin,
         policy=web_address(settings.policy_uri) or None,
         terms=web_address(settings.tos_uri) or None,
     )
+
+
+def _logo(client: Application) -> str | None:
+    """Return the address of the logo: our copy of it, if the application registered itself (decisions/0223)."""
+    if client.is_self_registered:
+        return f"{COPIED_LOGOS}{client.logo_digest}" if client.logo_digest else None
+    return _picture(client.settings.logo_uri)
 
 
 def _picture(address: str | None) -> str | None:

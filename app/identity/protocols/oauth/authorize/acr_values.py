@@ -17,7 +17,9 @@ _REAUTHENTICATE = re.compile(r"[A-Za-z0-9_-]{1,40}:nist:level:1:re-auth")
 
 
 def check(request: UncheckedRequest) -> None:
-    prefer(request, request.values.get("acr_values", "").split(" "))
+    """Accept the wish of the request, or else the client's `default_acr_values` (OpenID Connect Registration section 2)."""
+    text = request.values.get("acr_values")
+    prefer(request, text.split(" ") if text is not None else request.client.settings.default_acr_values)
 
 
 def prefer(request: UncheckedRequest, requested: Sequence[str]) -> None:

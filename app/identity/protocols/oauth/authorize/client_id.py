@@ -17,7 +17,7 @@ def check(request: UncheckedRequest) -> None:
     issuer = issuers.of_application(request.context, client)
     if request.app is None:
         request.issuer = issuers.tenant_wide(request.context)
-    elif (client.name.lower(), issuer.protocol) == (request.app.lower(), request.protocol):
+    elif (client.issuer_name.lower(), issuer.protocol) == (request.app.lower(), request.protocol):
         request.issuer = issuer
     else:
         del request.client

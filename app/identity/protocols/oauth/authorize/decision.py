@@ -18,6 +18,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import own_invitations, self_service
 from app.identity.directory.organizations.organization import Membership
+from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import codes, consents, session_state, views
@@ -224,7 +225,7 @@ class Decision:
         """Whether the application may not go on without consent: offline access needs it (OpenID Connect Core section 11)."""
         settings = self.client.settings
         is_asked_offline = settings.refresh_tokens == OFFLINE and OFFLINE in self.request.scope
-        return settings.require_consent or is_asked_offline
+        return settings.require_consent or self.client.is_self_registered or is_asked_offline
 
     def _has_consent(self, session: BrowserSession) -> bool:
         return consents.covers(self.context, session.uid, self.client.client_id, self.request.agreed)
@@ -261,6 +262,8 @@ class Decision:
             return Next(step=Step.START_AGAIN, relying_party=self._relying_party)
         sessions.touch(self.context, session)
         sessions.add_relying_party(self.context, session, self.client.client_id, request.issuer)
+        registered_applications.touch(self.context, self.client)
+        sessions.add_relying_party(self.context, session, self.client.client_id)
         facts = request.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_IN_CODE)
         facts.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
         facts |= {"acr": acr} if acr is not None else {}

@@ -27,7 +27,8 @@ def check(request: UncheckedRequest) -> None:
 
 def is_registered(context: Context, client: Application, uri: str) -> bool:
     """Return whether responses for the client may go to the URI."""
-    registered = client.settings.redirect_uris or context.tenant.settings.url_whitelist
+    whitelist = () if client.is_self_registered else context.tenant.settings.url_whitelist
+    registered = client.settings.redirect_uris or whitelist
     return "#" not in uri and (uri in registered or _is_loopback(client, uri))
 
 

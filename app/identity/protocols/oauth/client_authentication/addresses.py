@@ -5,12 +5,12 @@ from app.kit.reading import RawRequest
 
 
 def is_addressed_by(client: Application, raw: RawRequest) -> bool:
-    """Return whether the address belongs to the client: its name and its protocol, or the tenant-wide address."""
+    """Return whether the address belongs to the client: its issuer and its protocol, or the tenant-wide address."""
     app = raw.parameters.get("app")
     if app is None:
         return True
     protocol = "oauth" if "/oauth/" in raw.path.lower() else "openid"
-    return client.name.lower() == app.lower() and client.settings.protocol == protocol
+    return client.issuer_name.lower() == app.lower() and client.settings.protocol == protocol
 
 
 def is_tenant_wide(raw: RawRequest) -> bool:

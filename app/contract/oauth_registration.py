@@ -1,0 +1,86 @@
+"""Registration of applications by themselves (RFC 7591, RFC 7592; federation.md sections 2 and 3)."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import ConfigDict
+
+from app.contract import errors_oauth as oauth
+from app.contract.auth import Host
+from app.contract.error_groups import REGISTRATION
+from app.contract.oauth_tokens import OAuthWire, as_named
+from app.contract.operations import operation
+from app.kit.operation import Accept
+from app.kit.wire import From, NoContent
+
+METADATA_ERRORS = (
+    oauth.InvalidRedirectUri,
+    oauth.InvalidSoftwareStatement,
+    oauth.UnapprovedSoftwareStatement,
+    oauth.RegistrationClosed,
+    oauth.InvalidToken,
+)
+
+
+class RegistrationRequest(OAuthWire):
+    """Client metadata (RFC 7591 section 2, OpenID Connect Registration section 2). Members that are not known are ignored."""
+
+    model_config = ConfigDict(alias_generator=as_named, extra="allow")
+
+    app: Annotated[str | None, From.PATH] = None
+
+
+class RegistrationAddress(OAuthWire):
+    """A registration: its client id is in the address that the registration returned."""
+
+    registration: Annotated[str, From.PATH]
+
+
+class RegistrationChange(RegistrationAddress):
+    """The whole client metadata, which replaces the present one (RFC 7592 section 2.2)."""
+
+    model_config = ConfigDict(alias_generator=as_named, extra="allow")
+
+
+class RegistrationResponse(OAuthWire):
+    """A registration with all of its metadata (RFC 7591 section 3.2.1). The secret and the registration access token are in
+    the response that issues them alone."""
+
+    model_config = ConfigDict(alias_generator=as_named, extra="allow")
+
+    client_id: str
+    client_secret: str | None = None
+    client_id_issued_at: int
+    client_secret_expires_at: int | None = None  # 0: never; present if a secret was issued
+    registration_access_token: str | None = None
+    registration_client_uri: str
+
+
+class NewRegistrationResponse(RegistrationResponse):
+    """A new registration."""
+
+    http_status: ClassVar[int] = 201
+
+
+register = operation(
+    "oauth_registration.register", "POST /api/oidc/register", RegistrationRequest, NewRegistrationResponse, error_profile=REGISTRATION,
+    on=Host.TENANT, cors=True, also=("/api/oidc/{app}/register", "/api/oauth/{app}/register"), accepts=Accept.JSON,
+    errors=(*METADATA_ERRORS, oauth.UnknownApplication), summary="Register an application (RFC 7591).",
+)  # fmt: skip
+
+read = operation(
+    "oauth_registration.read", "GET /api/oidc/register/{registration}", RegistrationAddress, RegistrationResponse,
+    error_profile=REGISTRATION, on=Host.TENANT, cors=True, errors=(oauth.InvalidToken,),
+    summary="Read the registration of an application, with its registration access token (RFC 7592).",
+)  # fmt: skip
+
+replace = operation(
+    "oauth_registration.replace", "PUT /api/oidc/register/{registration}", RegistrationChange, RegistrationResponse,
+    error_profile=REGISTRATION, on=Host.TENANT, cors=True, accepts=Accept.JSON, errors=METADATA_ERRORS,
+    summary="Replace the metadata of an application, which gets another registration access token (RFC 7592).",
+)  # fmt: skip
+
+remove = operation(
+    "oauth_registration.remove", "DELETE /api/oidc/register/{registration}", RegistrationAddress, NoContent,
+    error_profile=REGISTRATION, on=Host.TENANT, cors=True, answers=(), errors=(oauth.InvalidToken,),
+    summary="Delete an application with its tokens and consents (RFC 7592).",
+)  # fmt: skip

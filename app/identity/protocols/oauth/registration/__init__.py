@@ -1,0 +1,1 @@
+"""Applications that register themselves (RFC 7591, RFC 7592)."""

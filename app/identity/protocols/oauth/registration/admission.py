@@ -1,0 +1,79 @@
+"""Who may register an application: anyone, or who has an initial access token (RFC 7591 section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from app.contract.errors_oauth import InvalidToken, RegistrationClosed
+from app.identity.directory.tenants import changes, registered_applications
+from app.identity.directory.tenants.registered_applications import OPEN, TOKEN
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import rate_limits
+from app.identity.protocols.oauth.registration import initial_access_tokens
+from app.kit.limits import Rate
+
+_REFUSED: Final = "registration"
+"""Stands for the client in the limits of refusals: nobody knows the client yet."""
+
+
+@dataclass(frozen=True)
+class Admission:
+    """A request that may register an application, unless it loses a race for the last one."""
+
+    registered_by: str
+    token: str = ""
+    network: str | None = None
+
+
+def admit(context: Context) -> Admission:
+    """Check the request before its metadata are read and addresses in them are fetched.
+
+    Raises:
+        RegistrationClosed: the tenant lets nobody register applications.
+        InvalidToken: the initial access token is missing, or not usable any more.
+        SlowDown: too many registrations of this network, or too many wrong tokens.
+    """
+    settings, token = context.tenant.settings.client_registration, context.raw.bearer()
+    if settings.mode == "closed":
+        raise RegistrationClosed
+    if token is None:
+        if not settings.is_open:
+            raise InvalidToken("Send an initial access token.")
+        if hourly := context.tenant.settings.limits.register_clients_per_hour_per_address:
+            rate_limits.spend(context, "oauth.register", Rate(hourly, 3_600), context.network)
+        return Admission(OPEN, network=context.network)
+    rate_limits.check_refusals(context, _REFUSED)
+    if not initial_access_tokens.is_usable(context.work, token, context.now):
+        rate_limits.count_refusal(context, _REFUSED)
+        raise InvalidToken("The initial access token is not valid.")
+    return Admission(TOKEN, token)
+
+
+def settle(context: Context, admission: Admission) -> dict[str, Any]:
+    """Spend the token or check the bounds, and return the marks of the new registration; the tenant is locked for that.
+
+    Raises:
+        RegistrationClosed: there are as many registrations as the tenant allows, in all or from this network.
+        InvalidToken: concurrent requests have used the token up.
+    """
+    settings = context.tenant.settings.client_registration
+    context.work.begin()
+    changes.lock(context.work)
+    name = None
+    if admission.registered_by == TOKEN:
+        name = initial_access_tokens.spend(context.work, admission.token, context.now)
+        if name is None:
+            raise InvalidToken("The initial access token is not valid.")
+    elif registered_applications.count(context.work, network=admission.network) >= (
+        settings.max_applications_per_address
+    ):
+        raise RegistrationClosed("Too many applications were registered from this network.")
+    if registered_applications.count(context.work) >= settings.max_applications:
+        raise RegistrationClosed("No more applications can register here.")
+    return {
+        "registered_by": admission.registered_by,
+        "registered_from": admission.network,
+        "expires_at": context.now + timedelta(days=settings.unused_days),
+    }

@@ -1,0 +1,115 @@
+"""Reads client metadata into an application's settings, and writes them as metadata again (RFC 7591 section 2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from app.contract.client_metadata import MEMBERS
+from app.contract.configuration import ApplicationSettings
+from app.contract.errors_oauth import InvalidClientMetadata, InvalidRedirectUri
+from app.contract.tenant_file import DEVICE_GRANT, ApplicationFile
+from app.identity.protocols.oauth.registration import redirect_uris
+from app.kit.errors import OAuthError
+from app.kit.web_addresses import is_web_address
+
+GRANTS: Final = ("authorization_code", "refresh_token", DEVICE_GRANT, "implicit")
+"""Grants in which a person consents. An application gets no others by itself: no password, no token of its own."""
+SCOPES: Final = ("openid", "profile", "email", "phone", "address", "offline_access")
+"""Scopes that an application gets by itself: none of the tenant's, and none of our interface."""
+_MOST_BYTES: Final = 60_000
+_LONGEST: Final = 2_000
+_LINKS: Final = ("client_uri", "logo_uri", "policy_uri", "tos_uri")
+_JOINERS: Final = "\u200c\u200d"
+"""Invisible letters that Persian and Indian scripts need."""
+_GRANT_OF: Final = {"code": "authorization_code", "id_token": "implicit", "token": "implicit"}
+
+
+def read(
+    members: Mapping[str, Any], *, name: str, protocol: str = "openid", allows_http: bool = False
+) -> ApplicationSettings:
+    """Return the settings of an application that registers itself.
+
+    Raises:
+        InvalidRedirectUri: a redirect URI is malformed or not allowed.
+        InvalidClientMetadata: another member is.
+    """
+    given = {one: members[one] for one in MEMBERS if members.get(one) is not None}
+    if len(json.dumps(given)) > _MOST_BYTES:
+        raise InvalidClientMetadata(f"Expected at most {_MOST_BYTES} bytes of metadata.")
+    uris = given.get("redirect_uris", [])
+    kind = given.setdefault("application_type", redirect_uris.default_type(uris) if _is_list_of_text(uris) else "web")
+    if kind not in ("web", "native"):
+        raise InvalidClientMetadata("application_type: expected web or native.")
+    given["redirect_uris"] = redirect_uris.check(uris, kind, allows_http=allows_http)
+    _complete(given, protocol)
+    _check_texts(given, allows_http=allows_http)
+    logo = given.pop("logo_uri", None)  # pages show a copy, so it may be where no browser could load it
+    try:
+        checked = ApplicationFile.model_validate(
+            {**given, "name": name, "protocol": protocol, "require_consent": True}, strict=False
+        )
+    except ValidationError as problem:
+        raise _refusal(problem) from None
+    settings = checked.settings()
+    return settings.model_copy(update={"logo_uri": logo}) if logo is not None else settings
+
+
+def write(settings: ApplicationSettings) -> dict[str, Any]:
+    """Return the metadata as registered (RFC 7591 section 3.2.1); members without a value are omitted."""
+    held = settings.model_dump(mode="json")
+    return {name: held[name] for name in MEMBERS if held.get(name) not in (None, [], {})}
+
+
+def _complete(given: dict[str, Any], protocol: str) -> None:
+    """Add the defaults and what the members imply (RFC 7591 sections 2 and 2.1).
+
+    Grants and response types are made to agree; scopes that an application cannot have are left out, as the section on
+    substituted values allows (RFC 7591 section 3.2.1).
+    """
+    for name in ("grant_types", "response_types"):
+        if name in given and not (_is_list_of_text(given[name]) and 0 < len(given[name]) <= len(_GRANT_OF) * 4):
+            raise InvalidClientMetadata(f"{name}: expected a list.")
+    types = given.get("response_types")
+    if "grant_types" not in given:
+        implied = [_GRANT_OF[part] for one in types or ("code",) for part in one.split() if part in _GRANT_OF]
+        given["grant_types"] = list(dict.fromkeys(implied)) or ["authorization_code"]
+    if types is None:
+        given["response_types"] = ["code"] if "authorization_code" in given["grant_types"] else []
+    if unserved := [one for one in given["grant_types"] if one not in GRANTS]:
+        raise InvalidClientMetadata(f"grant_types: expected {', '.join(GRANTS)}; found {unserved[0][:100]}.")
+    given.setdefault("token_endpoint_auth_method", "client_secret_basic")
+    scope = given.get("scope", " ".join(SCOPES))
+    if not isinstance(scope, str):
+        raise InvalidClientMetadata("scope: expected a text with spaces between the scopes.")
+    wanted = {"openid", *scope.split()} if protocol == "openid" else set(scope.split()) - {"openid"}
+    given["scope"] = " ".join(one for one in SCOPES if one in wanted)
+
+
+def _check_texts(given: Mapping[str, Any], *, allows_http: bool) -> None:
+    title = given.get("client_name", "-")
+    is_shown = isinstance(title, str) and all(one.isprintable() or one in _JOINERS for one in title)
+    if not is_shown or not 0 < len(title.strip()) <= 100:
+        raise InvalidClientMetadata("client_name: expected a text of 1 to 100 visible characters.")
+    for name in _LINKS:
+        address = given.get(name, "https://")
+        is_https = isinstance(address, str) and address.startswith(("https://", *(("http://",) if allows_http else ())))
+        if not is_https or len(address) > _LONGEST or (name in given and not is_web_address(address)):
+            raise InvalidClientMetadata(f"{name}: expected an https address of at most {_LONGEST} characters.")
+
+
+def _is_list_of_text(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _refusal(problem: ValidationError) -> OAuthError:
+    """Return the OAuth error of a member that the settings refuse; the sentence names the member."""
+    first = problem.errors(include_url=False, include_input=False)[0]
+    sentence = str(first["msg"]).removeprefix("Value error, ")
+    where = ".".join(map(str, first["loc"]))
+    text = f"{where}: expected {sentence}" if where else sentence.replace(": ", ": expected ", 1)
+    kind = InvalidRedirectUri if text.startswith("redirect_uris") else InvalidClientMetadata
+    return kind(f"{text[:400]}.")

@@ -1,0 +1,70 @@
+"""What a registration names by address: its keys, its sector and its logo. All are fetched before the registration is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.contract.configuration import ApplicationSettings
+from app.contract.connections import is_provider_address
+from app.contract.errors_oauth import InvalidClientMetadata
+from app.identity.directory.tenants.registered_applications import Logo
+from app.identity.platform import outbound
+from app.identity.platform.context import Context
+from app.identity.platform.outbound import ProviderUnavailable
+from app.kit import randomness
+
+_SECTOR: Final = "sector_identifier_uri"
+_LOGO_TYPES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+)
+_MAX_LOGO_BYTES: Final = 100_000
+
+
+def check(context: Context, members: Mapping[str, Any], settings: ApplicationSettings) -> Logo | None:
+    """Check the keys and the sector, and return a copy of the logo; the database connection is returned meanwhile.
+
+    Raises:
+        InvalidClientMetadata: `jwks_uri` has no keys, or `sector_identifier_uri` does not list the redirect URIs.
+    """
+    context.work.release_connection()
+    if settings.jwks_uri is not None:
+        try:
+            context.services.provider_metadata.keys(settings.jwks_uri, None)
+        except ProviderUnavailable:
+            raise InvalidClientMetadata("jwks_uri: expected an address with a JWK set.") from None
+    if members.get(_SECTOR) is not None:
+        _check_sector(context, members[_SECTOR], settings)
+    return _logo(context, settings.logo_uri)
+
+
+def _check_sector(context: Context, address: object, settings: ApplicationSettings) -> None:
+    """Check that the document has every redirect URI (OpenID Connect Registration section 5)."""
+    if not isinstance(address, str) or not is_provider_address(address):
+        raise InvalidClientMetadata(f"{_SECTOR}: expected an https address.")
+    try:
+        listed = outbound.get_json(context.services.provider_metadata.resolver, address)
+    except ProviderUnavailable:
+        raise InvalidClientMetadata(f"{_SECTOR}: expected an address with a JSON array.") from None
+    if not isinstance(listed, list) or any(uri not in listed for uri in settings.redirect_uris):
+        raise InvalidClientMetadata(f"{_SECTOR}: expected an array with every one of redirect_uris.")
+
+
+def _logo(context: Context, address: str | None) -> Logo | None:
+    """Return a copy of the logo; None if it cannot be fetched, is large, or is no image that runs no script."""
+    if address is None or not address.startswith(("https://", "http://")):
+        return None
+    try:
+        content = outbound.get_content(
+            context.services.provider_metadata.resolver, address, "image/png, image/jpeg, image/gif, image/webp"
+        )
+    except ProviderUnavailable:
+        return None
+    media_type = next((kind for start, kind in _LOGO_TYPES if content.startswith(start)), "")
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        media_type = "image/webp"
+    if not media_type or len(content) > _MAX_LOGO_BYTES:
+        return None
+    return Logo(media_type, content, randomness.digest(content.hex()))

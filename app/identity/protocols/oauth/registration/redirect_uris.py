@@ -1,0 +1,83 @@
+"""redirect_uris of a registration, by its application_type (OpenID Connect Registration section 2, RFC 8252 section 7).
+
+A web application has https addresses; a native one has addresses of this device, a scheme of its own or https addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import ip_address
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import TypeAdapter, ValidationError
+
+from app.contract.errors_oauth import InvalidRedirectUri
+from app.contract.tenant_file import RedirectUri
+from app.kit.proxies import is_local
+
+MOST: Final = 20
+_WEB: Final = ("https", "http")
+_OF_OTHERS: Final = frozenset({"about", "ftp", "intent", "mailto", "sms", "tel", "ws", "wss"})
+"""Schemes that belong to no application."""
+_URI: Final = TypeAdapter[str](RedirectUri)
+
+ApplicationType = Literal["web", "native"]
+
+
+def default_type(uris: Sequence[str]) -> ApplicationType:
+    """Return the type of an application that states none: native if it has no web address.
+
+    The specification's default is web, but native applications that know only RFC 7591 state no type (decisions/0222).
+    """
+    return "native" if uris and all(_is_loopback(uri) or not _is_web(uri) for uri in uris) else "web"
+
+
+def check(uris: object, application_type: str, *, allows_http: bool) -> list[str]:
+    """Return the addresses. `allows_http`: in development, a web application may be on this machine.
+
+    Raises:
+        InvalidRedirectUri: not a list of different addresses, or one that the type does not allow.
+    """
+    if not isinstance(uris, list) or len(uris) > MOST or len(set(map(str, uris))) < len(uris):
+        raise InvalidRedirectUri(f"redirect_uris: expected a list of at most {MOST} different addresses.")
+    for uri in uris:
+        if problem := _problem(uri, application_type, allows_http=allows_http):
+            raise InvalidRedirectUri(f"redirect_uris: expected {problem}; found {str(uri)[:200]!r}.")
+    return uris
+
+
+def _problem(uri: object, application_type: str, *, allows_http: bool) -> str:
+    try:
+        uri = _URI.validate_python(uri, strict=True)
+    except ValidationError as problem:
+        return str(problem.errors()[0]["msg"]).removeprefix("Value error, ")
+    if _parts(uri)[0] in _OF_OTHERS:
+        return "another scheme"
+    if application_type == "native":
+        return "" if _is_loopback(uri) or _parts(uri)[0] != "http" else "an https address, or one of this device"
+    if _is_web(uri) and not _is_loopback(uri):
+        return "" if _parts(uri)[0] == "https" else "an https address"
+    return "" if allows_http and _is_loopback(uri) else "an https address, because application_type is web"
+
+
+def _is_web(uri: str) -> bool:
+    return _parts(uri)[0] in _WEB
+
+
+def _is_loopback(uri: str) -> bool:
+    scheme, host = _parts(uri)
+    try:
+        is_own = ip_address(host).is_loopback
+    except ValueError:
+        is_own = is_local(host)
+    return scheme in _WEB and is_own
+
+
+def _parts(uri: str) -> tuple[str, str]:
+    """Return the scheme and the host of an address that nobody has checked."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return "", ""
+    return parts.scheme.lower(), parts.hostname or ""

@@ -1,0 +1,152 @@
+"""Registers applications (RFC 7591), and lets them read, replace and delete their registration (RFC 7592)."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.contract.errors_oauth import InvalidClientMetadata, InvalidToken, UnknownApplication
+from app.contract.oauth_registration import NewRegistrationResponse, RegistrationResponse
+from app.identity.directory.tenants import registered_applications as store
+from app.identity.directory.tenants.registered_applications import DOCUMENT, Registered
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import issuers, rate_limits
+from app.identity.protocols.oauth.registration import admission, client_metadata, fetched, software_statements
+from app.kit import randomness
+
+_DUMMY_HASH: Final = randomness.digest(
+    randomness.token()
+)  # compared for an unknown client, so that timing reveals nothing
+_NEVER: Final = 0  # client_secret_expires_at
+_MAX_ID_LENGTH: Final = 128
+
+
+def register(context: Context, app: str | None, members: Mapping[str, Any]) -> NewRegistrationResponse:
+    """Register an application at the tenant's issuer, or at that of the application in the address (RFC 7591 section 3.1).
+
+    Raises:
+        UnknownApplication: the address names no application.
+        RegistrationClosed, InvalidToken, SlowDown: the caller may not register.
+        InvalidRedirectUri, InvalidClientMetadata, InvalidSoftwareStatement, UnapprovedSoftwareStatement: the metadata are refused.
+    """
+    protocol, under = _issuer_of(context, app)
+    admitted = admission.admit(context)
+    stated = software_statements.apply(context, members)
+    name = f"app-{randomness.hexadecimal(20)}"
+    settings = client_metadata.read(stated, name=name, protocol=protocol, allows_http=allows_http(context))
+    logo = fetched.check(context, stated, settings)
+    marks = admission.settle(context, admitted)
+    client_id, token = randomness.guid(), randomness.token()
+    secret = None if settings.is_public else randomness.token()
+    marks |= {"registered_under": under, "registration_token_hash": randomness.digest(token)}
+    store.add(context.work, client_id, randomness.digest(secret) if secret else None, settings, context.now, **marks)
+    store.set_logo(context.work, client_id, logo)
+    context.audit.record("application.registered", client_id=client_id, by=admitted.registered_by)
+    return NewRegistrationResponse(
+        **_members(context, client_id, int(context.now.timestamp()), secret, token), **client_metadata.write(settings)
+    )
+
+
+def read(context: Context, client_id: str) -> RegistrationResponse:
+    """Return a registration without its secrets, of which only digests are stored. Raises InvalidToken, SlowDown."""
+    held = _authenticate(context, client_id)
+    return RegistrationResponse(
+        **_members(context, client_id, int(held.created_at.timestamp())), **client_metadata.write(held.settings)
+    )
+
+
+def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> RegistrationResponse:
+    """Replace the metadata; the registration access token is replaced too (RFC 7592 section 2.2).
+
+    Members that are omitted get their defaults. An application that becomes confidential gets a secret.
+
+    Raises:
+        InvalidToken, SlowDown: the caller is not the application.
+        InvalidClientMetadata and others: as for `register`; also for another client_id or client_secret.
+    """
+    held = _authenticate(context, client_id)
+    if members.get("client_id") != client_id:
+        raise InvalidClientMetadata("client_id: expected the one of this registration.")
+    secret = members.get("client_secret")
+    if secret is not None and not (isinstance(secret, str) and _is(secret, held.secret_hash)):
+        raise InvalidClientMetadata(
+            "client_secret: expected the issued one; an application does not choose its secret."
+        )
+    stated = software_statements.apply(context, members)
+    before = held.settings
+    settings = client_metadata.read(
+        stated, name=before.name, protocol=before.protocol, allows_http=allows_http(context)
+    )
+    logo = fetched.check(context, stated, settings)
+    context.work.begin()
+    token, held = randomness.token(), _authenticate(context, client_id)  # nobody replaced it meanwhile
+    new_secret = None if settings.is_public or held.secret_hash else randomness.token()
+    digest = None if settings.is_public else held.secret_hash or randomness.digest(new_secret or "")
+    if not store.replace(context.work, held, settings, secret_hash=digest, token_hash=randomness.digest(token)):
+        raise InvalidToken
+    store.set_logo(context.work, client_id, logo)
+    context.audit.record("application.registration_changed", client_id=client_id)
+    return RegistrationResponse(
+        **_members(context, client_id, int(held.created_at.timestamp()), new_secret, token),
+        **client_metadata.write(settings),
+    )
+
+
+def remove(context: Context, client_id: str) -> None:
+    """Delete an application with its tokens and consents (RFC 7592 section 2.3). Raises InvalidToken, SlowDown."""
+    _authenticate(context, client_id)
+    store.remove(context.work, client_id)
+    context.audit.record("application.unregistered", client_id=client_id)
+
+
+def allows_http(context: Context) -> bool:
+    """Return whether this is a development installation, whose own addresses are http."""
+    return context.services.settings.public_scheme == "http"
+
+
+def _issuer_of(context: Context, app: str | None) -> tuple[str, str | None]:
+    """Return the protocol of the address, and the name of the application that it names. Raises UnknownApplication."""
+    if app is None:
+        return "openid", None
+    client = context.application(name=app)
+    protocol = "oauth" if "/oauth/" in context.raw.path.lower() else "openid"
+    if client is None or not client.settings.is_active or client.settings.protocol != protocol:
+        raise UnknownApplication
+    if client.is_self_registered:
+        raise UnknownApplication
+    return protocol, client.name
+
+
+def _authenticate(context: Context, client_id: str) -> Registered:
+    """Return the registration whose registration access token is sent (RFC 7592 section 2).
+
+    An unknown client, another client's token and no token get the same answer in the same time.
+    """
+    if len(client_id) > _MAX_ID_LENGTH:
+        raise InvalidToken
+    rate_limits.check_refusals(context, client_id)
+    held, token = store.find(context.work, client_id), context.raw.bearer()
+    is_right = _is(token or "", held.token_hash if held is not None else None)
+    if held is None or not is_right or held.registered_by == DOCUMENT:
+        rate_limits.count_refusal(context, client_id)
+        raise InvalidToken("The registration access token is not valid.")
+    return held
+
+
+def _is(secret: str, expected: str | None) -> bool:
+    matches = hmac.compare_digest(randomness.digest(secret).encode(), (expected or _DUMMY_HASH).encode())
+    return matches and expected is not None
+
+
+def _members(
+    context: Context, client_id: str, issued_at: int, secret: str | None = None, token: str | None = None
+) -> dict[str, Any]:
+    return {
+        "client_id": client_id,
+        "client_id_issued_at": issued_at,
+        "client_secret": secret,
+        "client_secret_expires_at": _NEVER if secret is not None else None,
+        "registration_access_token": token,
+        "registration_client_uri": f"{issuers.tenant_wide(context).client_endpoint('register')}/{client_id}",
+    }

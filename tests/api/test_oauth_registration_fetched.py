@@ -1,0 +1,121 @@
+"""What a registration names by address (OpenID Connect Registration section 5), and software statements (RFC 7591 section 2.3)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.oauth_world import NewWorld
+from tests.support.registrations import CALLBACK, METADATA, Registrar, error_of
+from tests.support.relying_party import RelyingParty
+from tests.support.signed_requests import Signer, part
+from tests.support.upstream import FakeProvider, key
+
+OPEN = {"client_registration": {"mode": "open"}}
+
+
+@pytest.fixture
+def registrar(new_world: NewWorld) -> Registrar:
+    return Registrar(new_world(**OPEN))
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
+JSON_TYPE, PNG_TYPE = {"Content-Type": "application/json"}, {"Content-Type": "image/png"}
+
+
+class TestFetched:
+    """What a registration names by address is fetched before it is stored (OpenID Connect Registration section 5)."""
+
+    def test_keys_at_an_address_must_exist(self, registrar: Registrar, fake_provider: FakeProvider) -> None:
+        address = f"{fake_provider.url}/keys"
+        assert registrar.registered(jwks_uri=address)["jwks_uri"] == address
+        answer = registrar.register({**METADATA, "jwks_uri": f"{fake_provider.url}/nothing"})
+        assert error_of(answer) == (400, "invalid_client_metadata")
+        fake_provider.answers["/large"] = (200, JSON_TYPE, b'{"keys": [' + b" " * 300_000 + b"]}")
+        assert error_of(registrar.register({**METADATA, "jwks_uri": f"{fake_provider.url}/large"}))[0] == 400
+
+    @pytest.mark.parametrize(
+        ("content", "is_good"),
+        [
+            ([CALLBACK, "https://other.example/"], True),
+            (["https://other.example/"], False),
+            ({"redirect_uris": [CALLBACK]}, False),
+            (CALLBACK, False),
+        ],
+    )
+    def test_sector_lists_every_redirect_uri(
+        self, registrar: Registrar, fake_provider: FakeProvider, content: Any, is_good: bool
+    ) -> None:
+        fake_provider.answers["/sector.json"] = (200, JSON_TYPE, json.dumps(content).encode())
+        answer = registrar.register({**METADATA, "sector_identifier_uri": f"{fake_provider.url}/sector.json"})
+        assert answer.status_code == (201 if is_good else 400)
+
+    def test_redirect_of_a_fetched_address_is_not_followed(
+        self, registrar: Registrar, fake_provider: FakeProvider
+    ) -> None:
+        fake_provider.answers["/sector.json"] = (302, {"Location": f"{fake_provider.url}/keys"}, b"")
+        answer = registrar.register({**METADATA, "sector_identifier_uri": f"{fake_provider.url}/sector.json"})
+        assert error_of(answer) == (400, "invalid_client_metadata")
+
+    @pytest.mark.parametrize(
+        ("content", "is_copied"),
+        [(PNG, True), (b"<svg onload='alert(1)'>", False), (PNG + b"x" * 100_001, False), (b"", False)],
+    )
+    def test_logo_is_copied_if_it_is_a_small_picture(
+        self, registrar: Registrar, fake_provider: FakeProvider, content: bytes, is_copied: bool
+    ) -> None:
+        fake_provider.answers["/logo"] = (200, PNG_TYPE, content)
+        made = registrar.registered(logo_uri=f"{fake_provider.url}/logo")
+        step = registrar.world.browser().authorize(registrar.relying_party(made).authorization_parameters())
+        shown = step.relying_party.logo if step.relying_party else None
+        assert made["logo_uri"] == f"{fake_provider.url}/logo"
+        assert (shown is not None) is is_copied
+        assert shown is None or shown.startswith("/application-logo/"), "pages load nothing from the application"
+
+
+class TestSoftwareStatements:
+    """RFC 7591 section 2.3."""
+
+    ISSUER = "https://software.example"
+
+    @pytest.fixture
+    def trusting(self, new_world: NewWorld, fake_provider: FakeProvider) -> Registrar:
+        trusted = {self.ISSUER: f"{fake_provider.url}/keys"}
+        return Registrar(new_world(client_registration={"mode": "open", "software_statement_issuers": trusted}))
+
+    def statement(self, registrar: Registrar, header: dict[str, Any] | None = None, **claims: Any) -> str:
+        stated = {"iss": self.ISSUER, "software_id": "calendar", "client_name": "Signed Calendar", **claims}
+        unsigned = RelyingParty(registrar.world.services, registrar.world.wsgi, "", "", "", "")
+        nothing = dict.fromkeys((*unsigned.authorization_parameters(), "iss", "aud", "iat", "nbf", "exp"))
+        signer = Signer(unsigned, "RS256", key(1), header or {})
+        return signer.request_object(**{**nothing, **stated})
+
+    def test_signed_claims_override_members(self, trusting: Registrar) -> None:
+        made = trusting.registered(software_statement=self.statement(trusting), software_id="other")
+        assert (made["software_id"], made["client_name"]) == ("calendar", "Signed Calendar")
+
+    def test_unknown_issuer_is_not_approved(self, trusting: Registrar, registrar: Registrar) -> None:
+        statement = self.statement(trusting)
+        other = self.statement(trusting, iss="https://evil.example")
+        for who, text in ((registrar, statement), (trusting, other)):
+            answer = who.register({**METADATA, "software_statement": text})
+            assert error_of(answer) == (400, "unapproved_software_statement")
+
+    @pytest.mark.parametrize("changed", ["signature", "claims", "alg", "crit", "expired", "early", "no jwt", "number"])
+    def test_wrong_statement_is_refused(self, trusting: Registrar, changed: str) -> None:
+        now, text = trusting.world.services.clock.now().timestamp(), self.statement(trusting)
+        head, body, signature = text.split(".")
+        wrong: dict[str, Any] = {
+            "signature": f"{head}.{body}.{signature[:-8]}AAAAAAAA",
+            "claims": f"{head}.{part({'iss': self.ISSUER, 'client_name': 'Other'})}.{signature}",
+            "alg": f"{part({'alg': 'none'})}.{body}.",
+            "crit": self.statement(trusting, {"crit": ["x"], "x": 1}),
+            "expired": self.statement(trusting, exp=now - 3_600),
+            "early": self.statement(trusting, nbf=now + 3_600),
+            "no jwt": "statement",
+            "number": 7,
+        }
+        answer = trusting.register({**METADATA, "software_statement": wrong[changed]})
+        assert error_of(answer) == (400, "invalid_software_statement")
