@@ -4,7 +4,7 @@ from typing import Final
 
 from app.contract.tenant_file import ApplicationFile
 
-_STANDARD: Final = (
+_STANDARD: Final[tuple[str, ...]] = (
     # RFC 7591 section 2
     "redirect_uris", "token_endpoint_auth_method", "grant_types", "response_types", "client_name", "client_uri", "logo_uri", "scope",
     "contacts", "tos_uri", "policy_uri", "jwks_uri", "jwks", "software_id", "software_version",
@@ -23,5 +23,5 @@ _STANDARD: Final = (
 )  # fmt: skip
 """Names in the registry of client metadata (RFC 7591 section 4.1). An application's setting with one of them is served by its name."""
 
-MEMBERS: Final = tuple(name for name in _STANDARD if name in ApplicationFile.model_fields)
+MEMBERS: Final[tuple[str, ...]] = tuple(name for name in _STANDARD if name in ApplicationFile.model_fields)
 """What a registration may state. All other members are ignored (RFC 7591 section 2)."""

@@ -37,7 +37,7 @@ def read(
         InvalidRedirectUri: a redirect URI is malformed or not allowed.
         InvalidClientMetadata: another member is.
     """
-    given = {one: members[one] for one in MEMBERS if members.get(one) is not None}
+    given: dict[str, Any] = {one: members[one] for one in MEMBERS if members.get(one) is not None}
     if len(json.dumps(given)) > _MOST_BYTES:
         raise InvalidClientMetadata(f"Expected at most {_MOST_BYTES} bytes of metadata.")
     uris = given.get("redirect_uris", [])
