@@ -52,7 +52,7 @@ def test_registration_is_read_without_its_secrets(registrar: Registrar) -> None:
     assert answer.json == {name: value for name, value in made.items() if name not in secrets}
 
 
-def test_replacement_rotates_the_token_and_resets_omitted_members(registrar: Registrar) -> None:
+def test_replacement_rotates_the_token_and_resets_the_rest(registrar: Registrar) -> None:
     made = registrar.registered(contacts=["dev@calendar.example"], client_uri="https://calendar.example/", **POST)
     body = {
         "client_id": made["client_id"],
