@@ -53,10 +53,10 @@ def document(context: Context, issuer: Issuer) -> Document:
     """Return the issuer's metadata; one document serves both standards, because their members do not collide."""
     settings = context.tenant.settings
     offer = Offer(
-        has_open_registration=settings.client_registration.is_open, has_session_management=settings.session_management
+        has_open_registration=settings.client_registration.is_open,
+        has_session_management=settings.session_management,
+        has_registration=settings.client_registration.mode != "closed",
     )
-    registration = context.tenant.settings.client_registration
-    offer = Offer(has_open_registration=registration.is_open, has_registration=registration.mode != "closed")
     return Document(_bytes(issuer, offer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
 
 

@@ -263,7 +263,6 @@ class Decision:
         sessions.touch(self.context, session)
         sessions.add_relying_party(self.context, session, self.client.client_id, request.issuer)
         registered_applications.touch(self.context, self.client)
-        sessions.add_relying_party(self.context, session, self.client.client_id)
         facts = request.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_IN_CODE)
         facts.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
         facts |= {"acr": acr} if acr is not None else {}
