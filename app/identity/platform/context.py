@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from app.contract import errors as e
 from app.contract.visit import Visit
@@ -63,6 +64,8 @@ class Context:
     """What the sender of a client's request proved to hold (RFC 7800): its tokens are bound to it."""
     has_api_secret: bool = False  # the request sent the API secret to an operation where it is optional
     cost: Cost = field(default_factory=Cost)
+    remembered: dict[str, Any] = field(default_factory=dict)
+    """What areas read once in the request, by their own keys; who changes it drops it."""
     operation: AnyOperation | None = None  # None outside requests: then no application token is accepted
 
     @property

@@ -1,6 +1,6 @@
 """The policies that apply to an account: of the tenant and of its active organizations, the stricter rule holds.
 
-Each question takes one statement for an account that joined an organization, and none for any other.
+All questions of a request together take one statement for an account that joined an organization, and none for any other.
 """
 
 from __future__ import annotations
@@ -8,27 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from sqlalchemy import String, cast, select
-
 from app.contract.configuration import PasswordPolicy
-from app.contract.organizations_models import Policies
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations.tables import organization_user_roles, organizations
+from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context
-
-O, M = organizations.c, organization_user_roles.c  # noqa: E741 - short names of columns, as in all stores
-
-
-def policies_of(context: Context, account: Account) -> list[Policies]:
-    """Return the policies of the account's active organizations, without those that set nothing."""
-    if not account.has_organizations or not context.tenant.settings.organizations.enabled:
-        return []
-    tenant_id = context.tenant.tenant_id
-    mine = select(M.org_id).where(M.tenant_id == tenant_id, M.uid == account.uid)
-    sets_some = cast(O.policies, String) != "{}"
-    where = (O.tenant_id == tenant_id, O.is_active, O.org_id.in_(mine), sets_some)
-    return [Policies.model_validate(row.policies) for row in context.work.all(select(O.policies).where(*where))]
 
 
 def requires_second_factor(context: Context, account: Account) -> bool:
@@ -39,7 +23,9 @@ def requires_second_factor(context: Context, account: Account) -> bool:
     mode = context.tenant.settings.two_factor
     if mode != "optional":
         return mode == "required"
-    return any(one.mfa_policy.enforcement_mode == "force" for one in policies_of(context, account))
+    return any(
+        one.policies.mfa_policy.enforcement_mode == "force" for one in active_policies.of_account(context, account)
+    )
 
 
 def password_rules(context: Context, account: Account | None) -> PasswordPolicy:
@@ -47,8 +33,8 @@ def password_rules(context: Context, account: Account | None) -> PasswordPolicy:
     rules = context.tenant.settings.password_policy
     if account is None:
         return rules
-    for one in policies_of(context, account):
-        own = one.password_policy
+    for one in active_policies.of_account(context, account):
+        own = one.policies.password_policy
         shortest = max(rules.min_length, own.min_length or 0)
         longest = min(rules.max_length, own.max_length or rules.max_length)
         rules = rules.model_copy(
@@ -71,7 +57,7 @@ def password_expires_at(context: Context, account: Account) -> datetime | None:
     changed_at = account.password_changed_at
     if changed_at is None:
         return account.password_expires_at
-    days = _least(one.password_policy.expiry_days for one in policies_of(context, account))
+    days = _least(one.policies.password_policy.expiry_days for one in active_policies.of_account(context, account))
     ends = [account.password_expires_at, changed_at + timedelta(days=days) if days else None]
     return min((one for one in ends if one is not None), default=None)
 
@@ -80,9 +66,12 @@ def shortened(
     context: Context, account: Account | None, access_seconds: int | None = None, refresh_seconds: int | None = None
 ) -> tuple[int | None, int | None]:
     """Return the lifetimes of an access and a refresh token, shortened by the account's organizations; None: as the tenant says."""
-    settings, found = context.tenant.settings, policies_of(context, account) if account is not None else []
-    shortest_access = _least(one.session_policy.access_token_ttl for one in found)
-    shortest_refresh = _least(one.session_policy.refresh_token_ttl for one in found)
+    settings, found = (
+        context.tenant.settings,
+        active_policies.of_account(context, account) if account is not None else (),
+    )
+    shortest_access = _least(one.policies.session_policy.access_token_ttl for one in found)
+    shortest_refresh = _least(one.policies.session_policy.refresh_token_ttl for one in found)
     if shortest_access is not None:
         access_seconds = min(access_seconds or settings.access_token_minutes * 60, shortest_access)
     if shortest_refresh is not None:

@@ -6,16 +6,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from sqlalchemy import select
-
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
-from app.contract.organizations_models import Policies, SignInMethod
+from app.contract.organizations_models import SignInMethod
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations.tables import organization_user_roles, organizations
+from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context
 
-O, M = organizations.c, organization_user_roles.c  # noqa: E741 - short names of columns, as in all stores
 PASSWORD: Final = "password"
 PASSKEY: Final = "passkey"
 EMAIL: Final = "email"
@@ -67,18 +64,13 @@ def of_account(context: Context, account: Account) -> AllowedMethods | None:
     """Return the methods that the account's active organizations allow; None where none limits them.
 
     Several organizations limit them to what all of them allow; where that is nothing, to what any of them allows. A policy
-    waits while the tenant offers none of its methods. One statement for members, none for others.
+    waits while the tenant offers none of its methods.
     """
-    if not account.has_organizations or not context.tenant.settings.organizations.enabled:
-        return None
-    tenant_id, on = context.tenant.tenant_id, offered(context.tenant.settings)
-    mine = select(M.org_id).where(M.tenant_id == tenant_id, M.uid == account.uid)
-    where = (O.tenant_id == tenant_id, O.is_active, O.org_id.in_(mine))
-    rows = context.work.all(select(O.org_id, O.name, O.display, O.policies).where(*where).order_by(O.name_key))
+    on = offered(context.tenant.settings)
     limits = [
-        (row.org_id, str(row.display.get("Name") or row.name), frozenset(allowed) & on)
-        for row in rows
-        if (allowed := Policies.model_validate(row.policies).method_policy.allowed_methods)
+        (one.org_id, one.name, frozenset(allowed) & on)
+        for one in active_policies.of_account(context, account)
+        if (allowed := one.policies.method_policy.allowed_methods)
     ]
     limits = [limit for limit in limits if limit[2] - {PIN}]
     if not limits:
