@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from functools import partial
 from typing import Any
 
 import pytest
 from sqlalchemy import delete, select
 
 from app.contract import errors as e
+from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.organizations.join_request import PAUSE
 from app.identity.directory.organizations.tables import organization_roles
 from app.identity.platform.audit import audit
@@ -21,7 +20,6 @@ from tests.support.invitations import PATH as INVITATIONS
 from tests.support.joining import DOMAIN, Joining
 from tests.support.members import OWN, refused
 from tests.support.organizations import NO_ORG, PATH, Business
-from tests.support.races import at_once
 from tests.support.relying_party import Person, moved
 from tests.support.tenant_server import NewTenantServer, answered
 from tests.support.tenant_server import refused as refusal
@@ -56,6 +54,23 @@ def test_person_of_the_domain_asks_and_is_approved(joining: Joining) -> None:
     assert seen[joining.ada.email] == ["Member"]
     assert joining.joinable() == []
     assert joining.team.read("manager", f"/{joining.team.org}/requests")["Requests"] == []
+
+
+def test_account_that_may_ask_shows_the_tab_without_a_mark(joining: Joining, services: Services) -> None:
+    def marks() -> list[bool | None]:
+        with UnitOfWork(services.database, joining.team.company.world.tenant_id).separate_transaction() as work:
+            return [row[0] for row in work.all(select(accounts.c.has_organizations).where(accounts.c.uid == ada.uid))]
+
+    ada, world = joining.ada, joining.team.company.world
+    stranger, shop = world.person("eve@other.test"), world.application("shop")
+    for person, is_shown in ((ada, True), (stranger, False)):
+        browser = world.browser().signed_in(person)
+        assert answered(browser.send("GET", OWN, b""))["Person"]["HasOrganizations"] is is_shown
+        step = world.browser()
+        begun = step.authorize(shop.authorization_parameters())
+        step.sign_in(begun.attempt, person.email, person.password)
+    joining.open_request()
+    assert marks() == [None], "a sign-in of an account without organizations costs no statement"
 
 
 def test_repeated_asking_makes_one_request(joining: Joining) -> None:
@@ -368,40 +383,3 @@ def test_signed_out_browser_is_refused(joining: Joining) -> None:
     for path in ("/ask", "/requests"):
         assert browser.send("POST", f"{OWN}{path}", body).status_code == e.NotAuthenticated.status
     assert browser.send("GET", f"{OWN}/{joining.team.org}/requests", b"").status_code == e.NotAuthenticated.status
-
-
-def test_simultaneous_approvals_make_one_member(joining: Joining) -> None:
-    request = joining.open_request()
-    answers = at_once([partial(by_server, joining, request)] * 20)
-    assert Counter(one.status_code for one in answers) == {200: 1, 409: 19}
-    held = answered(joining.team.company.business.send("GET", f"/v2/manage/account/{joining.ada.uid}/orgcontext"))[
-        "Data"
-    ]
-    assert [one["RoleId"] for one in held] == [joining.role]
-    assert joining.subjects(joining.ada.email) == ["You joined Globex"]
-
-
-def test_simultaneous_approval_and_decline_settle_on_one(joining: Joining) -> None:
-    request = joining.open_request()
-    acts = [partial(by_server, joining, request, "approve" if number % 2 else "decline") for number in range(10)]
-    assert Counter(one.status_code for one in at_once(acts)) == {200: 1, 409: 9}
-    (one,) = joining.requests()
-    assert (one["Status"] == "approved") == (names_of(joining) == ["Globex"])
-
-
-def test_simultaneous_approvals_share_the_last_seat(joining: Joining) -> None:
-    people = [joining.team.company.world.person(f"p{number}@{DOMAIN}") for number in range(6)]
-    requests = [joining.open_request(person) for person in people]
-    joining.set_policy(MemberPolicy={"Seats": 4})
-    answers = at_once([partial(by_server, joining, request) for request in requests])
-    assert Counter(one.status_code for one in answers) == {200: 1, 403: 5}
-    assert len(joining.team.members()) == 4
-
-
-def test_simultaneous_asking_makes_one_request(joining: Joining) -> None:
-    browser = joining.team.company.world.browser().signed_in(joining.ada)
-    body = json.dumps({"Organization": joining.team.org}).encode()
-    answers = at_once([partial(browser.send, "POST", f"{OWN}/ask", body)] * 10)
-    assert {one.status_code for one in answers} == {200}
-    assert len(joining.requests()) == 1
-    assert len(joining.subjects("owner@globex.test")) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,11 +11,14 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.identity.credentials.tokens.store import refresh_tokens
+from app.identity.directory.organizations.tables import organizations
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.customers import LOGIN, NEW, OLD, Customer, a_customer
 from tests.support.oauth_world import NewWorld
 from tests.support.organizations import PATH, ROLES, Business
+from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 DOMAIN = "example.test"
@@ -265,6 +269,35 @@ def test_full_organization_admits_no_account(customer: Customer, business: Busin
     answered(business.send("PUT", f"{PATH}/{org}/policy", {"MemberPolicy": {"DefaultMemberRole": role, "Seats": 2}}))
     answered(customer.logs_in())
     assert roles_of(business, customer.uid) == [(org, role)]
+
+
+def test_full_organization_costs_its_domain_no_lock(customer: Customer, business: Business) -> None:
+    org, role = open_for(business)
+    business.member(org, role)
+    answered(customer.logs_in())
+    answered(business.send("DELETE", f"/v2/manage/account/{customer.uid}/orgcontext"))
+    policy = {"MemberPolicy": {"DefaultMemberRole": role, "Seats": 1}}
+    answered(business.send("PUT", f"{PATH}/{org}/policy", policy))
+    tenant_id = customer.tenant.tenant_id
+    with UnitOfWork(customer.tenant.services.database, tenant_id).separate_transaction() as work:
+        if not customer.tenant.services.database.is_sqlite:  # there any write stops all sign-ins
+            work.run(select(organizations).where(organizations.c.org_id == org).with_for_update())
+        answered(customer.logs_in())
+        events = work.all(select(audit.c.event).where(audit.c.tenant_id == tenant_id))
+    assert "organization.not_joined" not in {row.event for row in events}
+
+
+def test_last_seat_is_taken_once_by_domain(customer: Customer, business: Business) -> None:
+    org, role = open_for(business)
+    policy = {"MemberPolicy": {"DefaultMemberRole": role, "Seats": 2}}
+    answered(business.send("PUT", f"{PATH}/{org}/policy", policy))
+    people = [customer]
+    for email in (f"p{number}@{DOMAIN}" for number in range(5)):
+        primary = [{"Type": "Primary", "Value": email}]
+        made = customer.tenant.create(Email=primary, EmailVerified=True, Password=OLD)
+        people.append(replace(customer, uid=made["Uid"], email=email))
+    assert {one.status_code for one in at_once([one.logs_in for one in people])} == {200}
+    assert len(answered(business.send("GET", f"{PATH}/{org}/orgcontext"))["Data"]) == 2
 
 
 def test_removed_domain_admits_no_account(customer: Customer, business: Business) -> None:

@@ -10,7 +10,15 @@ from sqlalchemy import insert
 
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.tables import accounts as accounts_table
-from app.identity.directory.organizations import memberships, names
+from app.identity.directory.organizations import (
+    in_force,
+    joined_domains,
+    member_store,
+    memberships,
+    names,
+    sign_in_methods,
+)
+from app.identity.directory.organizations import store as organization_store
 from app.identity.directory.organizations.tables import (
     organization_domains,
     organization_user_roles,
@@ -125,6 +133,47 @@ def test_memberships_take_one_statement(business: Business) -> None:
         before = context.work.cost.statements
         assert memberships.of(context, stranger) == []
         assert context.work.cost.statements == before
+
+
+def test_policies_are_read_once_in_a_request(business: Business) -> None:
+    role = business.role()
+    uid = business.member(business.org, role)
+    strict = {"PasswordPolicy": {"MinLength": 20}, "MethodPolicy": {"AllowedMethods": ["password"]}}
+    answered(business.send("PUT", f"{PATH}/{business.org}/policy", strict))
+    other = business.create()
+    answered(business.send("PUT", f"{PATH}/{other}/policy", {"PasswordPolicy": {"MinLength": 30}}))
+    with call_of(business.tenant.services, business.tenant.name) as context:
+        account = accounts.by_uid(context, uid)
+        assert account is not None
+        before = context.work.cost.statements
+        assert in_force.password_rules(context, account).min_length == 20
+        allowed = sign_in_methods.of_account(context, account)
+        assert allowed is not None
+        assert allowed.methods == ("password",)
+        assert not in_force.requires_second_factor(context, account)
+        assert in_force.shortened(context, account) == (None, None)
+        assert context.work.cost.statements == before + 1
+        member_store.add(context, uid, other, [role])
+        assert in_force.password_rules(context, account).min_length == 30, "a membership drops what was read"
+        organization_store.change(context, other, {"policies": {"PasswordPolicy": {"MinLength": 40}}})
+        assert in_force.password_rules(context, account).min_length == 40, "a policy does"
+        organization_store.set_active(context, other, False)
+        assert in_force.password_rules(context, account).min_length == 20
+        member_store.remove(context, uid)
+        assert sign_in_methods.of_account(context, account) is None
+        context.work.rollback()
+
+
+def test_domains_that_accounts_join_are_read_once(business: Business) -> None:
+    domain = {"DomainName": "asked.example", "IsVerified": True}
+    org = business.create(Domains=[domain])
+    answered(business.send("PUT", f"{PATH}/{org}/policy", {"JITPolicy": {"RequireApproval": True}}))
+    with call_of(business.tenant.services, business.tenant.name) as context:
+        found = joined_domains.of_tenant(context)
+        before = context.work.cost.statements
+        assert joined_domains.of_tenant(context) is found
+        assert context.work.cost.statements == before
+        assert found == ({}, {"asked.example": org})
 
 
 def test_permission_of_two_roles_counts_once(business: Business) -> None:

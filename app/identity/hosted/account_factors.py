@@ -19,7 +19,7 @@ from app.identity.credentials.authenticators.protocol import AccountFactors, Cha
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts.account import Account
-from app.identity.hosted import account_settings, next_step, reauthentication
+from app.identity.hosted import account_settings, next_step, reauthentication, views
 from app.identity.hosted.reauthentication import REAUTHENTICATION_LIFETIME
 from app.identity.hosted.recovery import label_of
 from app.identity.hosted.second_factor import factor_prompt
@@ -28,7 +28,6 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
 from app.identity.programs.self_service import second_factors as own_factors
-from app.identity.protocols.oauth import views
 from app.kit.clock import iso
 from app.kit.errors import ApiError
 
@@ -47,7 +46,7 @@ def view(context: Context, session: BrowserSession, factors: AccountFactors) -> 
     others = [kind for kind in second_factors.available_kinds(settings) if kind not in APART and kind not in usable]
     has_backup_codes = settings.second_factors.backup_codes
     return contract.FactorsView(
-        person=views.person(account),
+        person=views.person(context, account),
         held=[_held(factors, kind) for kind in usable],
         offered=[shared.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(factors)) for kind in others],
         backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
@@ -176,7 +175,7 @@ def _one(context: Context, session: BrowserSession, account: Account, kind: Fact
     needs_password = _is_stale(context, session)
     hides = is_enrolled or needs_password or kind in APART
     return contract.OwnFactorView(
-        person=views.person(account),
+        person=views.person(context, account),
         shown=None if hides else factor_prompt(context, _pending(context, factors), kind, None),
         is_held=is_enrolled,
         has_password=account.password_hash is not None,

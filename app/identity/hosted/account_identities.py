@@ -13,10 +13,9 @@ from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
-from app.identity.hosted import account_settings, federated_login, reauthentication
+from app.identity.hosted import account_settings, federated_login, reauthentication, views
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import identities
-from app.identity.protocols.oauth import views as oauth_views
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -26,7 +25,7 @@ def read(context: Context, req: NoParameters) -> contract.OwnIdentities:  # noqa
     session, account = account_settings.require_account(context)
     sessions.touch(context, session)
     return contract.OwnIdentities(
-        person=oauth_views.person(account),
+        person=views.person(context, account),
         identities=[_shown(context, account, one) for one in linked_identities.of(account)],
         connections=_linkable(context, account),
         needs_password=not reauthentication.is_fresh(context, session),

@@ -30,7 +30,7 @@ def read(context: Context, req: NoParameters) -> contract.SecurityView:  # noqa:
     settings, factors = context.tenant.settings, second_factors.account_factors(context, account)
     sessions.touch(context, session)
     return contract.SecurityView(
-        person=oauth_views.person(account),
+        person=views.person(context, account),
         has_password=account.password_hash is not None,
         password_changed_at=iso(account.password_changed_at),
         has_pin=account.has_pin,
@@ -62,7 +62,7 @@ def applications(context: Context, req: NoParameters) -> contract.ApplicationsVi
     _, account = account_settings.require_account(context)
     listed = [_application(context, one) for one in _known(context, account)]
     has_to_do = security_checkup.has_task(context, account)
-    return contract.ApplicationsView(person=oauth_views.person(account), applications=listed, has_to_do=has_to_do)
+    return contract.ApplicationsView(person=views.person(context, account), applications=listed, has_to_do=has_to_do)
 
 
 @contract.revoke_application.implements

@@ -16,9 +16,9 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.service import Account
-from app.identity.hosted import account_settings, first_factor_passed, next_step, reauthentication
+from app.identity.hosted import account_settings, first_factor_passed, next_step, reauthentication, views
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import views
+from app.identity.protocols.oauth import views as oauth_views
 
 
 @contract.begin_reauthentication.implements
@@ -27,7 +27,7 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
         return _within(context, req.attempt)
     session, account = account_settings.require_account(context)
     response = contract.ReauthenticationStep(
-        person=views.person(account),
+        person=views.person(context, account),
         is_needed=not reauthentication.is_fresh(context, session),
         has_password=account.password_hash is not None,
     )
@@ -45,7 +45,7 @@ def _within(context: Context, interaction_id: str) -> contract.ReauthenticationS
         interactions.find(context, interaction_id),
         account_settings.require_session(context),
     )
-    response = contract.ReauthenticationStep(person=views.person(account), next=next_step.START_AGAIN)
+    response = contract.ReauthenticationStep(person=oauth_views.person(account), next=next_step.START_AGAIN)
     if interaction is None:
         return response
     if interaction.is_done:

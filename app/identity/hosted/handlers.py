@@ -167,7 +167,7 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
     requested_number = phones.requested_number(context, account) if req.with_asked_phone else None
     sessions.touch(context, session)
     return hub.ProfileResponse(
-        person=oauth_views.person(account),
+        person=views.person(context, account),
         profile=accounts.profile_of(account),
         has_password=account.password_hash is not None,
         must_confirm=reauthentication.must_confirm(context, session, account),

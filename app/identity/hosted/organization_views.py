@@ -11,7 +11,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import member_store, memberships, own_members
 from app.identity.directory.organizations.organization import OWN, Member, Membership
 from app.identity.directory.organizations.own_members import Managed
-from app.identity.hosted import reauthentication
+from app.identity.hosted import reauthentication, views
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
 from app.kit.clock import iso
@@ -20,7 +20,7 @@ from app.kit.clock import iso
 def account_view(context: Context, session: BrowserSession, account: Account) -> dict[str, Any]:
     """Return the members of an `AccountView`."""
     return {
-        "person": oauth_views.person(account),
+        "person": views.person(context, account),
         "needs_password": not reauthentication.is_fresh(context, session),
         "must_confirm": reauthentication.must_confirm(context, session, account),
     }

@@ -35,6 +35,7 @@ from app.identity.hosted import (
     passkey_offers,
     reauthentication,
     verification,
+    views,
 )
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
@@ -92,7 +93,7 @@ def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # no
     owner = user_entity(account)
     sessions.touch(context, session)
     return contract.OwnPasskeys(
-        person=oauth_views.person(account),
+        person=views.person(context, account),
         passkeys=[_own(one) for one in stored],
         accepted=contract.AcceptedCredentials(
             rp_id=webauthn_origins.rp_id(context),

@@ -9,8 +9,11 @@ from app.contract.hub_models import BrandView
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import joining
 from app.identity.directory.tenants import registration_form, webauthn_origins
 from app.identity.platform.context import Context
+from app.identity.protocols.oauth import views as oauth
 from app.kit.clock import iso
 from app.kit.user_agents import parse_user_agent
 
@@ -52,6 +55,12 @@ def tenant(context: Context) -> hub.TenantView:
         organization_domains=settings.organizations.enabled and settings.organizations.dns,
         uses_https=context.services.settings.public_scheme == "https",
     )
+
+
+def person(context: Context, account: Account) -> hub.PersonView:
+    """Return the account of an account page, with the tab of organizations where it has or may ask for one."""
+    shown = oauth.person(account)
+    return shown.model_copy(update={"has_organizations": joining.sees_organizations(context, account)})
 
 
 def _widget(captcha: Captcha) -> Widget | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from joserfc.jwk import Key
 
@@ -139,6 +139,13 @@ class BreachedPasswords(Protocol):
         """Return whether the password is breached; False if neither service nor file can tell."""
 
 
+class JoinedDomains(NamedTuple):
+    """Ids of organizations by their verified domains: those that accounts of the domain join, and those that they ask to join."""
+
+    joined: dict[str, str]
+    asked: dict[str, str]
+
+
 @dataclass
 class Services:
     """The services of a process, created once from the settings."""
@@ -155,8 +162,8 @@ class Services:
     locations: Locations
     message_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]]
     resource_items: LruCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
-    joined_domains: LruCache[tuple[str, int], Mapping[str, tuple[str, bool]]]
-    """The organizations that accounts join by the domain of an address, and whether after approval; by tenant and its version."""
+    joined_domains: LruCache[tuple[str, int], JoinedDomains]
+    """By tenant and its version."""
     provider_metadata: ProviderMetadataCache
     hub_keys: tuple[bytes, ...]
     nonces: Nonces

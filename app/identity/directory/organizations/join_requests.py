@@ -36,8 +36,8 @@ def offers(context: Context, account: Account) -> list[Offer]:
     """
     if not context.tenant.settings.organizations.enabled:
         return []
-    by_domain = joined_domains.with_approval(context)
-    wanted = {by_domain[domain] for domain in joining.verified_domains(account) if domain in by_domain}
+    asked = joined_domains.of_tenant(context).asked
+    wanted = {asked[domain] for domain in joining.verified_domains(account) if domain in asked} if asked else set()
     if wanted and account.has_organizations:
         wanted -= {one.org_id for one in member_store.of_account(context, account.uid)}
     if not wanted:
@@ -71,7 +71,6 @@ def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequest, O
         return held, organization, False
     if held is not None and held.ends_at is not None and context.now < held.ends_at:
         raise e.JoinRequestRefused
-    account_store.mark_member(context, current.uid)
     request = requests.open_(context, current.uid, org_id, domain)
     _record(context, "organization.join_requested", request, current.uid)
     return request, organization, True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlalchemy import select
 
 from app.contract.organizations_models import JitPolicy, Policies
@@ -11,38 +9,36 @@ from app.identity.directory.organizations import store
 from app.identity.directory.organizations.tables import organization_domains, organizations
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
+from app.identity.platform.services import JoinedDomains
 
 O, D = organizations.c, organization_domains.c  # noqa: E741 - short names of columns, as in all stores
 
 
-def by_domain(context: Context) -> Mapping[str, str]:
-    """Return the ids of the active organizations that accounts join, by verified domain. Usually makes no query."""
-    return {domain: org_id for domain, (org_id, needs_approval) in _all(context).items() if not needs_approval}
-
-
-def with_approval(context: Context) -> Mapping[str, str]:
-    """Return the ids of the active organizations that accounts ask to join, by verified domain. Usually makes no query."""
-    return {domain: org_id for domain, (org_id, needs_approval) in _all(context).items() if needs_approval}
-
-
-def concerns(policy: JitPolicy) -> bool:
-    """Return whether accounts join an organization with this policy, or ask to."""
-    return bool(policy.enabled or policy.require_approval)
-
-
-def _all(context: Context) -> Mapping[str, tuple[str, bool]]:
+def of_tenant(context: Context) -> JoinedDomains:
+    """Return the verified domains of active organizations that accounts join, or ask to join. Usually makes no query."""
     key = (context.tenant.tenant_id, context.tenant.version)
     cached = context.services.joined_domains.get(key)
     if cached is None:
-        joined = organization_domains.join(organizations, (O.tenant_id == D.tenant_id) & (O.org_id == D.org_id))
-        where = (D.tenant_id == context.tenant.tenant_id, D.verified_domain.is_not(None), O.is_active)
-        rows = context.work.all(select(D.verified_domain, D.org_id, O.policies).select_from(joined).where(*where))
-        found = [(row.verified_domain, row.org_id, Policies.model_validate(row.policies).jit_policy) for row in rows]
-        cached = {
-            domain: (org_id, bool(policy.require_approval)) for domain, org_id, policy in found if concerns(policy)
-        }
+        cached = _read(context)
         context.services.joined_domains.put(key, cached)
     return cached
+
+
+def uses_domains(policy: JitPolicy) -> bool:
+    """Return whether accounts of its domains join an organization with this policy, or ask to."""
+    return bool(policy.enabled or policy.require_approval)
+
+
+def _read(context: Context) -> JoinedDomains:
+    joined = organization_domains.join(organizations, (O.tenant_id == D.tenant_id) & (O.org_id == D.org_id))
+    where = (D.tenant_id == context.tenant.tenant_id, D.verified_domain.is_not(None), O.is_active)
+    rows = context.work.all(select(D.verified_domain, D.org_id, O.policies).select_from(joined).where(*where))
+    found = JoinedDomains({}, {})
+    for row in rows:
+        policy = Policies.model_validate(row.policies).jit_policy
+        if uses_domains(policy):
+            (found.asked if policy.require_approval else found.joined)[row.verified_domain] = row.org_id
+    return found
 
 
 def forget(context: Context) -> None:
@@ -54,5 +50,5 @@ def forget(context: Context) -> None:
 def forget_of(context: Context, org_id: str) -> None:
     """The same after a change of a domain, if accounts join its organization or ask to."""
     organization = store.by_id(context, org_id)
-    if organization is not None and concerns(organization.policy.jit_policy):
+    if organization is not None and uses_domains(organization.policy.jit_policy):
         forget(context)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.identity.directory.accounts import account as account_values
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import inviting, joined_domains, member_store, memberships, store
 from app.identity.directory.organizations.organization import Organization
@@ -20,30 +19,35 @@ def join_by_domain(context: Context, account: Account) -> None:
     """
     if not context.tenant.settings.organizations.enabled:
         return
-    by_domain, asked = joined_domains.by_domain(context), joined_domains.with_approval(context)
-    if not by_domain and not asked:
-        return
-    domains = verified_domains(account)
-    if not account.has_organizations and not domains.isdisjoint(asked):
-        account_store.mark_member(context, account.uid)  # its account pages then show that it can ask
-    wanted = {by_domain[domain] for domain in domains if domain in by_domain}
+    joined = joined_domains.of_tenant(context).joined
+    wanted = {joined[domain] for domain in verified_domains(account) if domain in joined} if joined else set()
     if wanted and account.has_organizations:
         wanted -= {one.org_id for one in member_store.of_account(context, account.uid)}
     for organization in store.by_ids(context, wanted) if wanted else ():
+        if inviting.is_full(context, organization):  # at each sign-in, so it takes no lock and is not audited
+            continue
         try:
-            joined = [] if _is_full(context, organization) else memberships.join(context, account, organization)
+            given = memberships.join(context, account, organization) if _has_seat(context, organization) else []
         except (e.OrganizationInactive, e.UnknownOrganization, e.MalformedRoleId, e.RoleOfOtherOrganization):
-            joined = []
-        event = "organization.joined_by_domain" if joined else "organization.not_joined"
+            given = []
+        event = "organization.joined_by_domain" if given else "organization.not_joined"
         context.audit.record(event, uid=account.uid, org_id=organization.org_id)
 
 
-def _is_full(context: Context, organization: Organization) -> bool:
-    """Return whether members have taken every seat; nobody else takes one before the commit."""
+def sees_organizations(context: Context, account: Account) -> bool:
+    """Return whether the account joined an organization at some time, or may ask to join one. Usually makes no query."""
+    if account.has_organizations or not context.tenant.settings.organizations.enabled:
+        return bool(account.has_organizations)
+    asked = joined_domains.of_tenant(context).asked
+    return bool(asked) and not verified_domains(account).isdisjoint(asked)
+
+
+def _has_seat(context: Context, organization: Organization) -> bool:
+    """Return whether a seat is free; no other request takes it before the commit."""
     if organization.seats is None:
-        return False
-    store.locked(context, organization.org_id, is_alone=True)
-    return inviting.is_full(context, organization)
+        return True
+    locked = store.locked(context, organization.org_id, is_alone=True)
+    return locked is not None and not inviting.is_full(context, locked)
 
 
 def verified_domains(account: Account) -> set[str]:
