@@ -6,8 +6,8 @@ from sqlalchemy import Column, Integer, LargeBinary, String
 from app.identity.platform.store.migrations.ddl import add_index, drop_index, protect
 from app.identity.platform.store.tables import Id, Instant
 
-revision = "0029"
-down_revision = "0028"
+revision = "0030"
+down_revision = "0029"
 oldest_code = "0013"
 branch_labels = None
 depends_on = None
