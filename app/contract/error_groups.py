@@ -86,6 +86,9 @@ _WITHOUT_TOKEN = tuple((scheme, errors) for scheme, errors in MAIN.by_scheme if 
 BEFORE_POLICY = replace(MAIN, by_scheme=(*_WITHOUT_TOKEN, (AuthScheme.ACCESS_TOKEN, (e.NotAuthenticated,))))
 """Operations that an account may call before it has accepted the privacy policy; all others of MAIN answer 1194 until then."""
 
+SIGN_ON = replace(MAIN, name="sign_on", common=(*MAIN.common, e.UnknownTenant))
+"""Operations of sign-on at the host of a tenant."""
+
 MANAGE = ErrorProfile(
     name="manage",
     bad_parameter=e.BadField,

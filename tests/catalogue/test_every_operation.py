@@ -15,6 +15,7 @@ import pytest
 from flask import Flask
 
 from app.contract.auth import AuthScheme, Host
+from app.contract.error_groups import OAUTH
 from app.contract.operations import CATALOGUE
 from app.identity.platform.services import Services
 from app.kit.operation import Accept, AnyOperation
@@ -110,7 +111,7 @@ def test_missing_access_token_is_refused(refused: Caller, operation: AnyOperatio
     for shown in (None, "Bearer ", "Basic eDp5"):
         answer = refused.ask(operation, headers={"Authorization": shown})
         assert is_declared(operation, answer), shown
-        if operation.host is Host.TENANT:
+        if operation.error_profile is OAUTH:
             assert refusal(answer) == (401, "invalid_token"), shown
         else:
             assert refusal(answer) == (401, 1409), shown

@@ -159,3 +159,13 @@ class JwtWithoutSubject(ApiError):
 class JwtRefused(ApiError):
     code, status, message = 1232, 403, "JWT token is invalid"
     description = "JWT not valid."
+
+
+class JwtConfigurationInvalid(ApiError):
+    code, status, message = 1180, 401, "JWT configuration not valid"
+    description = "The tenant has no JWT app of this name, or it cannot sign."
+
+
+class JwtAppNameMissing(ApiError):
+    code, status, message = 1196, 400, "The Jwt app name is a required parameter"
+    description = "App name absent."

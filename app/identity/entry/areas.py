@@ -63,6 +63,7 @@ import app.identity.hosted.federated_login
 import app.identity.hosted.handlers
 import app.identity.hosted.invitations
 import app.identity.hosted.join_requests
+import app.identity.hosted.jwt_sign_on
 import app.identity.hosted.organization_choice
 import app.identity.hosted.organization_domains
 import app.identity.hosted.organization_invitations
@@ -96,6 +97,7 @@ import app.identity.programs.self_service.second_factors
 import app.identity.programs.self_service.sent_factors
 import app.identity.programs.self_service.step_up
 import app.identity.programs.storefronts.handlers
+import app.identity.protocols.jwt_sign_on.handlers
 import app.identity.protocols.oauth.backchannel_logout
 import app.identity.protocols.oauth.handlers
 import app.identity.protocols.oauth.registration.handlers

@@ -123,7 +123,7 @@ def finish(context: Context, req: contract.ConnectionCallback) -> Next:
     if handoff is not None and handoff.links:
         return token_handoff.with_candidate(context, interaction, handoff, identity)
     registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
-    return _sign_in_or_register(
+    return sign_in_or_register(
         context, identity_linking.clear(context, interaction), connection, identity, registers=registers
     )
 
@@ -181,7 +181,7 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
     return Next(step=Step.REDIRECT, address=f"{LANDING}?done=linked")
 
 
-def _sign_in_or_register(
+def sign_in_or_register(
     context: Context, interaction: Interaction, connection: Connection, identity: ProviderIdentity, *, registers: bool
 ) -> Next:
     """Return the next step for an identity: sign-in to its account, linking by address, or registration."""

@@ -11,7 +11,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import in_force, looks
 from app.identity.directory.tenants.allowed_addresses import is_allowed, is_own, is_registered_page, with_query
-from app.identity.hosted import invited_join, reauthentication, return_codes, token_handoff
+from app.identity.hosted import invited_join, jwt_return, reauthentication, return_codes, token_handoff
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth import views as oauth
@@ -78,6 +78,8 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return required.model_copy(update={"attempt": interaction.interaction_id})
     if (handoff := token_handoff.request_for(interaction)) is not None:
         return token_handoff.with_session(context, interaction, session, handoff)
+    if (app := jwt_return.request_for(interaction)) is not None:
+        return jwt_return.with_session(context, interaction, session, app)
     if (refused := invited_join.join(context, interaction, session)) is not None:
         return refused
     interactions.finish(context, interaction)

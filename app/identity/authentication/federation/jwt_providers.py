@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -24,6 +25,9 @@ from app.identity.platform.resources.store import items_of
 
 PREFIX: Final = "jwt:"
 """Begins the provider of such an identity; no connection's name has a colon."""
+ANY_PROVIDER: Final = "jwttoken"
+"""The parameter in which every provider may send its token (interface federation.md section 7)."""
+_MOST_TRIED: Final = 5
 WITHOUT_END: Final = timedelta(days=1)
 """How long after its `iat` a token without `exp` is valid, where the provider may leave it out."""
 _CLAIMS: Final = {**{member: key for key, member in MEMBERS.items()}, "ID": "subject", "Email": "email"}
@@ -73,6 +77,23 @@ def active_names(context: Context) -> tuple[str, ...]:
     """Return the providers of identities that can sign in now."""
     items = items_of(context, jwt_apps.PROVIDERS).values()
     return tuple(f"{PREFIX}{item.name.lower()}" for item in items if item.content.get("is_active", True))
+
+
+def named_by(context: Context, parameters: Mapping[str, str], bearer: str | None) -> list[tuple[JwtSender, str]]:
+    """Return the active providers whose parameter a request has, each with its token: `jwttoken` is every provider's.
+
+    A token comes in the Authorization header where the provider is set up so. `provider` limits them to one by its name.
+    """
+    wanted, found = parameters.get("provider", "").lower(), []
+    items = list(items_of(context, jwt_apps.PROVIDERS).values())
+    names = Counter(item.name.lower() for item in items)
+    for item in (one for one in items if names[one.name.lower()] == 1):
+        provider = JwtProvider.model_validate({**item.content, "app_name": item.name})
+        own = bearer if provider.use_authorization_header else None
+        text = parameters.get(provider.token_query_parameter_name.lower()) or parameters.get(ANY_PROVIDER) or own
+        if provider.is_active and text and wanted in ("", provider.app_name.lower()):
+            found.append((JwtSender(provider, item.secrets.get("key", "")), text))
+    return found[:_MOST_TRIED]
 
 
 def verify(context: Context, sender: JwtSender, text: str) -> tuple[ProviderIdentity, float]:

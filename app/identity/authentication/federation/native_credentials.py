@@ -91,6 +91,21 @@ def prove(context: Context, req: NativeSignIn) -> Proven:
         raise e.ProviderFailed(provider_response=connections.provider_response(problem)) from None
 
 
+def prove_by_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -> Proven:
+    """Return the identity that a JWT of a custom provider proves; a key set is fetched outside of a transaction.
+
+    Raises JwtRefused, JwtWithoutSubject.
+    """
+    context.work.release_connection()
+    try:
+        return _Sender(context, sender).by_jwt(text)
+    except jwt_providers.SubjectMissing:
+        raise e.JwtWithoutSubject from None
+    except ProviderUnavailable as problem:
+        log.info("sign-in by the JWT of %s: %s", sender.name, problem)
+        raise e.JwtRefused from None
+
+
 def use_id_token(context: Context, proven: Proven) -> None:
     """Record that an id_token signs in, in the transaction of its sign-in. Of concurrent uses one succeeds.
 
@@ -117,9 +132,9 @@ class _Sender:
         text = req.id_token or self.context.raw.bearer() or ""
         if not text:
             raise e.BadParameter.names("id_token")
-        return lambda: self._by_jwt(text)
+        return lambda: self.by_jwt(text)
 
-    def _by_jwt(self, text: str) -> Proven:
+    def by_jwt(self, text: str) -> Proven:
         identity, valid_until = jwt_providers.verify(self.context, self.sender, text)
         is_trusted = jwt_providers.trusts_email(self.sender, identity)
         return _with_id_token(self.context, Proven(identity, is_trusted), text, valid_until)

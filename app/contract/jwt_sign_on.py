@@ -1,0 +1,105 @@
+"""JWT sign-on (interface federation.md sections 7 and 9): an app that is set up as a JWT client gets a signed JWT of an account.
+
+The docstrings are published."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.auth import NEVER, Host, K, U
+from app.contract.error_groups import SIGN_ON
+from app.contract.groups import AT
+from app.contract.hub import SIGN_IN_ERRORS, Next
+from app.contract.operations import HASHES, HASHES_SECRETS, hub_operation, operation
+from app.contract.sign_in import LOGIN_ERRORS, PasswordLogin
+from app.kit.wire import From, Wire
+
+Query = From.QUERY
+Nonce = Annotated[str | None, Query, Field(max_length=500)]
+AppName = Annotated[str, Field(max_length=100)]
+
+
+class JwtLogin(PasswordLogin):
+    """Exactly one of email, username and phone. `Nonce` becomes the claim `nonce`."""
+
+    app: Annotated[AppName, From.PATH]
+    nonce: Nonce = Field(default=None, alias="Nonce")
+
+
+class OlderJwtLogin(PasswordLogin):
+    """As the newer operation; `jwtapp` names the app."""
+
+    jwt_app: Annotated[str | None, Query, Field(max_length=100)] = Field(default=None, alias="jwtapp")
+    nonce: Nonce = Field(default=None, alias="Nonce")
+
+
+class ReadJwt(AT):
+    """`Nonce` becomes the claim `nonce`."""
+
+    app: Annotated[AppName, From.PATH]
+    nonce: Nonce = Field(default=None, alias="Nonce")
+
+
+class ReadOlderJwt(AT):
+    """As the newer operation; `jwtapp` names the app."""
+
+    jwt_app: Annotated[str | None, Query, Field(max_length=100)] = Field(default=None, alias="jwtapp")
+    nonce: Nonce = Field(default=None, alias="Nonce")
+
+
+class SignedJwt(Wire):
+    """The JWT, signed with the algorithm and the key of the app."""
+
+    signature: str = Field(alias="signature")
+
+
+class JwtAuthorize(Wire):
+    """A request for a JWT by redirect. `client_id` is the tenant's API key."""
+
+    app: AppName = ""
+    client_id: Annotated[str, Field(max_length=100)] = ""
+    redirect_uri: Annotated[str, Field(max_length=2_000)] = ""
+    nonce: Annotated[str | None, Field(max_length=500)] = None
+
+
+class JwtAccess(Wire):
+    """The request of a browser that brings a JWT of another identity provider."""
+
+    parameters: list[tuple[Annotated[str, Field(max_length=200)], Annotated[str, Field(max_length=8_000)]]] = Field(
+        max_length=20
+    )
+    bearer: Annotated[str | None, Field(max_length=8_000)] = None
+    return_url: Annotated[str | None, Field(max_length=2_000)] = None
+
+
+_APP_ERRORS = (e.JwtAppNameMissing, e.JwtConfigurationInvalid)
+_LOGIN_ERRORS = (*_APP_ERRORS, *LOGIN_ERRORS, e.TwoFactorOn)
+_TOKEN_ERRORS = (*_APP_ERRORS, e.ExpiredAccessToken, e.LoginNotAllowed)
+
+login = operation(
+    "jwt_sign_on.login", "POST /api/jwt/{app}/login", JwtLogin, SignedJwt, auth=K, on=Host.TENANT, hashing=HASHES,
+    error_profile=SIGN_ON, errors=_LOGIN_ERRORS, summary="Sign in with a password and get the JWT of the account for an app.",
+)  # fmt: skip
+token = operation(
+    "jwt_sign_on.token", "GET /api/jwt/{app}/token", ReadJwt, SignedJwt, auth=K & U, access=NEVER, on=Host.TENANT,
+    error_profile=SIGN_ON, errors=_TOKEN_ERRORS, summary="Get the JWT of the access token's account for an app.",
+)  # fmt: skip
+older_login = operation(
+    "jwt_sign_on.older_login", "POST /sso/jwt/api/login", OlderJwtLogin, SignedJwt, auth=K, hashing=HASHES,
+    errors=_LOGIN_ERRORS, summary="Sign in with a password and get the JWT of the account for an app, at the older address.",
+)  # fmt: skip
+older_token = operation(
+    "jwt_sign_on.older_token", "GET /sso/jwt/api/token", ReadOlderJwt, SignedJwt, auth=K & U, access=NEVER,
+    errors=_TOKEN_ERRORS, summary="Get the JWT of the access token's account for an app, at the older address.",
+)  # fmt: skip
+
+authorize = hub_operation(
+    "hub.authorize_jwt", "POST /hub/jwt/authorize", JwtAuthorize, Next, errors=_APP_ERRORS,
+    summary="Start a sign-in for an app that gets a JWT by redirect (interface federation.md section 7).",
+)  # fmt: skip
+access = hub_operation(
+    "hub.access_by_jwt", "POST /hub/jwt/access", JwtAccess, Next, hashing=HASHES_SECRETS,
+    errors=(*SIGN_IN_ERRORS, e.JwtRefused, e.JwtWithoutSubject),
+    summary="Sign in by the JWT of another identity provider, once (interface federation.md section 7).",
+)  # fmt: skip

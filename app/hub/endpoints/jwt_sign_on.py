@@ -1,0 +1,82 @@
+"""JWT sign-on (interface federation.md sections 7 and 9): apps that get a JWT, and browsers that bring one."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request
+
+from app.contract import errors as e
+from app.contract import jwt_sign_on as contract
+from app.hub import journey
+from app.hub.parts.error_pages import ErrorPage, RequestError
+from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.login_view import render_after_refusal
+from app.hub.parts.sign_in_refusals import reason_for
+from app.hub.services import api
+from app.hub.visit import current_visit
+from app.kit.errors import ApiError
+
+views = Blueprint("jwt_sign_on", __name__)
+
+ACCESS: Final = "/access/jwt"
+_MOST_PARAMETERS: Final = 20
+
+
+@views.get("/service/jwt/authorize", defaults={"app": ""})
+@views.get("/service/jwt/<app>/authorize")
+def authorize(app: str) -> Response:
+    """Send the visitor back to an app with a JWT, after the sign-in."""
+    return _authorize(app)
+
+
+@views.get("/sso/jwt/redirect/token")
+def authorize_older() -> Response:
+    """The older address, which names the app in its query."""
+    given = {name.lower(): value for name, value in request.args.items()}
+    return _authorize(given.get("jwtapp", ""))
+
+
+def _authorize(app: str) -> Response:
+    given = {name.lower(): value for name, value in request.args.items()}
+    wanted = contract.JwtAuthorize(
+        app=app[:100],
+        client_id=(given.get("client_id") or given.get("apikey") or "")[:100],
+        redirect_uri=(given.get("redirect_uri") or given.get("return_url") or "")[:2_000],
+        nonce=given.get("nonce", "")[:500] or None,
+    )
+    try:
+        return journey.follow(api()(contract.authorize, wanted))
+    except (e.JwtAppNameMissing, e.JwtConfigurationInvalid) as refusal:
+        page = ErrorPage(RequestError.UNKNOWN_APPLICATION, 400, current_visit().reference, detail=str(refusal.code))
+        return page.render(400)
+
+
+@views.get(ACCESS)
+def access() -> Response:
+    """Sign in by the JWT of another identity provider. The next address has no token."""
+    pairs = [(name[:200], text) for name, text in request.args.items() if len(text) <= 8_000][:_MOST_PARAMETERS]
+    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
+    brought = contract.JwtAccess(
+        parameters=pairs,
+        bearer=bearer[:8_000] if scheme.lower() == "bearer" and bearer else None,
+        return_url=request.args.get("return_url", "")[:2_000] or None,
+    )
+    try:
+        return journey.follow(api()(contract.access, brought))
+    except (e.JwtRefused, e.JwtWithoutSubject) as refusal:
+        return journey.redirect_to(f"{ACCESS}/error?{urlencode({'code': refusal.code})}")
+    except e.AccountLeaving as refusal:
+        return offer_to_restore(refusal)
+    except ApiError as refusal:
+        return render_after_refusal(reason_for(refusal), status=refusal.status)
+
+
+@views.get(f"{ACCESS}/error")
+def refused() -> Response:
+    """Say that the sign-in by a JWT did not work; `code` is for the developers of the other provider."""
+    code = request.args.get("code", "")
+    detail = code if code.isascii() and code.isdigit() and len(code) <= 4 else ""
+    page = ErrorPage(RequestError.SIGN_IN_FAILED, 403, current_visit().reference, detail=detail, again="/login")
+    return page.render(403)

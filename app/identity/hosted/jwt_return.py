@@ -1,0 +1,75 @@
+"""The return of a browser to an app that gets a JWT (interface federation.md section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.hub import Next, RelyingPartyView, Step
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.tenants.allowed_addresses import is_registered_page, with_query
+from app.identity.platform.context import Context
+from app.identity.protocols.jwt_sign_on import signing
+from app.identity.protocols.jwt_sign_on.signing import JwtApp
+from app.identity.protocols.oauth.views import redirect_origin
+
+_KEY: Final = "jwt_app"
+_FRAGMENT, _POST = "fragment", "post"
+
+
+@dataclass(frozen=True)
+class JwtRequest:
+    """What an app asked for."""
+
+    app: str
+    redirect_uri: str
+    nonce: str | None = None
+
+
+def to_facts(request: JwtRequest) -> dict[str, object]:
+    """Return the request as a member of the interaction's request."""
+    return {_KEY: asdict(request)}
+
+
+def request_for(interaction: Interaction) -> JwtRequest | None:
+    """Return what an app asked for in this interaction, if one did."""
+    stored = interaction.request.get(_KEY)
+    return JwtRequest(**stored) if stored else None
+
+
+def view_of(app: JwtApp, redirect_uri: str) -> RelyingPartyView:
+    """Return the app as pages show it."""
+    origin = redirect_origin(redirect_uri)
+    return RelyingPartyView(name=app.client.app_name, client_id="", home=app.client.login_url, redirect_origin=origin)
+
+
+def with_session(context: Context, interaction: Interaction, session: BrowserSession, request: JwtRequest) -> Next:
+    """End an interaction with a session; of two tabs of one interaction, one gets the JWT."""
+    if not interactions.finish(context, interaction):
+        return Next(step=Step.PROFILE)
+    return lead_back(context, session, request)
+
+
+def lead_back(context: Context, session: BrowserSession, request: JwtRequest) -> Next:
+    """Return the step that takes the JWT to the app, in the client's way. The address is checked again, with the present whitelist."""
+    account = accounts.by_uid(context, session.uid)
+    try:
+        app = signing.find(context, request.app)
+        is_ready = account is not None and is_registered_page(context, request.redirect_uri)
+        signed = signing.sign(context, app, account, request.nonce) if is_ready and account is not None else None
+    except (e.JwtConfigurationInvalid, e.JwtAppNameMissing):
+        return Next(step=Step.REFUSED, error="1180", problem="client")
+    if signed is None:
+        return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
+    name, view = app.client.query_string_parameter, view_of(app, request.redirect_uri)
+    if app.client.response_mode == _POST:
+        return Next(step=Step.FORM_POST, address=request.redirect_uri, fields={name: signed}, relying_party=view)
+    if app.client.response_mode == _FRAGMENT:
+        address = f"{request.redirect_uri.partition('#')[0]}#{urlencode({name: signed})}"
+        return Next(step=Step.REDIRECT, address=address)
+    return Next(step=Step.REDIRECT, address=with_query(request.redirect_uri, **{name: signed}))

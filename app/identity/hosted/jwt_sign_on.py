@@ -1,0 +1,83 @@
+"""JWT sign-on in the browser: an app asks for a JWT, or another identity provider's JWT signs in (interface federation.md section 7)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import errors as e
+from app.contract import jwt_sign_on as contract
+from app.contract.hub import Next, Step
+from app.identity.authentication.federation import jwt_providers, native_credentials
+from app.identity.authentication.federation.native_credentials import Proven
+from app.identity.authentication.federation.service import Connection
+from app.identity.authentication.sign_in import interactions, required_actions, sessions
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.tenants.allowed_addresses import is_registered_page
+from app.identity.hosted import federated_login, jwt_return, next_step
+from app.identity.hosted.jwt_return import JwtRequest
+from app.identity.platform.context import Context
+from app.identity.protocols.jwt_sign_on import signing
+from app.kit.limits import Rate
+
+_STARTS: Final = Rate(60, 60)
+
+
+@contract.authorize.implements
+def authorize(context: Context, req: contract.JwtAuthorize) -> Next:
+    """Lead a signed-in browser back with a JWT at once, another one to the sign-in page.
+
+    The address must be an entry of the whitelist, because it gets a token (decisions/0231).
+    """
+    context.spend("jwt_authorize", _STARTS, context.network)
+    if req.client_id.lower() != context.tenant.api_key.lower():
+        return Next(step=Step.REFUSED, error="invalid_client", problem="client")
+    app = signing.find(context, req.app)
+    if not is_registered_page(context, req.redirect_uri):
+        return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
+    request, session = JwtRequest(app.client.app_name, req.redirect_uri, req.nonce), sessions.current(context)
+    required = required_actions.next_step(context, session) if session is not None else None
+    if session is not None and required is None:
+        sessions.touch(context, session)
+        return jwt_return.lead_back(context, session, request)
+    interaction, binding = interactions.begin(context, next_step.RETURN, jwt_return.to_facts(request))
+    begun = {"attempt": interaction.interaction_id, "binding": binding}
+    view = jwt_return.view_of(app, req.redirect_uri)
+    return (required or Next(step=Step.LOGIN)).model_copy(update={**begun, "relying_party": view})
+
+
+@contract.access.implements
+def access(context: Context, req: contract.JwtAccess) -> Next:
+    """Sign in by a JWT that the browser brings, once.
+
+    A browser that is signed in to another account stays there: any site could send it here with its own token.
+
+    Raises JwtRefused, JwtWithoutSubject.
+    """
+    context.spend("jwt_access", _STARTS, context.network)
+    proven, sender = _proven(context, {name.lower(): text for name, text in req.parameters}, req.bearer)
+    identity, session = proven.identity, sessions.current(context)
+    holder = linked_identities.find_account(context, identity.provider, identity.subject)
+    if session is not None and (holder is None or holder.uid != session.uid):
+        raise e.JwtRefused("This browser is signed in to another account.")
+    native_credentials.use_id_token(context, proven)
+    facts = {"return_url": req.return_url} if req.return_url else {}
+    interaction, binding = interactions.begin(context, next_step.RETURN, facts)
+    connection = Connection(sender.name, sender.provider.app_name, proven.trusts_email, can_reauthenticate=False)
+    step = federated_login.sign_in_or_register(
+        context, interaction, connection, identity, registers=context.tenant.settings.registration
+    )
+    context.audit.record("jwt.accepted", provider=sender.name)
+    return step.model_copy(update={"binding": step.binding or binding}) if step.attempt else step
+
+
+def _proven(context: Context, parameters: dict[str, str], bearer: str | None) -> tuple[Proven, jwt_providers.JwtSender]:
+    """Return the identity by the first provider that signed the token."""
+    refusal: e.JwtRefused | e.JwtWithoutSubject = e.JwtRefused()
+    for sender, text in jwt_providers.named_by(context, parameters, bearer):
+        try:
+            return native_credentials.prove_by_jwt(context, sender, text), sender
+        except e.JwtWithoutSubject as problem:
+            refusal = problem
+        except e.JwtRefused:
+            continue
+    raise refusal

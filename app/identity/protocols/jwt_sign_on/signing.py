@@ -1,0 +1,95 @@
+"""The tenant's JWT clients, and the JWTs that they get (RFC 7519)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from joserfc import jws, jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, Key, OctKey, RSAKey
+
+from app.contract import errors as e
+from app.contract import jwt_apps
+from app.contract.jwt_apps import JwtClient
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+from app.identity.platform.resources.store import items_of
+from app.kit import randomness
+
+DEFAULT_SECONDS: Final = 600
+_RESERVED: Final = frozenset({"iss", "aud", "iat", "nbf", "exp", "jti", "nonce"})
+"""Claims that neither the mapping nor fixed claims replace."""
+_KEY_TYPES: Final[Mapping[str, type[OctKey] | type[RSAKey] | type[ECKey]]] = {"HS": OctKey, "RS": RSAKey, "ES": ECKey}
+
+
+@dataclass(frozen=True)
+class JwtApp:
+    """A JWT client with its key."""
+
+    client: JwtClient
+    secret: str = field(repr=False)
+
+
+def find(context: Context, name: str | None) -> JwtApp:
+    """Return a JWT client by its name, in any letter case. Raises JwtAppNameMissing, JwtConfigurationInvalid."""
+    wanted = (name or "").strip().lower()
+    if not wanted:
+        raise e.JwtAppNameMissing
+    found = [item for (key,), item in items_of(context, jwt_apps.CLIENTS).items() if key.lower() == wanted]
+    if len(found) != 1 or not found[0].secrets.get("secret"):
+        raise e.JwtConfigurationInvalid
+    client = JwtClient.model_validate({**found[0].content, "app_name": found[0].name})
+    return JwtApp(client, found[0].secrets["secret"])
+
+
+def sign(context: Context, app: JwtApp, account: Account, nonce: str | None) -> str:
+    """Return the JWT of an account for an app, and record it. Raises JwtConfigurationInvalid for a key that cannot sign."""
+    algorithm = app.client.algo
+    try:
+        key: Key = _KEY_TYPES[algorithm[:2]].import_key(app.secret)
+        signed = jwt.encode(
+            {"typ": "JWT", "alg": algorithm},
+            _claims(context, app.client, account, nonce),
+            key,
+            registry=jws.JWSRegistry(algorithms=[algorithm]),
+        )
+    except (JoseError, ValueError, TypeError):
+        raise e.JwtConfigurationInvalid from None
+    context.audit.record("jwt.issued", uid=account.uid, app=app.client.app_name)
+    return signed
+
+
+def _claims(context: Context, client: JwtClient, account: Account, nonce: str | None) -> dict[str, Any]:
+    now, profile = int(context.now.timestamp()), accounts.profile_of(account)
+    own: dict[str, Any] = {**client.metadata, "sub": account.uid}
+    own.update(
+        {
+            claim: value
+            for claim, field in client.mapping.items()
+            if (value := _value(account, profile, field)) is not None
+        }
+    )
+    claims = {name: value for name, value in own.items() if name not in _RESERVED}
+    audience = client.audience
+    claims.update(
+        iss=f"{context.issuer}/",
+        iat=now,
+        nbf=now - client.not_before_difference,
+        exp=now + (client.not_after_difference or DEFAULT_SECONDS),
+        jti=randomness.token(18),
+    )
+    if audience:
+        claims["aud"] = audience[0] if len(audience) == 1 else audience
+    return claims | ({"nonce": nonce} if nonce else {})
+
+
+def _value(account: Account, profile: Mapping[str, Any], name: str) -> Any:
+    """Return what a mapped field holds; an address or a number only where the account proved it."""
+    if name == "Email":
+        return account.email if account.email_verified else None
+    if name == "PhoneId":
+        return account.phone if account.phone_verified else None
+    return profile.get(name)
