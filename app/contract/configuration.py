@@ -33,6 +33,7 @@ from app.contract.registration_form import FormField
 from app.contract.security_profile import SecurityProfileSettings
 from app.contract.services_settings import DuoSettings, PushSettings
 from app.contract.signing import SigningSettings
+from app.contract.subject_types import SubjectSettings
 
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
@@ -323,7 +324,7 @@ class NamedApplication(ConfigurationModel):
     application_type: Literal["web", "native", "spa", "m2m"] = "web"
 
 
-class ApplicationSettings(SigningSettings, SecurityProfileSettings, NamedApplication):
+class ApplicationSettings(SubjectSettings, SigningSettings, SecurityProfileSettings, NamedApplication):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
     redirect_uris: tuple[str, ...] = ()

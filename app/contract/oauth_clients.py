@@ -13,6 +13,7 @@ from app.contract.connections import ProviderAddress
 from app.contract.oauth_response_types import ResponseType
 from app.contract.resources import collection
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
+from app.contract.subject_types import SubjectType
 from app.contract.tenant_file import (
     MAX_LOGOUT_ADDRESSES,
     AuthenticationClass,
@@ -125,6 +126,8 @@ class OAuthClient(Wire):
         300
     )
     refresh_tokens: Literal["always", "offline_access"] = "always"
+    subject_type: SubjectType = "public"
+    sector_identifier_uri: Annotated[ProviderAddress | None, Field(alias="SectorIdentifierURI")] = None
     access_token_format: Literal["opaque", "jwt"] = "opaque"
     access_token_signing_alg: SigningAlgorithm = DEFAULT_ALGORITHM
     id_token_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM

@@ -25,6 +25,7 @@ from app.contract.registration_form import FormField, contradiction
 from app.contract.resources import file_resources
 from app.contract.roles import MAX_ACCOUNT_ROLES, MAX_NAME, MAX_PERMISSIONS, MAX_ROLES
 from app.contract.services_settings import DuoFile, PushFile
+from app.contract.subject_types import sector_of
 from app.kit.resource import Resource
 from app.kit.resource_models import file_model
 from app.kit.web_addresses import is_web_address
@@ -188,6 +189,7 @@ class ApplicationFile(ApplicationSettings):
     response_types: tuple[ResponseType, ...] = ("code",)
     jwks: Jwks | None = None
     jwks_uri: ProviderAddress | None = None
+    sector_identifier_uri: ProviderAddress | None = None
     request_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=20)
     cors_origins: tuple[Origin, ...] = ()
     assertion_issuers: tuple[AssertionIssuerFile, ...] = Field(default=(), max_length=10)
@@ -209,6 +211,19 @@ class ApplicationFile(ApplicationSettings):
             raise ValueError("require_signed_request_object: false, because neither jwks nor jwks_uri has a key")
         if JWT_BEARER in self.grant_types and not self.assertion_issuers:
             raise ValueError("assertion_issuers: at least one issuer, because grant_types has jwt-bearer")
+        return self
+
+    @model_validator(mode="after")
+    def _has_a_sector(self) -> "ApplicationFile":
+        if not self.is_pairwise:
+            return self
+        if sector_of(self.sector_identifier_uri, self.redirect_uris) is None:
+            raise ValueError(
+                "sector_identifier_uri: an address, because subject_type is pairwise and redirect_uris don't all have one host"
+                " (OpenID Connect Core section 8.1)"
+            )
+        if self.interface_access != "none":
+            raise ValueError("interface_access: none, because subject_type is pairwise and an account has its Uid")
         return self
 
     @model_validator(mode="after")

@@ -16,6 +16,7 @@ from joserfc.jwk import KeySet
 from app.contract.hub import Step
 from app.identity import create_services
 from app.identity.administration import key_revocation
+from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.directory.tenants.signing_keys import LEAD
 from app.identity.platform.services import Services
@@ -255,3 +256,17 @@ def test_every_process_signs_with_the_same_key(services: Services, world: World)
         second = other.signing_keys.sign(work, {"sub": "ada"}, algorithm="EdDSA")
     other.database.dispose()
     assert first == second
+
+
+def test_key_of_a_rolled_back_request_never_signs_again(
+    services: Services, world: World, browser: Browser, ada: Person
+) -> None:
+    """A request that has written creates a missing key in its own transaction."""
+    client = world.application("signed", id_token_signed_response_alg="ES256")
+    with call_of(services, world.name) as call:
+        call.work.run(accounts.update().where(accounts.c.uid == ada.uid).values(email=ada.email))
+        lost = header_of(services.signing_keys.sign(call.work, {"sub": "ada"}, algorithm="ES256"))["kid"]
+    assert lost not in {key["kid"] for key in published(client)}
+    kid = header_of(tokens_of(client, browser, ada)["id_token"])["kid"]
+    assert kid != lost
+    assert kid in {key["kid"] for key in published(client)}

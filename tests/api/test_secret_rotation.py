@@ -7,12 +7,15 @@ from dataclasses import replace
 import pytest
 
 from app.identity.administration.reencryption import reencrypt
+from app.identity.directory.tenants.signing_keys import StoredSigningKeys
 from app.identity.entry.worker import Worker
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import Services
 from tests.support.customers import NEW, a_customer
 from tests.support.identity_service import SECRET
+from tests.support.oauth_world import World
 from tests.support.pinned import PINS, pinned, session, sign_in_with_pin
+from tests.support.relying_party import Person, claims_in
 from tests.support.rows import account_holder
 from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
@@ -98,3 +101,18 @@ def test_data_under_unknown_secret_is_answered_503(services: Services, new_tenan
     services.directory.clear_cache()
     answer = customer.tenant.send("GET", f"{MANAGE}/{customer.uid}")
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+
+
+def test_pairwise_subject_survives_rotation(services: Services, world: World, ada: Person) -> None:
+    """Another secret would give each account another `sub` at applications of type pairwise."""
+    shop = world.application("shop", subject_type="pairwise")
+
+    def subject() -> str:
+        browser = world.browser()
+        return str(claims_in((shop.redeem(browser.code(shop, ada)).json or {})["id_token"])["sub"])
+
+    before = subject()
+    assert rotated(services) == 3  # the API secret, the signing key and the secret of subjects
+    services.signing_keys = StoredSigningKeys(services.encryption, services.clock)
+    services.subject_secrets.clear()
+    assert subject() == before

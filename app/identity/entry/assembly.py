@@ -50,6 +50,7 @@ def assemble(settings: Settings, clock: Clock | None = None) -> Services:
         message_templates=LruCache(_CACHED_TEMPLATES),
         resource_items=LruCache(_CACHED_RESOURCES),
         joined_domains=LruCache(_CACHED_RESOURCES),
+        subject_secrets=LruCache(_CACHED_RESOURCES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
         hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
         nonces=Nonces(settings.redis_url, WINDOW_SECONDS),

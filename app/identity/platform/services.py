@@ -164,6 +164,8 @@ class Services:
     resource_items: LruCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
     joined_domains: LruCache[tuple[str, int], JoinedDomains]
     """By tenant and its version."""
+    subject_secrets: LruCache[str, bytes]
+    """The secrets of pairwise identifiers, by tenant; they never change."""
     provider_metadata: ProviderMetadataCache
     hub_keys: tuple[bytes, ...]
     nonces: Nonces

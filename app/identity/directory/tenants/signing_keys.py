@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -92,14 +93,18 @@ class StoredSigningKeys:
                 if cached is not None and cached[1] == mark and self._signing_kids(rows) == cached[2].kids
                 else self._assemble(work, rows)
             )
-            if dropped == self._dropped:  # otherwise a change may have happened during the read
+            # A change may have happened during the read, and a transaction that has written may be rolled back.
+            if dropped == self._dropped and not work.is_writing:
                 self._cached[work.tenant_id] = (monotonic(), mark, keys)
             return keys
 
     def _create_missing(self, work: UnitOfWork, wanted: set[str]) -> list[Any]:
-        """Create the keys that no process has created meanwhile, and return all rows."""
+        """Create the keys that no process has created meanwhile, and return all rows.
+
+        In a separate transaction, unless this one has written: then other processes see the keys with what it wrote.
+        """
         created: dict[tuple[str, str], Key] = {}
-        with work.separate_transaction() as transaction:
+        with nullcontext(work) if work.is_writing else work.separate_transaction() as transaction:
             for algorithm in sorted(wanted - {row.algorithm for row in self._rows(transaction)}):
                 kid, key = self._add(transaction, algorithm, active_at=self._clock.now())
                 created[(work.tenant_id, kid)] = key

@@ -71,3 +71,9 @@ signing_keys = tenant_table(
     Column("active_at", Instant, nullable=False),  # when it starts to sign
     Column("retired_at", Instant),  # when it stops signing; published until its last token expires
 )
+
+subject_secrets = tenant_table(  # of pairwise identifiers (subject_secrets.py)
+    "subject_secrets",
+    Column("secret", LargeBinary, nullable=False),  # encrypted
+    Column("created_at", Instant, nullable=False),
+)

@@ -9,7 +9,8 @@ from sqlalchemy import select, update
 
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
-from app.identity.directory.tenants.tables import signing_keys, tenants
+from app.identity.directory.tenants.subject_secrets import associated_data as subject_data
+from app.identity.directory.tenants.tables import signing_keys, subject_secrets, tenants
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
@@ -87,7 +88,18 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
             value = encryption.encrypt(encryption.decrypt(row.private_key, associated_data), associated_data)
             work.run(update(signing_keys).where(*where).values(private_key=value))
             count += 1
-    return count
+    return count + _reencrypt_subject_secret(work, encryption)
+
+
+def _reencrypt_subject_secret(work: UnitOfWork, encryption: Encryption) -> int:
+    """Encrypt the secret of pairwise identifiers anew; the secret itself stays."""
+    where, associated_data = subject_secrets.c.tenant_id == work.tenant_id, subject_data(work.tenant_id)
+    row = work.one(select(subject_secrets.c.secret).where(where))
+    if row is None or encryption.is_current(row.secret):
+        return 0
+    value = encryption.encrypt(encryption.decrypt(row.secret, associated_data), associated_data)
+    work.run(update(subject_secrets).where(where).values(secret=value))
+    return 1
 
 
 def _store_missing_digest(work: UnitOfWork, api_secret: str) -> None:

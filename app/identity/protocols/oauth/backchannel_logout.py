@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in import session_ends
 from app.identity.authentication.sign_in.session_ends import EndedSession, Ending
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth import issuers, subjects
 from app.kit import randomness
 
 KIND: Final = "backchannel_logout"
@@ -60,10 +60,14 @@ def _logout_claims(
     """Yield what each token says of the session: `iss`, `sub` and `sid`."""
     if is_complete and len(sessions) > _MOST_SESSIONS and not client.settings.backchannel_logout_session_required:
         for issuer in dict.fromkeys(_issuer(context, client, session) for session in sessions):
-            yield {"iss": issuer, "sub": sessions[0].uid}
+            yield {"iss": issuer, "sub": subjects.of(context, client, sessions[0].uid)}
         return
     for session in sessions[-_MOST_TOKENS:]:
-        yield {"iss": _issuer(context, client, session), "sub": session.uid, "sid": session.session_id}
+        yield {
+            "iss": _issuer(context, client, session),
+            "sub": subjects.of(context, client, session.uid),
+            "sid": subjects.sid_of(context, client, session.session_id),
+        }
 
 
 def _issuer(context: Context, client: Application, session: EndedSession) -> str:

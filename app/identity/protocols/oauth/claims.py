@@ -11,7 +11,7 @@ from app.contract.oauth_metadata import UserinfoResponse
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context, TokenHolder
-from app.identity.protocols.oauth import issuers, organization_claims, role_claims
+from app.identity.protocols.oauth import issuers, organization_claims, role_claims, subjects
 from app.kit.wire import Document
 
 Profile = Mapping[str, Any]
@@ -137,7 +137,7 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
     held = holder.facts.get("userinfo_claims")
     requested = held if isinstance(held, list) else []
     payload = {
-        "sub": account.uid,
+        "sub": subjects.of(context, client, account.uid),
         **of(accounts.profile_of(account), [*names(scopes), *requested]),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
         **organization_claims.read(_membership(context, holder), client, scopes),

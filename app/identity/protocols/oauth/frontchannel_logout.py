@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 
 from app.identity.authentication.sign_in.session_ends import EndedSession
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth import issuers, subjects
 
 MOST_FRAMES: Final = 20
 """The applications that took part last; a page with more frames would not load in time."""
@@ -18,8 +18,10 @@ def frames(context: Context, session: EndedSession) -> list[str]:
     found: list[str] = []
     for client_id, issuer in reversed(session.issuers.items()):
         client = context.application(client_id=client_id)
-        address = client.settings.frontchannel_logout_uri if client is not None and client.settings.is_active else None
-        if address is not None and len(found) < MOST_FRAMES:
-            about = {"iss": issuer or issuers.tenant_wide(context).url, "sid": session.session_id}
+        if client is None or not client.settings.is_active or len(found) >= MOST_FRAMES:
+            continue
+        if (address := client.settings.frontchannel_logout_uri) is not None:
+            sid = subjects.sid_of(context, client, session.session_id)
+            about = {"iss": issuer or issuers.tenant_wide(context).url, "sid": sid}
             found.append(f"{address}{'&' if '?' in address else '?'}{urlencode(about, quote_via=quote)}")
     return found

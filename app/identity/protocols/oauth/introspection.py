@@ -12,7 +12,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import organization_claims, sender_constraints
+from app.identity.protocols.oauth import organization_claims, sender_constraints, subjects
 from app.kit import randomness
 
 INACTIVE = IntrospectionResponse(active=False)
@@ -42,7 +42,7 @@ def introspect(context: Context, client: Application, req: IntrospectionRequest)
     if membership is None and organization_claims.FACT in holder.facts:
         return INACTIVE
     issued_to = context.application(client_id=holder.client_id) if holder.client_id else None
-    return _describe(holder, organization_claims.read(membership, issued_to, holder.scope.split()))
+    return _describe(context, holder, issued_to, organization_claims.read(membership, issued_to, holder.scope.split()))
 
 
 def revoke(context: Context, client: Application, req: RevocationRequest) -> None:
@@ -90,20 +90,25 @@ def _unused_refresh_token(context: Context, client: Application, token: str) -> 
     )
 
 
-def _actors(holder: TokenHolder) -> Actor | None:
+def _actors(context: Context, holder: TokenHolder, issued_to: Application | None) -> Actor | None:
     """Return who acts for the subject, the present actor first (RFC 8693 section 4.1)."""
     act = holder.facts.get("act")
-    return Actor.model_validate(act) if isinstance(act, dict) else Actor(sub=holder.actor) if holder.actor else None
+    if isinstance(act, dict):
+        return Actor.model_validate(subjects.actors_of(context, issued_to, act))
+    return Actor(sub=holder.actor) if holder.actor else None
 
 
-def _describe(holder: TokenHolder, organization: dict[str, Any]) -> IntrospectionResponse:
+def _describe(
+    context: Context, holder: TokenHolder, issued_to: Application | None, organization: dict[str, Any]
+) -> IntrospectionResponse:
+    """Return what a valid token is; its subject as the client knows it that the token was issued to."""
     facts: dict[str, Any] = holder.facts
     issued = int(holder.issued_at.timestamp())
     audience = facts.get("aud") or ([holder.client_id] if holder.client_id else None)
     return IntrospectionResponse(
         active=True,
         iss=facts.get("issuer"),
-        sub=holder.uid or facts.get("sub") or holder.client_id,
+        sub=subjects.of(context, issued_to, holder.uid) if holder.uid else facts.get("sub") or holder.client_id,
         aud=audience,
         client_id=holder.client_id,
         cid=holder.client_id,
@@ -117,6 +122,6 @@ def _describe(holder: TokenHolder, organization: dict[str, Any]) -> Introspectio
         nbf=issued,
         exp=int(holder.expires_at.timestamp()),
         jti=holder.token_hash,
-        act=_actors(holder),
+        act=_actors(context, holder, issued_to),
         **organization,
     )

@@ -14,7 +14,7 @@ from joserfc.jwk import Key
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth import issuers, subjects
 
 _MAX_LENGTH = 8_000
 
@@ -64,12 +64,14 @@ def read_id_token_hint(context: Context, text: str) -> IdTokenHint | None:
         claims = read(context, text)
     except InvalidJwt:
         return None
-    audience, uid = claims.get("aud"), claims.get("sub")
+    audience, subject, sid = claims.get("aud"), claims.get("sub"), claims.get("sid")
     client = context.application(client_id=audience) if isinstance(audience, str) else None
-    if client is None or not isinstance(uid, str) or not issuers.is_issuer_of(context, claims.get("iss"), client):
+    if client is None or not isinstance(subject, str) or not issuers.is_issuer_of(context, claims.get("iss"), client):
         return None
-    session_id = claims.get("sid")
-    return IdTokenHint(client, uid, session_id if isinstance(session_id, str) else None)
+    uid = subjects.uid_of(context, client, subject)
+    if uid is None:
+        return None
+    return IdTokenHint(client, uid, subjects.session_id_of(context, client, sid) if isinstance(sid, str) else None)
 
 
 @lru_cache(maxsize=1024)

@@ -25,6 +25,7 @@ from app.identity.protocols.oauth import (
     resource_indicators,
     role_claims,
     sender_constraints,
+    subjects,
 )
 from app.identity.protocols.oauth.issuers import Issuer
 from app.kit import randomness
@@ -209,7 +210,7 @@ def id_token(
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
     payload.update(
         iss=issuer.url,
-        sub=account.uid,
+        sub=subjects.of(context, client, account.uid),
         aud=client.client_id,
         azp=client.client_id,
         iat=int(context.now.timestamp()),
@@ -218,7 +219,7 @@ def id_token(
     payload.update({name: half_hash(text, algorithm) for name, text in hashed.items() if text is not None})
     optional = {
         "nonce": grant.nonce,
-        "sid": grant.session_id,
+        "sid": subjects.sid_of(context, client, grant.session_id) if grant.session_id else None,
         "auth_time": facts.get("auth_time"),
         "amr": facts.get("amr"),
     }
@@ -241,7 +242,7 @@ def _signed_access_token(
     payload: dict[str, Any] = {
         **roles,
         "iss": grant.facts["issuer"],
-        "sub": grant.uid or client.client_id,
+        "sub": subjects.of(context, client, grant.uid) if grant.uid else client.client_id,
         "aud": audience[0] if len(audience) == 1 else audience,
         "client_id": client.client_id,
         "iat": now,
@@ -250,6 +251,8 @@ def _signed_access_token(
         "scope": " ".join(grant.scope),
     }
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
-    payload.update({name: grant.facts[name] for name in ("auth_time", "act", tokens.CNF) if name in grant.facts})
+    payload.update({name: grant.facts[name] for name in ("auth_time", tokens.CNF) if name in grant.facts})
+    if "act" in grant.facts:
+        payload["act"] = subjects.actors_of(context, client, grant.facts["act"])
     algorithm = client.settings.access_token_signing_alg
     return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND, algorithm)

@@ -10,7 +10,7 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issued_jwts, views
+from app.identity.protocols.oauth import issued_jwts, subjects, views
 from app.identity.protocols.oauth.authorize import login_hint
 from app.identity.protocols.oauth.issued_jwts import IdTokenHint
 
@@ -30,7 +30,9 @@ def open(context: Context, req: SignOutRequest, session: BrowserSession | None) 
     is_registered = client is not None and address in client.settings.post_logout_redirect_uris
     is_doubtful = bool(address) and not is_registered
     if session is not None and not req.confirmed:
-        is_doubtful = is_doubtful or _is_contradictory(req, hint) or _names_another(context, req.logout_hint, session)
+        is_doubtful = (
+            is_doubtful or _is_contradictory(req, hint) or _names_another(context, client, req.logout_hint, session)
+        )
         if is_doubtful or not _is_of_session(hint, session):
             return Next(step=Step.CONFIRM_SIGN_OUT, relying_party=relying_party)
     if session is None and is_doubtful:
@@ -60,12 +62,14 @@ def _is_contradictory(req: SignOutRequest, hint: IdTokenHint | None) -> bool:
     return req.client_id is not None and hint is not None and hint.client.client_id != req.client_id
 
 
-def _names_another(context: Context, logout_hint: str | None, session: BrowserSession) -> bool:
-    """Return whether the hint is an identifier, but not one of the session's account."""
-    if not logout_hint or logout_hint == session.session_id:
+def _names_another(
+    context: Context, client: Application | None, logout_hint: str | None, session: BrowserSession
+) -> bool:
+    """Return whether the hint is an identifier, but not one of the session's account, as the client knows them."""
+    if not logout_hint or logout_hint == subjects.sid_of(context, client, session.session_id):
         return False
-    account = accounts.by_uid(context, session.uid)
-    return account is None or login_hint.names_another(context.tenant.settings, account, logout_hint)
+    account, subject = accounts.by_uid(context, session.uid), subjects.of(context, client, session.uid)
+    return account is None or login_hint.names_another(context.tenant.settings, account, subject, logout_hint)
 
 
 def _is_of_session(hint: IdTokenHint | None, session: BrowserSession) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from app.contract import oauth_response_types as types
 from app.contract.errors_oauth import UnknownApplication
 from app.contract.hub_sign_out import CHECK_SESSION_PATH
+from app.contract.subject_types import SubjectType
 from app.contract.tenant_file import GrantType
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
@@ -118,7 +119,7 @@ def _openid_members(issuer: Issuer) -> dict[str, Any]:
     token_claims = ["sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "amr", "azp", "nonce", "sid"]
     return {
         "userinfo_endpoint": issuer.browser_endpoint("userinfo"),
-        "subject_types_supported": ["public"],
+        "subject_types_supported": list(get_args(SubjectType)),
         "id_token_signing_alg_values_supported": list(ALGORITHMS),
         "userinfo_signing_alg_values_supported": list(ALGORITHMS),
         "claim_types_supported": ["normal"],

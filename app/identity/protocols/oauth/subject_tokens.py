@@ -16,7 +16,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issued_jwts, issuers
+from app.identity.protocols.oauth import issued_jwts
 from app.kit import randomness
 
 _TYPE: Final = "urn:ietf:params:oauth:token-type:"
@@ -104,17 +104,14 @@ def _id_token(context: Context, text: str) -> PresentedToken:
         claims = issued_jwts.read(context, text)
     except issued_jwts.InvalidJwt:
         raise TokenRefused from None
-    audience, uid, ends_at, sid = (claims.get(name) for name in ("aud", "sub", "exp", "sid"))
-    issued_to = context.application(client_id=audience) if isinstance(audience, str) else None
-    if issued_to is None or not isinstance(uid, str) or not is_time(ends_at):
+    hint, ends_at = issued_jwts.read_id_token_hint(context, text), claims.get("exp")
+    if hint is None or not is_time(ends_at):
         raise TokenRefused
-    if not issuers.is_issuer_of(context, claims.get("iss"), issued_to):
-        raise TokenRefused
-    if not isinstance(sid, str) or sessions.lock_expiry(context, sid) is None:
+    if hint.session_id is None or sessions.lock_expiry(context, hint.session_id) is None:
         raise TokenRefused
     facts = {name: claims[name] for name in _FACTS if name in claims}
     until = datetime.fromtimestamp(float(ends_at or 0), UTC)
-    return PresentedToken(uid, issued_to.client_id, ("openid",), sid, until, facts)
+    return PresentedToken(hint.uid, hint.client.client_id, ("openid",), hint.session_id, until, facts)
 
 
 def _may_present(context: Context, client: Application, token: PresentedToken) -> bool:

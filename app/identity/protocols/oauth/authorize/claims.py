@@ -6,7 +6,9 @@ Unknown claims are ignored, as section 5.5 requires; so are claims that the clie
 import json
 from typing import Any
 
+from app.identity.directory.accounts.identifiers import NOBODY
 from app.identity.protocols.oauth import claims as known
+from app.identity.protocols.oauth import subjects
 from app.identity.protocols.oauth.authorize import acr_values
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
@@ -22,12 +24,20 @@ def check(request: UncheckedRequest) -> None:
     for member, field in (("userinfo", "userinfo_claims"), ("id_token", "id_token_claims")):
         request.accepted[field] = tuple(name for name in requested.get(member) or () if name in allowed)
     _read_acr(request, (requested.get("id_token") or {}).get("acr"))
-    subject = ((requested.get("id_token") or {}).get("sub") or {}).get("value")
+    _read_subject(request, (requested.get("id_token") or {}).get("sub") or {})
+
+
+def _read_subject(request: UncheckedRequest, sub: dict[str, Any]) -> None:
+    """Accept the account that must be signed in: `sub` with one `value` (section 5.5.1), as the client knows it."""
+    subject = sub.get("value")
     if subject is None:
         return
-    if not isinstance(subject, str) or request.accepted.get("subject", subject) != subject:
+    if not isinstance(subject, str):
         raise _refusal()
-    request.accepted["subject"] = subject
+    uid = subjects.uid_of(request.context, request.client, subject) or NOBODY
+    if request.accepted.get("subject", uid) != uid:
+        raise _refusal()
+    request.accepted["subject"] = uid
 
 
 def _read_acr(request: UncheckedRequest, acr: dict[str, Any] | None) -> None:

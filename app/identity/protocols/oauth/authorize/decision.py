@@ -21,7 +21,7 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import codes, consents, session_state, views
+from app.identity.protocols.oauth import codes, consents, session_state, subjects, views
 from app.identity.protocols.oauth.authorize import (
     acr_values,
     front_channel,
@@ -147,7 +147,8 @@ class Decision:
         account, hint = self._account, self.request.login_hint
         if account is None or self.request.subject not in (None, account.uid):
             return False
-        return hint is None or not login_hint.names_another(self.context.tenant.settings, account, hint)
+        subject = subjects.of(self.context, self.client, account.uid)
+        return hint is None or not login_hint.names_another(self.context.tenant.settings, account, subject, hint)
 
     def _can_repeat(self, session: BrowserSession) -> bool:
         if not _can_sign_in(self._account):

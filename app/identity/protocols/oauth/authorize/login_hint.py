@@ -14,15 +14,18 @@ def check(request: UncheckedRequest) -> None:
     request.accepted["login_hint"] = hint if hint and len(hint) <= _MAX_LENGTH else None
 
 
-def names_another(settings: TenantSettings, account: Account, hint: str) -> bool:
+def names_another(settings: TenantSettings, account: Account, subject: str, hint: str) -> bool:
     """Return whether the hint is an identifier with which people sign in to this tenant, but not one of the account.
 
     Its form alone decides: looking it up would tell a signed-in user which identifiers have an account. Text in another form
     (the id of another directory) says nothing about the session.
+
+    Args:
+        subject: the account's `sub` for the relying party, which is a hint too.
     """
     identifier = identifiers.guess(settings, hint)
     form = normal_form(identifier.kind, identifier.value)
-    if form is None or hint == account.uid:
+    if form is None or hint == subject:
         return False
     held = {
         "email": [entry["Value"] for entry in account.emails if not entry.get("pending")],
