@@ -14,7 +14,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.captcha import Provider
-from app.contract.client_authentication import AuthMethod
+from app.contract.client_authentication import AuthenticationSettings
 from app.contract.client_registration import ClientRegistration
 from app.contract.configuration_model import (
     ConfigurationModel,
@@ -324,7 +324,9 @@ class NamedApplication(ConfigurationModel):
     application_type: Literal["web", "native", "spa", "m2m"] = "web"
 
 
-class ApplicationSettings(SubjectSettings, SigningSettings, SecurityProfileSettings, NamedApplication):
+class ApplicationSettings(
+    SubjectSettings, SigningSettings, SecurityProfileSettings, AuthenticationSettings, NamedApplication
+):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
     redirect_uris: tuple[str, ...] = ()
@@ -338,9 +340,6 @@ class ApplicationSettings(SubjectSettings, SigningSettings, SecurityProfileSetti
     frontchannel_logout_session_required: bool = False
     grant_types: tuple[str, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[str, ...] = ("code",)
-    token_endpoint_auth_method: AuthMethod = "client_secret_basic"
-    jwks: dict[str, Any] | None = None
-    jwks_uri: str | None = None
     request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
     require_signed_request_object: bool = False
     request_uris: tuple[str, ...] = ()
@@ -392,11 +391,6 @@ class ApplicationSettings(SubjectSettings, SigningSettings, SecurityProfileSetti
     assertion_issuers: tuple[AssertionIssuer, ...] = Field(default=(), max_length=10)
     resource_server: bool = False  # it may introspect access tokens of the tenant's other applications
     is_active: bool = True
-
-    @property
-    def is_public(self) -> bool:
-        """Whether it has no secret: PKCE is then required (RFC 9700 section 2.1.1)."""
-        return self.token_endpoint_auth_method == "none"
 
     @property
     def logout_addresses(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.client_authentication import AuthMethod
+from app.contract.client_authentication import AssertionAlg, AuthMethod
 from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
 from app.contract.oauth_response_types import ResponseType
@@ -107,6 +107,7 @@ class OAuthClient(Wire):
     ] = None
     front_channel_logout_session_required: Annotated[bool, StoredAs("frontchannel_logout_session_required")] = False
     token_endpoint_auth_method: AuthMethod = "client_secret_basic"
+    token_endpoint_auth_signing_alg: AssertionAlg | None = None
     jwks: Jwks | None = None
     jwks_uri: ProviderAddress | None = None
     request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None

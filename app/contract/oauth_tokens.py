@@ -30,6 +30,8 @@ class ClientRequest(OAuthWire):
     app: Annotated[str | None, From.PATH] = None
     client_id: str | None = None
     client_secret: str | None = None
+    client_assertion_type: str | None = None  # RFC 7521 section 4.2
+    client_assertion: str | None = None
 
 
 class TokenRequest(ClientRequest):

@@ -13,6 +13,8 @@ from pydantic import AfterValidator, Field, create_model, model_validator
 
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.branding import Brand
+from app.contract.client_authentication import problem_of
+from app.contract.client_keys import public_keys
 from app.contract.configuration import ApplicationSettings, AssertionIssuer, TenantSettings
 from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress, plain, web_origin
 from app.contract.configuration_texts import describe
@@ -100,21 +102,6 @@ def _free_tenant(name: str) -> str:
     if name in RESERVED_TENANTS:
         raise ValueError("another name; this one is reserved")
     return name
-
-
-_MOST_KEYS = 20
-_KEY_TYPES = ("RSA", "EC", "OKP")
-_PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
-
-
-def public_keys(jwks: dict[str, Any]) -> dict[str, Any]:
-    """Check a key set (RFC 7517 section 5): public, asymmetric keys alone."""
-    keys = jwks.get("keys")
-    if not isinstance(keys, list) or not 0 < len(keys) <= _MOST_KEYS or not all(isinstance(key, dict) for key in keys):
-        raise ValueError(f"an object with `keys`, 1 to {_MOST_KEYS} of them")
-    if any(key.get("kty") not in _KEY_TYPES or not _PRIVATE_MEMBERS.isdisjoint(key) for key in keys):
-        raise ValueError("public keys of the types RSA, EC and OKP; a private key stays with the application")
-    return jwks
 
 
 MAX_LOGOUT_ADDRESSES = 5
@@ -214,6 +201,12 @@ class ApplicationFile(ApplicationSettings):
         return self
 
     @model_validator(mode="after")
+    def _can_authenticate(self) -> "ApplicationFile":
+        if (problem := problem_of(self, self.client_secret)) is not None:
+            raise ValueError(problem)
+        return self
+
+    @model_validator(mode="after")
     def _has_a_sector(self) -> "ApplicationFile":
         if not self.is_pairwise:
             return self
@@ -228,8 +221,6 @@ class ApplicationFile(ApplicationSettings):
 
     @model_validator(mode="after")
     def _agrees(self) -> "ApplicationFile":
-        if self.is_public and self.client_secret is not None:
-            raise ValueError("client_secret: none, because token_endpoint_auth_method is none")
         secret = next((name for name in _CONFIDENTIAL if name in self.grant_types), None)
         if self.is_public and secret is not None:
             raise ValueError(f"grant_types: without {secret}, because the application has no secret")

@@ -140,7 +140,17 @@ def test_client_that_becomes_public_loses_its_secrets(acme: TenantServer, send: 
         ({"Protocol": "SAML"}, "Protocol"),
         ({"AllowedCorsOrigin": ["*"]}, "AllowedCorsOrigin"),
         ({"AccessTokenTTL": 1}, "AccessTokenTTL"),
-        ({"TokenEndpointAuthMethod": "private_key_jwt"}, "TokenEndpointAuthMethod"),
+        ({"TokenEndpointAuthMethod": "password"}, "TokenEndpointAuthMethod"),
+        ({"TokenEndpointAuthMethod": "private_key_jwt"}, "jwks"),
+        ({"TokenEndpointAuthSigningAlg": "HS256"}, "TokenEndpointAuthSigningAlg"),
+        (
+            {"TokenEndpointAuthMethod": "client_secret_jwt", "TokenEndpointAuthSigningAlg": "ES256"},
+            "TokenEndpointAuthSigningAlg",
+        ),
+        ({"Jwks": {"keys": [{"kty": "RSA", "n": "x" * 100, "e": "AQAB"}]}}, "Jwks"),
+        ({"Jwks": {"keys": [{"kty": "EC", "x": {"y": "z"}}]}}, "Jwks"),
+        ({"Jwks": {"keys": [{"kty": "oct", "k": "c2VjcmV0"}]}}, "Jwks"),
+        ({"Jwks": {"keys": []}}, "Jwks"),
     ],
 )
 def test_malformed_client_names_its_field(send: Send, members: dict[str, Any], named: str) -> None:

@@ -81,6 +81,8 @@ def test_metadata_lists_supported_features(shop: RelyingParty) -> None:
         "none",
         "client_secret_post",
         "client_secret_basic",
+        "client_secret_jwt",
+        "private_key_jwt",
     }
     assert set(metadata["scopes_supported"]) >= {"openid", "email", "phone", "profile", "address"}
 

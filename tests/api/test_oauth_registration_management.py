@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from joserfc.jwk import OctKey
 from sqlalchemy import select
 from werkzeug.test import Client
 
@@ -16,6 +17,7 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once
 from tests.support.registrations import METADATA, Registrar, error_of
 from tests.support.relying_party import Browser, RelyingParty, code_of
+from tests.support.signed_requests import Signer, client_key, public_jwks
 from tests.support.tenant_server import TenantServer, answered
 
 POST = {"token_endpoint_auth_method": "client_secret_post"}
@@ -92,6 +94,29 @@ def test_secret_follows_the_method(registrar: Registrar) -> None:
     )
     client = registrar.relying_party(confidential)
     assert signed_in(registrar, client)[1]["access_token"]
+
+
+def test_application_that_registers_to_sign_can_sign(registrar: Registrar) -> None:
+    """Its secret is stored encrypted while it signs with it, and it has none while it signs with a key (decisions/0210)."""
+
+    def authenticates(signer: Signer) -> bool:
+        return registrar.relying_party(made).back("introspect", {"token": "x", **signer.assertion()}).status_code == 200
+
+    def change(**members: Any) -> dict[str, Any]:
+        return registrar.manage(made, "PUT", changes(made, **members)).json or {}
+
+    made = registrar.registered(token_endpoint_auth_method="client_secret_jwt")
+    by_secret = Signer(registrar.relying_party(made), "HS256", OctKey.import_key(made["client_secret"]))
+    assert authenticates(by_secret)
+    keys = {"token_endpoint_auth_method": "private_key_jwt", "jwks": public_jwks(client_key("ES256"))}
+    made = change(**keys, client_secret=None)
+    assert "client_secret" not in made
+    assert authenticates(Signer(registrar.relying_party(made)))
+    assert not authenticates(by_secret)
+    made = change(**POST, jwks=None)
+    assert "client_secret" in made
+    made = change(token_endpoint_auth_method="client_secret_jwt")
+    assert authenticates(Signer(registrar.relying_party(made), "HS256", OctKey.import_key(made["client_secret"])))
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

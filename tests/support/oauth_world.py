@@ -18,6 +18,7 @@ from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.identity import create_app, create_service
 from app.identity.credentials.store import credentials
 from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.directory.tenants import client_secrets
 from app.identity.directory.tenants.tables import applications, tenants
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -79,7 +80,7 @@ class World:
             "tenant_id": self.tenant_id,
             "client_id": known,
             "name": name.lower(),
-            "secret_hash": randomness.digest(secret) if secret else None,
+            **client_secrets.columns(self.services.encryption, self.tenant_id, known, stated, secret or None),
             "settings": stated.model_dump(mode="json"),
             "created_at": self.services.clock.now(),
         }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass, field
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -12,6 +14,8 @@ from joserfc import jws
 from joserfc.jwk import ECKey, Key, KeyParameters, OKPKey, RSAKey
 
 from tests.support.relying_party import RelyingParty
+
+ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
 @cache
@@ -36,6 +40,7 @@ class Signer:
     algorithm: str = "ES256"
     key: Key | None = None
     header: dict[str, Any] = field(default_factory=lambda: {"typ": "oauth-authz-req+jwt"})
+    assertion_header: dict[str, Any] = field(default_factory=dict)
 
     def request_object(self, **changed: Any) -> str:
         """Return an authorization request as a JWT; a member that is None is left out."""
@@ -44,8 +49,23 @@ class Signer:
             **self.client.authorization_parameters(), "iss": self.client.client_id, "aud": self.client.issuer, "iat": now,
             "nbf": now, "exp": now + 60, **changed,
         }  # fmt: skip
+        return self.signed(claims)
+
+    def assertion(self, **changed: Any) -> dict[str, str]:
+        """Return a client assertion as members of a form (RFC 7523 section 2.2); a claim that is None is left out."""
+        now = int(self.client.services.clock.now().timestamp())
+        own = self.client.client_id
+        claims = {
+            "iss": own, "sub": own, "aud": self.client.issuer, "iat": now, "exp": now + 60, "jti": secrets.token_hex(16), **changed,
+        }  # fmt: skip
+        text = replace(self, header={"typ": None, **self.assertion_header}).signed(claims)
+        return {"client_assertion_type": ASSERTION_TYPE, "client_assertion": text}
+
+    def signed(self, claims: Mapping[str, Any]) -> str:
+        """Return the claims as a JWT; one that is None is left out."""
         key = self.key or client_key(self.algorithm)
-        header = {"alg": self.algorithm, "kid": key.kid, **self.header}
+        named = {"alg": self.algorithm, "kid": key.kid, **self.header}
+        header = {name: value for name, value in named.items() if value is not None}
         present = {name: value for name, value in claims.items() if value is not None}
         signed = f"{part(header)}.{part(present)}"  # not by the library, which would refuse a wrong header
         method = jws.JWSRegistry.algorithms[self.algorithm]

@@ -10,10 +10,11 @@ from pydantic import ValidationError
 
 from app.contract import errors as e
 from app.contract import oauth_clients as contract
+from app.contract.client_authentication import SECRET_JWT
 from app.contract.configuration import ApplicationSettings, LogoutReason, TenantSettings
 from app.contract.oauth_clients import StoredApplication
 from app.contract.tenant_file import ApplicationFile
-from app.identity.directory.tenants import changes, registered_applications
+from app.identity.directory.tenants import changes, client_secrets, registered_applications
 from app.identity.directory.tenants.changes import ApplicationRow
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
@@ -52,26 +53,32 @@ class ApplicationStore:
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Add an application. Raises IntegrityError if its name is taken."""
-        secret = item.secrets.get(_SECRET)
-        digest = randomness.digest(secret) if secret else None
-        changes.add_application(
-            access.work, item.content["client_id"], digest, _settings(item), item.created_at or access.now
+        settings, client_id = _settings(item), item.content["client_id"]
+        secret = client_secrets.columns(
+            access.encryption, access.work.tenant_id, client_id, settings, item.secrets.get(_SECRET) or None
         )
+        changes.add_application(access.work, client_id, settings, item.created_at or access.now, **secret)
 
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
-        """Replace an application. A new secret leaves the former one valid for a while; a public application has none."""
-        row, settings = _row(access, item.id[0]), _settings(item)
+        """Replace an application. A new secret leaves the former one valid for a while.
+
+        An application without a secret loses both, and one that does not sign with its secret loses the encrypted copies.
+        """
+        row, settings, client_id = _row(access, item.id[0]), _settings(item), item.content["client_id"]
         secret = item.secrets.get(_SECRET)
         values: dict[str, Any] = {}
-        if settings.is_public:
-            values = {"secret_hash": None, "former_secret_hash": None, "former_secret_until": None}
+        if not settings.has_secret:
+            values = dict(client_secrets.NONE)
         elif secret not in (None, _KEPT):
             values = {
-                "secret_hash": randomness.digest(str(secret)),
+                **client_secrets.columns(access.encryption, access.work.tenant_id, client_id, settings, str(secret)),
                 "former_secret_hash": row.secret_hash if row else None,
+                "former_sealed_secret": row.sealed_secret if row else None,
                 "former_secret_until": access.now + _OVERLAP,
             }
-        changes.change_application(access.work, item.content["client_id"], settings, **values)
+        elif settings.token_endpoint_auth_method != SECRET_JWT:
+            values = {"sealed_secret": None, "former_sealed_secret": None}
+        changes.change_application(access.work, client_id, settings, **values)
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
         """Remove an application."""
@@ -140,9 +147,9 @@ def disagreements(content: StoredApplication, settings: TenantSettings | None) -
 
 @rules.before_create
 def complete(context: Context, item: Item) -> None:
-    """Give a new client its id, and no secret if it is public. Raises BadField for scopes that the caller lacks."""
+    """Give a new client its id, and no secret if its method needs none. Raises BadField for scopes that the caller lacks."""
     item.content["client_id"] = randomness.guid()
-    if _settings(item).is_public:
+    if not _settings(item).has_secret:
         item.secrets.clear()
     _refuse_wider(context, _management_scopes(context, item))
     context.services.signing_keys.publish(context.work, _settings(item).algorithms)
@@ -151,7 +158,7 @@ def complete(context: Context, item: Item) -> None:
 @rules.before_update
 def refuse_new_scopes(context: Context, before: Item | None, after: Item) -> None:
     """Raises BadField for scopes that neither the client had nor the caller has."""
-    if _settings(after).is_public:
+    if not _settings(after).has_secret:
         after.secrets.clear()
     had = _management_scopes(context, before) if before is not None else set()
     _refuse_wider(context, _management_scopes(context, after) - had)
@@ -160,9 +167,9 @@ def refuse_new_scopes(context: Context, before: Item | None, after: Item) -> Non
 
 @rules.action("rotate")
 def rotate(context: Context, item: Item, body: Any) -> contract.Credentials:  # noqa: ARG001 - the hook's signature
-    """Return the new secret. Raises BadField for a public client, and for one with more scopes than the caller, who would gain them."""
-    if _settings(item).is_public:
-        raise e.BadField("TokenEndpointAuthMethod: another than none; a public client has no secret.")
+    """Return the new secret. Raises BadField for a client without one, and for one with more scopes than the caller."""
+    if not _settings(item).has_secret:
+        raise e.BadField("TokenEndpointAuthMethod: one with a client_secret; this client has none.")
     _refuse_wider(context, _management_scopes(context, item))
     return contract.Credentials(client_id=item.content["client_id"], client_secret=item.secrets[_SECRET])
 

@@ -6,7 +6,7 @@ from app.identity.authentication.registration import choice_lists
 from app.identity.credentials import store as credentials
 from app.identity.directory.accounts import pin_hash, provider_tokens
 from app.identity.directory.organizations import connection_store
-from app.identity.directory.tenants import changes, tenant_secrets
+from app.identity.directory.tenants import changes, client_secrets, tenant_secrets
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
 from app.identity.platform.resources import store as resources
@@ -34,6 +34,7 @@ def _of_tenant(services: Services, tenant: changes.TenantRow) -> int:
         count += resources.reencrypt(work, services.encryption)
         count += provider_tokens.reencrypt(work, services.encryption)
         count += connection_store.reencrypt(work, services.encryption)
+        count += client_secrets.reencrypt(work, services.encryption)
         work.commit()
         return count
     finally:

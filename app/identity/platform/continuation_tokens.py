@@ -64,6 +64,7 @@ class ContinuationPurpose(StrEnum):
     DEVICE_CODE = "device_code"  # of a device that waits for approval (RFC 8628)
     USER_CODE = "user_code"  # the short code that the person types for it
     RETURN_CODE = "return_code"  # hosted-pages.md section 3: a code in a return address
+    CLIENT_ASSERTION = "client_assertion"  # the jti of a client assertion that was used (RFC 7523)
     IDEMPOTENCY = "idempotency"  # the response to a request with an Idempotency-Key
     SEEN = "seen"  # a device or place that an account signed in from
 
@@ -116,6 +117,23 @@ def issue(
     except IntegrityError:
         raise TokenExists from None
     return token
+
+
+def use_once(context: Context, kind: ContinuationPurpose, text: str, lifetime: timedelta) -> bool:
+    """Record the use of a text in a transaction of its own, so that an error later keeps it. Return True for one concurrent use only.
+
+    Not allowed after the request has written.
+    """
+    mark = {
+        "tenant_id": context.tenant.tenant_id, "kind": kind, "ticket_hash": randomness.digest(text), "uid": NO_ACCOUNT, "facts": {},
+        "state": OPEN, "created_at": context.now, "expires_at": context.now + lifetime,
+    }  # fmt: skip
+    try:
+        with context.work.separate_transaction() as transaction:
+            transaction.run(insert(tickets), mark)
+    except IntegrityError:
+        return False
+    return True
 
 
 def renew(

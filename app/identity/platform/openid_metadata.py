@@ -19,6 +19,7 @@ from app.kit.public_addresses import Resolver
 
 LIFETIME: Final = timedelta(hours=1)
 REFRESH_INTERVAL: Final = timedelta(minutes=1)
+FAILURE_INTERVAL: Final = timedelta(seconds=5)
 _MAX_PROVIDERS: Final = 1_000
 _MAX_KEYS: Final = 50
 _KEY_TYPES: Final = ("RSA", "EC", "OKP")  # asymmetric keys only
@@ -61,6 +62,8 @@ class ProviderMetadataCache:
         self.resolver = resolver
         self._metadata: LruCache[str, ProviderMetadata] = LruCache(_MAX_PROVIDERS)
         self._keys: LruCache[str, _Keys] = LruCache(_MAX_PROVIDERS)
+        self._asked_again: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
+        self._failed: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
 
     def metadata(self, issuer: str) -> ProviderMetadata:
         """Return the metadata of an issuer. Raises ProviderUnavailable."""
@@ -73,18 +76,34 @@ class ProviderMetadataCache:
     def keys(self, address: str, kid: str | None) -> tuple[Key, ...]:
         """Return the keys with this id, or all keys if the token names none.
 
-        An unknown id causes a new fetch, at most once a minute. Raises ProviderUnavailable.
+        An unknown id causes a new fetch, at most once a minute, whatever comes of it. An address that did not answer is asked
+        again after some seconds. Raises ProviderUnavailable.
         """
         cached, now = self._keys.get(address), self._clock.now()
         if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
             cached = self._fetch_keys(address, now)
         matching = with_id(cached.keys, kid)
-        if not matching and now >= cached.read_at + REFRESH_INTERVAL:
+        if not matching and self._may_ask_again(address, cached.read_at, now):
             matching = with_id(self._fetch_keys(address, now).keys, kid)
         return matching
 
+    def _may_ask_again(self, address: str, read_at: datetime, now: datetime) -> bool:
+        """Return whether an unknown id may cause a fetch, and count it before it begins, so that others do not wait for it too."""
+        asked = self._asked_again.get(address)
+        if now < max(read_at, asked or read_at) + REFRESH_INTERVAL:
+            return False
+        self._asked_again.put(address, now)
+        return True
+
     def _fetch_keys(self, address: str, now: datetime) -> _Keys:
-        fetched = _Keys(import_keys(outbound.get_json_object(self.resolver, address).get("keys")), now)
+        failed = self._failed.get(address)
+        if failed is not None and failed <= now < failed + FAILURE_INTERVAL:
+            raise ProviderUnavailable("it did not answer a moment ago")
+        try:
+            fetched = _Keys(import_keys(outbound.get_json_object(self.resolver, address).get("keys")), now)
+        except ProviderUnavailable:
+            self._failed.put(address, now)
+            raise
         self._keys.put(address, fetched)
         return fetched
 

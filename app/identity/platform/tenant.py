@@ -52,6 +52,9 @@ class Application:
     """Of the copy of its logo."""
     expires_at: datetime | None = None
     """When it is removed unless it is used."""
+    sealed_secret: bytes | None = None
+    """The secret itself, encrypted, of a client that signs with it."""
+    former_sealed_secret: bytes | None = None
 
     @property
     def name(self) -> str:
@@ -69,10 +72,16 @@ class Application:
 
     def secret_hashes(self, now: datetime) -> tuple[str, ...]:
         """The digests of the secrets that it may present: the present one, and the former one for a while after a rotation."""
-        held = [self.secret_hash]
-        if self.former_secret_until is not None and now < self.former_secret_until:
-            held.append(self.former_secret_hash)
-        return tuple(one for one in held if one)
+        former = self.former_secret_hash if self._is_former_in_force(now) else None
+        return tuple(one for one in (self.secret_hash, former) if one)
+
+    def encrypted_secrets(self, now: datetime) -> tuple[bytes, ...]:
+        """The encrypted secrets that it may sign with, which follow the same rule."""
+        former = self.former_sealed_secret if self._is_former_in_force(now) else None
+        return tuple(one for one in (self.sealed_secret, former) if one)
+
+    def _is_former_in_force(self, now: datetime) -> bool:
+        return self.former_secret_until is not None and now < self.former_secret_until
 
     @property
     def display_name(self) -> str:

@@ -21,7 +21,7 @@ from app.contract.configuration import ApplicationSettings, Argon2, TenantSettin
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
 from app.identity.administration import second_factor_settings
-from app.identity.administration.configuration import resources
+from app.identity.administration.configuration import application_secrets, resources
 from app.identity.administration.configuration.accounts import AccountPass
 from app.identity.administration.configuration.document import ConfigurationError, Path, Problem
 from app.identity.administration.configuration.organizations import OrganizationPass
@@ -30,7 +30,7 @@ from app.identity.administration.configuration.plan import Action, Made, Plan, R
 from app.identity.administration.configuration.reading import Configuration
 from app.identity.administration.configuration.roles import RolePass
 from app.identity.directory.accounts import provider_tokens
-from app.identity.directory.tenants import changes, tenant_secrets
+from app.identity.directory.tenants import changes, client_secrets, tenant_secrets
 from app.identity.directory.tenants.changes import ApplicationRow, TenantRow
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.services import Services
@@ -337,17 +337,20 @@ class _TenantPass:
         self._name_application(client_id, wanted.settings())
         if wanted.client_id is None:
             self.run.plan.made.append(Made(f"application {self.declared.name}/{wanted.name}", "client_id", client_id))
-        digest = None if wanted.is_public else self._secret(wanted)
+        secret = self._secret(wanted) if wanted.has_secret else None
         self._note(Action.CREATE, "application", wanted.name)
         if self.run.writes:
-            changes.add_application(self.work, client_id, digest, wanted.settings(), self.run.now)
+            settings = wanted.settings()
+            encryption, tenant_id = self.run.services.encryption, self.work.tenant_id
+            columns = client_secrets.columns(encryption, tenant_id, client_id, settings, secret)
+            changes.add_application(self.work, client_id, settings, self.run.now, **columns)
 
     def _secret(self, wanted: ApplicationFile) -> str:
-        """Return the digest of the secret in the file, or of a generated one that the plan shows once."""
+        """Return the secret in the file, or a generated one that the plan shows once."""
         secret = wanted.client_secret or randomness.token()
         if wanted.client_secret is None:
             self.run.plan.made.append(Made(f"application {self.declared.name}/{wanted.name}", "client_secret", secret))
-        return randomness.digest(secret)
+        return secret
 
     def _name_application(self, client_id: str, settings: ApplicationSettings) -> None:
         named = {**self.named.get("applications", {}), client_id: marks(changes.stored_settings(settings))}
@@ -359,15 +362,12 @@ class _TenantPass:
         settings = ApplicationSettings.model_validate(merged(held.settings, named, before))
         self._name_application(held.client_id, wanted.settings())
         details = list(differences(held.settings, changes.stored_settings(settings), before))
-        values: dict[str, Any] = {}
-        if settings.is_public and held.secret_hash is not None:
-            details.append("client_secret: removed, because the application is now public")
-            values["secret_hash"] = None
-        elif not settings.is_public and held.secret_hash is None:
-            details.append("client_secret: set, because the application is now confidential")
-            values["secret_hash"] = self._secret(wanted)
+        encryption, tenant_id = self.run.services.encryption, self.work.tenant_id
+        why, values = application_secrets.changed(encryption, tenant_id, held, settings, lambda: self._secret(wanted))
+        details.extend([why] if why else [])
         notes = []
-        if wanted.client_secret and held.secret_hash not in (None, randomness.digest(wanted.client_secret)):
+        is_other = wanted.client_secret and held.secret_hash not in (None, randomness.digest(wanted.client_secret))
+        if is_other and not values:
             notes.append("client_secret: unchanged; a file doesn't overwrite it")
         action = Action.CHANGE if details else Action.UNCHANGED
         self._note(

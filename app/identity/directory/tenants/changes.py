@@ -44,6 +44,7 @@ class ApplicationRow:
     settings: dict[str, Any]
     created_at: datetime
     registered_by: str | None = None
+    sealed_secret: bytes | None = None
 
 
 def api_secret_associated_data(tenant_id: str) -> str:
@@ -162,10 +163,10 @@ def application_named(work: UnitOfWork, name: str) -> ApplicationRow | None:
 
 
 def add_application(
-    work: UnitOfWork, client_id: str, secret_hash: str | None, settings: ApplicationSettings, now: datetime
+    work: UnitOfWork, client_id: str, settings: ApplicationSettings, now: datetime, **secret: Any
 ) -> None:
-    """Add an application. Raises IntegrityError if its id or name is taken."""
-    row = {"tenant_id": work.tenant_id, "client_id": client_id, "secret_hash": secret_hash, "created_at": now}
+    """Add an application with the columns of its `secret` (client_secrets.py). Raises IntegrityError if its id or name is taken."""
+    row = {"tenant_id": work.tenant_id, "client_id": client_id, "created_at": now, **secret}
     work.run(insert(applications).values(**row, name=settings.name.lower(), settings=stored_settings(settings)))
 
 
@@ -195,12 +196,12 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-_APPLICATIONS = select(A.client_id, A.name, A.secret_hash, A.settings, A.created_at, A.registered_by)
+_APPLICATIONS = select(A.client_id, A.name, A.secret_hash, A.settings, A.created_at, A.registered_by, A.sealed_secret)
 
 
 def _application(row: Any) -> ApplicationRow:
     known = (row.client_id, row.name, row.secret_hash, dict(row.settings), row.created_at, row.registered_by)
-    return ApplicationRow(*known)
+    return ApplicationRow(*known, row.sealed_secret)
 
 
 def _tenant(row: Any) -> TenantRow:

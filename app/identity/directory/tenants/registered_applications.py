@@ -5,6 +5,7 @@ Their changes leave the tenant's version alone: the directory does not cache the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -37,6 +38,7 @@ class Registered:
     token_hash: str | None
     created_at: datetime
     refreshed_at: datetime | None
+    sealed_secret: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def find(work: UnitOfWork, client_id: str) -> Registered | None:
         return None
     settings = ApplicationSettings.model_validate(row.settings)
     held = (row.registration_token_hash, row.created_at, row.refreshed_at)
-    return Registered(row.client_id, settings, row.secret_hash, row.registered_by, *held)
+    return Registered(row.client_id, settings, row.secret_hash, row.registered_by, *held, row.sealed_secret)
 
 
 def count(work: UnitOfWork, *, network: str | None = None) -> int:
@@ -73,21 +75,19 @@ def mark(work: UnitOfWork, client_id: str, **values: Any) -> None:
 def add(
     work: UnitOfWork,
     client_id: str,
-    secret_hash: str | None,
     settings: ApplicationSettings,
     now: datetime,
-    **marks: Any,
+    **columns: Any,
 ) -> None:
-    """Add an application with its marks. Raises IntegrityError if its id or name is taken."""
-    changes.add_application(work, client_id, secret_hash, settings, now)
-    mark(work, client_id, **marks)
+    """Add an application with its marks and the columns of its secret. Raises IntegrityError if its id or name is taken."""
+    changes.add_application(work, client_id, settings, now, **columns)
 
 
 def replace(
-    work: UnitOfWork, held: Registered, settings: ApplicationSettings, *, secret_hash: str | None, token_hash: str
+    work: UnitOfWork, held: Registered, settings: ApplicationSettings, *, secret: Mapping[str, Any], token_hash: str
 ) -> bool:
-    """Replace settings, secret and token. Return whether the token was still the one of `held`."""
-    values = {"secret_hash": secret_hash, "registration_token_hash": token_hash}
+    """Replace settings, token and the columns of the secret that change. Return whether the token was still the one of `held`."""
+    values = {**secret, "registration_token_hash": token_hash}
     where = (*_where(work, held.client_id), A.registration_token_hash == held.token_hash)
     stored = changes.stored_settings(settings)
     return work.run(update(applications).where(*where).values(**values, settings=stored)).rowcount == 1

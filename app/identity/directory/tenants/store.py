@@ -114,6 +114,8 @@ def _application(row: Row[Any] | None) -> Application | None:
         settings,
         row.former_secret_hash,
         row.former_secret_until,
+        sealed_secret=row.sealed_secret,
+        former_sealed_secret=row.former_sealed_secret,
         registered_by=row.registered_by,
         registered_under=row.registered_under,
         logo_digest=row.logo_digest,

@@ -39,6 +39,10 @@ applications = tenant_table(
     Column("secret_hash", String(64)),  # digest of a random secret
     Column("former_secret_hash", String(64)),  # accepted until `former_secret_until`
     Column("former_secret_until", Instant),
+    Column(
+        "sealed_secret", LargeBinary
+    ),  # the secret itself, encrypted, of a client that signs with it (client_secrets.py)
+    Column("former_sealed_secret", LargeBinary),
     Column("settings", Json, nullable=False),
     Column("created_at", Instant, nullable=False),
     # of applications that registered themselves: open, token or document; null for all others

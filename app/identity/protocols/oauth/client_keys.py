@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from typing import Final
 
-from joserfc.jwk import Key
+from joserfc.jwk import Key, RSAKey
 
 from app.identity.authentication.federation.providers.id_tokens import Keys
 from app.identity.platform.context import Context
 from app.identity.platform.openid_metadata import import_keys, with_id
 from app.identity.platform.tenant import Application
 
-ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
+ALGORITHMS: Final = ("RS256", "PS256", "ES256", "EdDSA")
 """With which clients sign: never a shared secret, of which we store a digest alone, and never `none`."""
+_RSA_BITS: Final = range(2_048, 8_193)  # RFC 7518 section 3.3; longer ones cost too much time
 
 
 def has_keys(client: Application) -> bool:
@@ -23,8 +25,8 @@ def has_keys(client: Application) -> bool:
 def of(context: Context, client: Application) -> Keys:
     """Return the look-up of the client's keys, which raises ProviderUnavailable.
 
-    Keys at a `jwks_uri` are cached for an hour; an unknown `kid` reads them again, at most once a minute. The database
-    connection is returned meanwhile.
+    Keys at a `jwks_uri` are cached for an hour; an unknown `kid` reads them again, at most once a minute, as does an address that
+    did not answer. The database connection is returned meanwhile. Weak keys are left out.
     """
     settings = client.settings
     if settings.jwks is not None:
@@ -33,11 +35,15 @@ def of(context: Context, client: Application) -> Keys:
 
     def fetched(kid: str | None) -> tuple[Key, ...]:
         context.work.release_connection()
-        return context.services.provider_metadata.keys(str(settings.jwks_uri), kid)
+        return _strong(context.services.provider_metadata.keys(str(settings.jwks_uri), kid))
 
     return fetched
 
 
 @lru_cache(maxsize=1024)
 def _imported(jwks: str) -> tuple[Key, ...]:
-    return import_keys(json.loads(jwks).get("keys"))
+    return _strong(import_keys(json.loads(jwks).get("keys")))
+
+
+def _strong(keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    return tuple(key for key in keys if not isinstance(key, RSAKey) or key.public_key.key_size in _RSA_BITS)

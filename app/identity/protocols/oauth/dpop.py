@@ -14,7 +14,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
 
-from app.contract.tenant_file import public_keys
+from app.contract.client_keys import public_keys
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
 from app.identity.platform.openid_metadata import PARSE_ERRORS

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LIFETIME: Final = timedelta(seconds=90)
 PREFIX: Final = "urn:ietf:params:oauth:request_uri:"
-_NOT_STORED = {"app", "client_secret"}
+_NOT_STORED = {"app", "client_secret", "client_assertion_type", "client_assertion"}
 ERRORS: Final[Mapping[str, type[OAuthError]]] = {
     str(error.code): error
     for error in (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NotBase64
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
-from app.contract.errors_oauth import InvalidRequest
+from app.contract.errors_oauth import InvalidClient, InvalidRequest
+from app.identity.protocols.oauth.client_authentication import assertions
 from app.kit.reading import RawRequest
 
 
@@ -18,6 +19,7 @@ class Carrier(Enum):
 
     HEADER = "header"  # HTTP Basic
     BODY = "body"  # client_secret
+    ASSERTION = "assertion"  # client_assertion
     NOTHING = "nothing"  # client_id alone
 
 
@@ -31,6 +33,7 @@ class ClientCredentials:
     client_id: str
     carrier: Carrier
     secrets: tuple[str, ...] = ()
+    assertion: str = field(default="", repr=False)
 
 
 def read(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials | None:
@@ -38,9 +41,15 @@ def read(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials | None:
 
     Raises:
         InvalidRequest: they are malformed, or there are several (RFC 6749 section 2.3).
+        InvalidClient: the assertion is malformed, or names another client than `client_id`.
     """
     named, secret = _member(body, "client_id"), _member(body, "client_secret")
     scheme, _, text = raw.headers.get("authorization", "").partition(" ")
+    kind, assertion = _member(body, "client_assertion_type"), _member(body, "client_assertion")
+    if kind is not None or assertion is not None:
+        if secret is not None or scheme.lower() == "basic":
+            raise InvalidRequest("The client authenticates in two ways.")
+        return _asserted(named, kind, assertion)
     if scheme.lower() != "basic":
         if named is None:
             return None
@@ -51,6 +60,18 @@ def read(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials | None:
     if secret is not None or named not in (None, basic.client_id):
         raise InvalidRequest("The client is named twice.")
     return basic
+
+
+def _asserted(named: str | None, kind: str | None, assertion: str | None) -> ClientCredentials:
+    """Read an assertion (RFC 7521 section 4.2)."""
+    if kind is None or assertion is None:
+        raise InvalidRequest.names("client_assertion" if assertion is None else "client_assertion_type")
+    if kind != assertions.TYPE:
+        raise InvalidClient("The client_assertion_type is not supported.")
+    subject = assertions.subject(assertion)
+    if named not in (None, subject):
+        raise InvalidClient("The client_id is not the sub of the client_assertion.")
+    return ClientCredentials(subject, Carrier.ASSERTION, assertion=assertion)
 
 
 def _basic(text: str) -> ClientCredentials:

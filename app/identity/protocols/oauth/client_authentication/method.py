@@ -21,9 +21,11 @@ class Method:
         carrier: the part of a request that it reads.
         verify: raises the OAuth error of credentials that are wrong; called only for an active client that may use the method.
         is_secret_sent: the request contains the client's secret itself.
+        algorithms: the signatures that it accepts, if it signs.
     """
 
     name: str
     carrier: Carrier
     verify: Verify
     is_secret_sent: bool = False
+    algorithms: tuple[str, ...] = ()

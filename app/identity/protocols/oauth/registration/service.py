@@ -6,8 +6,11 @@ import hmac
 from collections.abc import Mapping
 from typing import Any, Final
 
+from app.contract.client_authentication import SECRET_JWT
+from app.contract.configuration import ApplicationSettings
 from app.contract.errors_oauth import InvalidClientMetadata, InvalidToken, UnknownApplication
 from app.contract.oauth_registration import NewRegistrationResponse, RegistrationResponse
+from app.identity.directory.tenants import client_secrets
 from app.identity.directory.tenants import registered_applications as store
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Registered
 from app.identity.platform.context import Context
@@ -38,9 +41,10 @@ def register(context: Context, app: str | None, members: Mapping[str, Any]) -> N
     logo = fetched.check(context, stated, settings)
     marks = admission.settle(context, admitted)
     client_id, token = randomness.guid(), randomness.token()
-    secret = None if settings.is_public else randomness.token()
+    secret = randomness.token() if settings.has_secret else None
     marks |= {"registered_under": under, "registration_token_hash": randomness.digest(token)}
-    store.add(context.work, client_id, randomness.digest(secret) if secret else None, settings, context.now, **marks)
+    marks |= client_secrets.columns(context.services.encryption, context.tenant.tenant_id, client_id, settings, secret)
+    store.add(context.work, client_id, settings, context.now, **marks)
     store.set_logo(context.work, client_id, logo)
     context.audit.record("application.registered", client_id=client_id, by=admitted.registered_by)
     return NewRegistrationResponse(
@@ -59,7 +63,7 @@ def read(context: Context, client_id: str) -> RegistrationResponse:
 def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> RegistrationResponse:
     """Replace the metadata; the registration access token is replaced too (RFC 7592 section 2.2).
 
-    Members that are omitted get their defaults. An application that becomes confidential gets a secret.
+    Members that are omitted get their defaults. An application that needs a secret which it does not have gets one.
 
     Raises:
         InvalidToken, SlowDown: the caller is not the application.
@@ -81,9 +85,8 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     logo = fetched.check(context, stated, settings)
     context.work.begin()
     token, held = randomness.token(), _authenticate(context, client_id)  # nobody replaced it meanwhile
-    new_secret = None if settings.is_public or held.secret_hash else randomness.token()
-    digest = None if settings.is_public else held.secret_hash or randomness.digest(new_secret or "")
-    if not store.replace(context.work, held, settings, secret_hash=digest, token_hash=randomness.digest(token)):
+    new_secret, columns = _secret_of(context, held, settings)
+    if not store.replace(context.work, held, settings, secret=columns, token_hash=randomness.digest(token)):
         raise InvalidToken
     store.set_logo(context.work, client_id, logo)
     context.audit.record("application.registration_changed", client_id=client_id)
@@ -91,6 +94,17 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
         **_members(context, client_id, int(held.created_at.timestamp()), new_secret, token),
         **client_metadata.write(settings),
     )
+
+
+def _secret_of(context: Context, held: Registered, settings: ApplicationSettings) -> tuple[str | None, dict[str, Any]]:
+    """Return a new secret, where the method needs one that is not held, and the columns that change (decisions/0210)."""
+    signs = settings.token_endpoint_auth_method == SECRET_JWT
+    if not settings.has_secret:
+        return None, dict(client_secrets.NONE)
+    if held.secret_hash is None or (signs and held.sealed_secret is None):
+        secret, tenant_id = randomness.token(), context.tenant.tenant_id
+        return secret, client_secrets.columns(context.services.encryption, tenant_id, held.client_id, settings, secret)
+    return None, {} if signs else {"sealed_secret": None, "former_sealed_secret": None}
 
 
 def remove(context: Context, client_id: str) -> None:

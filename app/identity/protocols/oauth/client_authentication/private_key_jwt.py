@@ -1,0 +1,20 @@
+"""private_key_jwt: a JWT signed with a key of the client's `jwks` or `jwks_uri` (OpenID Connect Core section 9)."""
+
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import client_keys
+from app.identity.protocols.oauth.client_authentication import assertions
+from app.identity.protocols.oauth.client_authentication.assertions import AssertionRefused
+from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
+from app.identity.protocols.oauth.client_authentication.method import Method
+
+
+def verify(context: Context, client: Application, presented: ClientCredentials) -> None:
+    """Check the assertion against the client's public keys. Raises AssertionRefused."""
+    if not client_keys.has_keys(client):
+        raise AssertionRefused("is of a client without registered keys")
+    keys = client_keys.of(context, client)
+    assertions.verify(context, client, presented.assertion, keys, client_keys.ALGORITHMS)
+
+
+METHOD = Method("private_key_jwt", Carrier.ASSERTION, verify, algorithms=client_keys.ALGORITHMS)
