@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
+from app.contract.authorization_details import AuthorizationDetailsTypes
 from app.contract.captcha import Provider
 from app.contract.client_authentication import AuthenticationSettings
 from app.contract.client_registration import ClientRegistration
@@ -260,6 +261,7 @@ class TenantSettings(ConfigurationModel):
     custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
     organizations: Organizations = Organizations()
     client_registration: ClientRegistration = ClientRegistration()
+    authorization_details_types: AuthorizationDetailsTypes = Field(default_factory=dict)
     custom_objects: Annotated[tuple[CustomObject, ...], AfterValidator(_unique)] = Field(default=(), max_length=100)
     security_questions: dict[Words, Words] = Field(default_factory=dict, max_length=50)  # question by its id
     locales: Annotated[tuple[Tag, ...], Different] = ("en", "de", "ar")
@@ -345,6 +347,8 @@ class ApplicationSettings(
     request_uris: tuple[str, ...] = ()
     require_pushed_authorization_requests: bool = False
     scope: str = "openid profile email phone address offline_access"
+    authorization_details_types: tuple[str, ...] = ()
+    optional_scopes: tuple[str, ...] = ()
     require_consent: bool = False
     contacts: tuple[str, ...] = ()
     initiate_login_uri: str | None = None

@@ -44,6 +44,12 @@ class InvalidTarget(OAuthError):
     code, status, description = "invalid_target", 400, "The resource is not registered for this client."
 
 
+class InvalidAuthorizationDetails(OAuthError):
+    """Malformed `authorization_details`, of a type that the client may not use, or more than was granted (RFC 9396 section 5)."""
+
+    code, status, description = "invalid_authorization_details", 400, "The authorization_details are not valid."
+
+
 class AuthorizationPending(OAuthError):
     """The person has not answered yet (RFC 8628 section 3.5)."""
 

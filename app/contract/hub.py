@@ -18,6 +18,7 @@ from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
 from app.contract.hub_models import (
     BrandView,
+    DetailView,
     InteractionDecision,
     InteractionOnly,
     InvitationHint,
@@ -86,6 +87,8 @@ class ScopeView(Wire):
 
     name: str
     description: str | None = None
+    is_optional: bool = False  # the person may leave it out
+    is_granted: bool = False  # before; the page asks for the others
 
 
 class PersonView(Wire):
@@ -130,6 +133,7 @@ class Next(Wire):
     relying_party: RelyingPartyView | None = None
     person: PersonView | None = None
     scopes: list[ScopeView] = Field(default_factory=list)
+    details: list[DetailView] = Field(default_factory=list)  # CONSENT: what the application asks to do, once
     consents: list[str] = Field(default_factory=list)  # events of the tenant's consent forms
     agreed: list[str] = Field(default_factory=list)  # CONSENT_FORMS: options that are accepted already
     missing: list[str] = Field(default_factory=list)  # field names of the tenant's form
@@ -284,8 +288,14 @@ sign_in = hub_operation(
 )  # fmt: skip
 
 
+class ConsentRequest(InteractionDecision):
+    """`refused`: optional scopes that the person left out."""
+
+    refused: list[Annotated[str, Field(max_length=100)]] = Field(default_factory=list, max_length=100)
+
+
 consent = hub_operation(
-    "hub.consent", "POST /hub/consent", InteractionDecision, Next, summary="Answer the consent page of an interaction.",
+    "hub.consent", "POST /hub/consent", ConsentRequest, Next, summary="Answer the consent page of an interaction.",
 )  # fmt: skip
 
 

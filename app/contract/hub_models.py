@@ -29,6 +29,22 @@ class InteractionDecision(InteractionOnly):
     allow: bool
 
 
+class DetailLine(Wire):
+    """A field of authorization details: its name, the tenant's label by language, and its values as text."""
+
+    name: str
+    label: dict[str, str] = Field(default_factory=dict)
+    values: list[str]
+
+
+class DetailView(Wire):
+    """What an application asks to do (RFC 9396)."""
+
+    type: str
+    title: dict[str, str] = Field(default_factory=dict)
+    lines: list[DetailLine] = Field(default_factory=list)
+
+
 class OrganizationLook(Wire):
     """How pages show the organization that a sign-in is for; empty after the visitor chose the personal account."""
 

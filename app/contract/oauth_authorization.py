@@ -6,6 +6,7 @@ from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
 from app.contract.auth import C, Host
+from app.contract.authorization_details import StatedDetails
 from app.contract.error_groups import OAUTH
 from app.contract.oauth_tokens import ClientRequest, OAuthWire, as_named
 from app.contract.operations import operation
@@ -34,6 +35,7 @@ class PushedRequest(ClientRequest):
     claims: str | None = None
     resource: str | None = None
     dpop_jkt: str | None = None  # RFC 9449 section 10
+    authorization_details: StatedDetails | None = None  # RFC 9396
     request: str | None = None
 
 
@@ -51,7 +53,7 @@ push = operation(
     cors=True, also=("/api/oidc/{app}/par", "/api/oauth/{app}/par"), takes_markup=True,
     errors=(
         oauth.InvalidScope, oauth.InvalidTarget, oauth.UnsupportedResponseType, oauth.RequestNotSupported, oauth.InvalidRequestObject,
-        oauth.RegistrationNotSupported, oauth.UnmetAuthenticationRequirements,
+        oauth.RegistrationNotSupported, oauth.UnmetAuthenticationRequirements, oauth.InvalidAuthorizationDetails,
         oauth.InvalidDpopProof, oauth.UseDpopNonce,
     ),
     summary="Push an authorization request (RFC 9126).",

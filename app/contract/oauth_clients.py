@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.authorization_details import TypeName
 from app.contract.client_authentication import AssertionAlg, AuthMethod
 from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
@@ -99,6 +100,8 @@ class OAuthClient(Wire):
     audience_scopes: Annotated[dict[Annotated[str, Field(max_length=500)], Scopes], Field(max_length=20)] = Field(
         default_factory=dict
     )
+    optional_scopes: Scopes = Field(default_factory=list)
+    authorization_details_types: Annotated[list[TypeName], Field(max_length=50)] = Field(default_factory=list)
     redirect_uris: Annotated[Addresses, Field(alias="RedirectURIs")] = Field(default_factory=list)
     post_logout_redirect_uris: Annotated[Addresses, Field(alias="PostLogoutRedirectURIs")] = Field(default_factory=list)
     back_channel_logout: Annotated[BackChannelLogout | None, COMPUTED] = None

@@ -1,11 +1,12 @@
 """Token, introspection and revocation endpoints (RFC 6749, 7662, 7009; federation.md sections 2, 3)."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import ConfigDict
 
 from app.contract import errors_oauth as oauth
 from app.contract.auth import C, Host, K
+from app.contract.authorization_details import StatedDetails
 from app.contract.error_groups import OAUTH
 from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.tokens import Actor
@@ -53,6 +54,7 @@ class TokenRequest(ClientRequest):
     scope: str | None = None
     audience: str | None = None
     resource: str | None = None  # RFC 8707 section 2.2
+    authorization_details: StatedDetails | None = None  # RFC 9396 section 6
     username: str | None = None
     password: str | None = None
     response_type: str | None = None  # ignored; older clients send `token`
@@ -69,12 +71,14 @@ class TokenResponse(OAuthWire):
     id_token: str | None = None
     issued_token_type: str | None = None  # RFC 8693 section 2.2.1
     scope: str | None = None
+    authorization_details: list[dict[str, Any]] | None = None  # RFC 9396 section 7
 
 
 GRANT_ERRORS = (
     oauth.InvalidRequest, oauth.InvalidGrant, oauth.UnauthorizedClient, oauth.UnsupportedGrantType, oauth.InvalidScope,
     oauth.InvalidTarget, oauth.AuthorizationPending, oauth.PollSlower, oauth.AccessDenied, oauth.ExpiredDeviceCode,
     oauth.InvalidDpopProof, oauth.UseDpopNonce,
+    oauth.InvalidAuthorizationDetails,
 )  # fmt: skip
 
 token = operation(
@@ -117,6 +121,7 @@ class IntrospectionResponse(OAuthWire):
     org_roles: list[str] | None = None  # the account's roles there
     org_permissions: list[str] | None = None  # of these roles, with the scope `permissions`
     cnf: dict[str, str] | None = None  # what the sender must hold (RFC 7800, RFC 9449 section 6.2)
+    authorization_details: list[dict[str, Any]] | None = None  # RFC 9396 section 9.2
     act: Actor | None = None  # the actor on behalf of `sub` (RFC 8693 section 4.1)
 
 

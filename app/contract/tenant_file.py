@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, create_model, model_validator
 
 from app.contract.auth import INTERFACE_SCOPES
+from app.contract.authorization_details import TypeName
 from app.contract.branding import Brand
 from app.contract.client_authentication import problem_of
 from app.contract.client_keys import public_keys
@@ -178,6 +179,7 @@ class ApplicationFile(ApplicationSettings):
     jwks_uri: ProviderAddress | None = None
     sector_identifier_uri: ProviderAddress | None = None
     request_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=20)
+    authorization_details_types: tuple[TypeName, ...] = Field(default=(), max_length=50)
     cors_origins: tuple[Origin, ...] = ()
     assertion_issuers: tuple[AssertionIssuerFile, ...] = Field(default=(), max_length=10)
     contacts: tuple[Annotated[str, Field(min_length=3, max_length=254)], ...] = Field(default=(), max_length=10)
@@ -252,6 +254,8 @@ class ApplicationFile(ApplicationSettings):
     def _response_types_agree(self) -> "ApplicationFile":
         if expected := response_contradiction(self.protocol, self.response_types, self.grant_types):
             raise ValueError(expected)
+        if not {"openid", *self.optional_scopes} <= {"openid", *self.scope.split()} or "openid" in self.optional_scopes:
+            raise ValueError("optional_scopes: some of scope, without openid")
         if IMPLICIT in self.grant_types and not self.redirect_uris:
             raise ValueError("redirect_uris: at least one address, because grant_types has implicit")
         if any(ID_TOKEN in one.split() for one in self.response_types) and "openid" not in self.scope.split():

@@ -1,11 +1,12 @@
 """The consent page for applications."""
 
+import json
 import re
 
 import pytest
 
-from tests.support.oauth_world import World
-from tests.support.visitor import NewVisitor, VisitedPage, Visitor
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 
@@ -116,3 +117,59 @@ def test_client_links_without_web_address_are_not_shown(world: World, visitor: V
     next_page = page.press("Sign in", identifier=ada.email, password=PASSWORD)
     assert next_page.heading.endswith(f"wants to access your {world.name.title()} account")
     assert address not in next_page.html
+
+
+def test_unticked_scope_is_left_out(world: World, visitor: Visitor) -> None:
+    shop = world.application("shop", client_name="Acme Shop", require_consent=True, optional_scopes=["email"])
+    ada = world.person("ada@example.com")
+    page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert re.findall(r'<input type="checkbox" name="keep" value="(\w+)" checked>', page.html) == ["email"]
+    assert "Optional" in page.text
+    code = page.press("Allow access").query["code"]  # the checkbox is not sent: unticked
+    assert (shop.redeem(code).json or {})["scope"] == "openid profile"
+    again = visitor.authorize(shop, prompt="consent")
+    code = again.press("Allow access", keep="email").query["code"]
+    assert (shop.redeem(code).json or {})["scope"] == "openid profile email"
+
+
+def test_wider_request_shows_what_is_new(world: World, visitor: Visitor) -> None:
+    consent_page(world, visitor).press("Allow access")
+    shop = world.application("more", client_id="more", client_name="More", require_consent=True)
+    visitor.authorize(shop, scope="openid profile").press("Allow access")
+    page = visitor.authorize(shop, scope="openid profile address")
+    assert page.heading == f"More wants more access to your {world.name.title()} account"
+    new, granted = page.text.split("Already allowed:")
+    assert "See your postal address" in new
+    assert "See your name, picture and language" in granted
+
+
+def test_revoked_application_asks_for_everything_again(world: World, visitor: Visitor) -> None:
+    shop = world.application("shop", client_name="Acme Shop", require_consent=True, optional_scopes=["email"])
+    ada = world.person("ada@example.com")
+    visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD).press("Allow access")
+    visitor.open("/applications").press("Remove access: Acme Shop")
+    page = visitor.authorize(shop)
+    assert page.heading == f"Acme Shop wants to access your {world.name.title()} account"
+    assert "See your email address" in page.text
+
+
+def test_details_are_shown_in_the_visitors_language(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    title = {"en": "Make a payment", "de": "Zahlung ausführen"}
+    fields = {"amount": {"required": True, "label": {"en": "Amount", "de": "Betrag"}}}
+    world = new_world(authorization_details_types={"payment": {"title": title, "fields": fields}})
+    visitor = new_visitor_at(world)
+    bank = world.application("bank", client_name="Bank", authorization_details_types=["payment"])
+    ada = world.person("ada@example.com")
+    amount = "<b>EUR</b> 123.50"
+    details = json.dumps([{"type": "payment", "amount": amount, "locations": ["https://bank.example/p"]}])
+    page = visitor.authorize(bank, authorization_details=details).press(
+        "Sign in", identifier=ada.email, password=PASSWORD
+    )
+    assert page.heading == "Allow Bank to do this?"
+    for shown in ("Make a payment", "Amount", "Where", "https://bank.example/p"):
+        assert shown in page.text
+    assert "&lt;b&gt;EUR&lt;/b&gt; 123.50" in page.html
+    german = visitor.authorize(bank, authorization_details=details, ui_locales="de")
+    assert "Zahlung ausführen" in german.text
+    assert "Betrag" in german.text
+    assert (bank.redeem(german.press("Zugriff erlauben").query["code"]).json or {})["authorization_details"]

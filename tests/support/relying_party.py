@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -106,8 +106,8 @@ class Browser:
     def sign_in(self, attempt: str | None, email: str, password: str) -> Next:
         return self._post("/hub/sign-in", {"Attempt": attempt, "Identifier": email, "Password": password}, attempt)
 
-    def consent(self, attempt: str, allow: bool) -> Next:
-        return self._post("/hub/consent", {"Attempt": attempt, "Allow": allow}, attempt)
+    def consent(self, attempt: str, allow: bool, refused: Iterable[str] = ()) -> Next:
+        return self._post("/hub/consent", {"Attempt": attempt, "Allow": allow, "Refused": list(refused)}, attempt)
 
     def type_code(self, user_code: str) -> Next:
         """Type the code that a device shows."""

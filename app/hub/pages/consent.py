@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from flask import Response, request
+from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.hub import Next, Step
-from app.contract.hub_models import InteractionDecision, InteractionOnly
+from app.contract.hub_models import DetailLine, DetailView, InteractionOnly
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.base import HubForm
+from app.hub.forms.registration_fields import localized
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts.formatting import DEFAULT_SCOPES, Scope
@@ -25,11 +27,14 @@ from app.hub.visit import current_visit
 
 
 class ConsentForm(HubForm):
-    """Two buttons named `decision`, with the values `allow` and `deny`."""
+    """Two buttons named `decision`, with the values `allow` and `deny`; each optional scope is a checkbox named `keep`."""
 
-    def to_request(self) -> InteractionDecision:
-        return InteractionDecision(
-            attempt=current_visit().interaction_id or "", allow=request.form.get("decision") == "allow"
+    def to_request(self) -> contract.ConsentRequest:
+        kept = frozenset(request.form.getlist("keep"))
+        return contract.ConsentRequest(
+            attempt=current_visit().interaction_id or "",
+            allow=request.form.get("decision") == "allow",
+            refused=[name[:100] for name in request.form.getlist("optional")[:100] if name not in kept],
         )
 
 
@@ -48,6 +53,47 @@ _LOGO: Final = (
 """A sample of an application's logo."""
 
 
+_LABELS: Final = {
+    "actions": _l("Actions"),
+    "locations": _l("Where"),
+    "datatypes": _l("Data"),
+    "identifier": _l("Item"),
+    "privileges": _l("Permissions"),
+}
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What the application asks to do, once (RFC 9396)."""
+
+    view: DetailView
+
+    @property
+    def title(self) -> str:
+        return localized(self.view.title) or self.view.type
+
+    @property
+    def lines(self) -> list[tuple[Any, list[str]]]:
+        """Labels, each with its values."""
+        return [(localized(line.label) or _LABELS.get(line.name) or line.name, line.values) for line in self.view.lines]
+
+
+_PAYMENT: Final = DetailView(
+    type="payment",
+    title={"en": "Make a payment", "de": "Zahlung ausführen", "ar": "تنفيذ دفعة"},
+    lines=[
+        DetailLine(name="amount", label={"en": "Amount", "de": "Betrag", "ar": "المبلغ"}, values=["EUR 123.50"]),
+        DetailLine(
+            name="creditor",
+            label={"en": "Recipient", "de": "Empfänger", "ar": "المستلم"},
+            values=["Merchant A", "iban: DE02 1001 0010 9307 1186 03"],
+        ),
+        DetailLine(name="locations", values=["https://bank.example.com/payments"]),
+    ],
+)  # fmt: skip
+"""A sample."""
+
+
 @dataclass(frozen=True)
 class ConsentPage(Page):
     """Asks to allow or deny the scopes."""
@@ -59,6 +105,10 @@ class ConsentPage(Page):
     account: str
     """The label of the account."""
     scopes: tuple[Scope, ...]
+    """The scopes that the application does not have yet."""
+    granted: tuple[Scope, ...] = ()
+    """Those that it has."""
+    details: tuple[Detail, ...] = ()
     logo: str = ""
     home: str = ""
     """The host of the application, since its name alone could be spoofed."""
@@ -83,13 +133,28 @@ class ConsentPage(Page):
         links = {"policy": "https://shop.example.com/privacy", "terms": "https://shop.example.com/terms"}
         return {
             "usual": cls(ConsentForm(), "Acme Shop", "ada@example.com", usual, home="shop.example.com", **links),
-            "with a logo": cls(ConsentForm(), "Paper & Ink", "ada@example.com", usual, _LOGO, "paperandink.example"),
+            "with a logo": cls(
+                ConsentForm(), "Paper & Ink", "ada@example.com", usual, logo=_LOGO, home="paperandink.example"
+            ),
             "to know who it is": cls(
                 ConsentForm(), "Acme Shop", "ada@example.com", DEFAULT_SCOPES, home="shop.example.com"
             ),
             "with access to the account": cls(ConsentForm(), "Acme Shop", "ada@example.com", (*usual, *access)),
             "with roles": cls(
                 ConsentForm(), "Acme Shop", "ada@example.com", (*usual, Scope("roles"), Scope("permissions"))
+            ),
+            "with optional scopes": cls(
+                ConsentForm(),
+                "Acme Shop",
+                "ada@example.com",
+                (Scope("openid"), *(Scope(name, is_optional=True) for name in ("profile", "email", "phone"))),
+                home="shop.example.com",
+            ),
+            "for more access": cls(
+                ConsentForm(), "Acme Shop", "ada@example.com", (Scope("address"), Scope("phone")), usual, **links
+            ),
+            "for a payment": cls(
+                ConsentForm(), "Acme Shop", "ada@example.com", (), usual, (Detail(_PAYMENT),), home="shop.example.com"
             ),
             "with scopes of its own": cls(ConsentForm(), "Acme Shop", "ada@example.com", special),
         }
@@ -127,11 +192,16 @@ def switch_account() -> Response:
 def _page(form: ConsentForm, step: Next) -> ConsentPage:
     current_visit().use_account_language(step.person)
     relying_party = step.relying_party or contract.RelyingPartyView(name="", client_id="")
+    shown = [(one, Scope(one.name, one.description or "", one.is_optional)) for one in step.scopes]
+    wanted = tuple(scope for one, scope in shown if not one.is_granted)
+    granted = tuple(scope for one, scope in shown if one.is_granted)
     return ConsentPage(
         form,
         relying_party=relying_party.name,
         account=step.person.label if step.person else "",
-        scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes) or DEFAULT_SCOPES,
+        scopes=wanted or (() if granted or step.details else DEFAULT_SCOPES),
+        granted=granted,
+        details=tuple(Detail(one) for one in step.details),
         logo=relying_party.logo or "",
         home=urlsplit(relying_party.home or "").netloc,
         policy=relying_party.policy or "",

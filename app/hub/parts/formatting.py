@@ -88,6 +88,8 @@ class Scope:
     name: str
     description: str = ""
     """The tenant's own description; empty if it has none."""
+    is_optional: bool = False
+    """Whether the visitor may leave it out."""
 
     @property
     def text(self) -> Any:

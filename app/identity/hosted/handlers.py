@@ -9,7 +9,7 @@ from app.contract import hub, hub_sign_out
 from app.contract.captcha import Challenge
 from app.contract.configuration import LogoutReason
 from app.contract.hub import Next, Step
-from app.contract.hub_models import InteractionDecision, InteractionOnly, NoParameters
+from app.contract.hub_models import InteractionOnly, NoParameters
 from app.identity.authentication.sign_in import identifiers, interactions, required_actions, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
@@ -117,7 +117,7 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
 
 
 @hub.consent.implements
-def answer_consent(context: Context, req: InteractionDecision) -> Next:
+def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
@@ -125,7 +125,7 @@ def answer_consent(context: Context, req: InteractionDecision) -> Next:
         return next_step.after_end(session)
     if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
         return unsaved
-    return authorize.answer_consent(context, interaction, session, req.allow)
+    return authorize.answer_consent(context, interaction, session, req.allow, req.refused)
 
 
 @hub.switch_account.implements

@@ -1,13 +1,15 @@
-"""Consents: the scopes that an account granted to a client."""
+"""Consents: the scopes that an account granted to a client, and the optional ones that it left out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Row
 
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.tables import consents
@@ -17,49 +19,39 @@ T = consents.c
 
 @dataclass(frozen=True)
 class Consent:
-    """An account's consent to a client."""
+    """An account's consent to a client: the granted scopes, and the optional ones that it left out."""
 
     client_id: str
     scopes: tuple[str, ...]
     given_at: datetime
+    refused: tuple[str, ...] = ()
 
 
-def covers(context: Context, uid: str, client_id: str, scopes: Iterable[str]) -> bool:
-    """Return whether the account consented to the client and to each of these scopes."""
-    granted = _scopes(context, uid, client_id)
-    return granted is not None and granted.issuperset(scopes)
-
-
-def _scopes(context: Context, uid: str, client_id: str) -> frozenset[str] | None:
-    """Return the granted scopes, which may be none; None where the account never consented."""
+def find(context: Context, uid: str, client_id: str) -> Consent | None:
+    """Return the consent, whose scopes may be none; None where the account never consented."""
     where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
-    row = context.work.one(select(T.scopes).where(*where))
-    return frozenset(row.scopes) if row is not None else None
+    row = context.work.one(select(T.client_id, T.scopes, T.given_at, T.refused).where(*where))
+    return _consent(row) if row is not None else None
 
 
-def grant(context: Context, uid: str, client_id: str, scopes: Iterable[str]) -> None:
-    """Add scopes to the account's consent to the client."""
-    granted = sorted((_scopes(context, uid, client_id) or frozenset()) | set(scopes))
-    row = {
-        "tenant_id": context.tenant.tenant_id,
-        "uid": uid,
-        "client_id": client_id,
-        "scopes": granted,
-        "given_at": context.now,
-    }
+def grant(context: Context, uid: str, client_id: str, scopes: Iterable[str], refused: Iterable[str] = ()) -> None:
+    """Add scopes to the account's consent to the client, and remember those that it left out, which also ends their grant."""
+    held, left_out = find(context, uid, client_id), frozenset(refused)
+    added = frozenset(scopes) - left_out
+    granted = sorted((frozenset(held.scopes if held else ()) | added) - left_out)
+    kept = sorted((frozenset(held.refused if held else ()) | left_out) - added)
+    changed = {"scopes": granted, "refused": kept, "given_at": context.now}
+    row = {"tenant_id": context.tenant.tenant_id, "uid": uid, "client_id": client_id, **changed}
     dialect = sqlite if context.services.database.is_sqlite else postgresql
-    insert = dialect.insert(consents).values(row)
     key = [T.tenant_id, T.uid, T.client_id]
-    context.work.run(
-        insert.on_conflict_do_update(index_elements=key, set_={"scopes": granted, "given_at": context.now})
-    )
+    context.work.run(dialect.insert(consents).values(row).on_conflict_do_update(index_elements=key, set_=changed))
 
 
 def of_account(context: Context, uid: str) -> list[Consent]:
     """Return all consents of an account."""
     where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid)
-    rows = context.work.all(select(T.client_id, T.scopes, T.given_at).where(*where))
-    return [Consent(row.client_id, tuple(row.scopes), row.given_at) for row in rows]
+    rows = context.work.all(select(T.client_id, T.scopes, T.given_at, T.refused).where(*where))
+    return [_consent(row) for row in rows]
 
 
 def revoke(context: Context, uid: str, client_id: str) -> None:
@@ -67,3 +59,7 @@ def revoke(context: Context, uid: str, client_id: str) -> None:
     context.work.run(
         delete(consents).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
     )
+
+
+def _consent(row: Row[Any]) -> Consent:
+    return Consent(row.client_id, tuple(row.scopes), row.given_at, tuple(row.refused or ()))

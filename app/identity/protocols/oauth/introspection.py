@@ -12,7 +12,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import organization_claims, sender_constraints, subjects
+from app.identity.protocols.oauth import authorization_details, organization_claims, sender_constraints, subjects
 from app.kit import randomness
 
 INACTIVE = IntrospectionResponse(active=False)
@@ -122,6 +122,7 @@ def _describe(
         nbf=issued,
         exp=int(holder.expires_at.timestamp()),
         jti=holder.token_hash,
+        authorization_details=facts.get(authorization_details.FACT),
         act=_actors(context, holder, issued_to),
         **organization,
     )

@@ -19,6 +19,7 @@ from app.identity.directory.tenants.signing_algorithms import half_hash
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import (
+    authorization_details,
     claims,
     machine_tokens,
     organization_claims,
@@ -144,6 +145,7 @@ def token_response(
         refresh_token=issued.refresh_token,
         id_token=signed_id_token,
         scope=" ".join(scope) or None,
+        authorization_details=facts.get(authorization_details.FACT),
     )
 
 
@@ -251,7 +253,13 @@ def _signed_access_token(
         "scope": " ".join(grant.scope),
     }
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
-    payload.update({name: grant.facts[name] for name in ("auth_time", tokens.CNF) if name in grant.facts})
+    payload.update(
+        {
+            name: grant.facts[name]
+            for name in ("auth_time", tokens.CNF, authorization_details.FACT)
+            if name in grant.facts
+        }
+    )
     if "act" in grant.facts:
         payload["act"] = subjects.actors_of(context, client, grant.facts["act"])
     algorithm = client.settings.access_token_signing_alg

@@ -14,7 +14,7 @@ from app.contract.subject_types import SubjectType
 from app.contract.tenant_file import GrantType
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import client_keys, dpop, issuers, organization_claims
+from app.identity.protocols.oauth import authorization_details, client_keys, dpop, issuers, organization_claims
 from app.identity.protocols.oauth.authorize import acr_values, prompt, response_mode
 from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES, names
 from app.identity.protocols.oauth.client_authentication import registry as client_authentication
@@ -48,6 +48,7 @@ class Offer:
     has_open_registration: bool = False
     has_session_management: bool = False
     has_registration: bool = False
+    authorization_details_types: tuple[str, ...] = ()
 
 
 def document(context: Context, issuer: Issuer) -> Document:
@@ -57,6 +58,7 @@ def document(context: Context, issuer: Issuer) -> Document:
         has_open_registration=settings.client_registration.is_open,
         has_session_management=settings.session_management,
         has_registration=settings.client_registration.mode != "closed",
+        authorization_details_types=authorization_details.supported(context),
     )
     return Document(_bytes(issuer, offer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
 
@@ -100,6 +102,7 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "request_uri_parameter_supported": True,
         "require_request_uri_registration": True,
         "request_object_signing_alg_values_supported": list(client_keys.ALGORITHMS),
+        "authorization_details_types_supported": list(offer.authorization_details_types),
         **({**_openid_members(issuer), **_logout_members(issuer, offer)} if is_openid else {}),
     }
 

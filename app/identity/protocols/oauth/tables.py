@@ -24,5 +24,6 @@ consents = tenant_table(
     Column("uid", Id, primary_key=True),
     Column("client_id", String(128), primary_key=True),
     Column("scopes", Json, nullable=False),
+    Column("refused", Json),  # optional scopes that the account left out
     Column("given_at", Instant, nullable=False),
 )

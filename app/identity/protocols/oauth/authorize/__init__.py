@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from app.contract.hub import Next, Step
 from app.contract.hub_models import OrganizationLook
@@ -78,8 +81,18 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
     return Decision(context, request, client, session, interaction).next_step()
 
 
-def answer_consent(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> Next:
-    """Store the user's answer and return the next step; the session is checked again."""
+def answer_consent(
+    context: Context,
+    interaction: Interaction,
+    session: BrowserSession | None,
+    allow: bool,
+    refused: Collection[str] = (),
+) -> Next:
+    """Store the user's answer and return the next step; the session is checked again.
+
+    Args:
+        refused: scopes that the user left out; those that are not optional for the client are granted all the same.
+    """
     request, client = _load(context, interaction)
     if client is None:
         return start_again(context, interaction)
@@ -93,9 +106,14 @@ def answer_consent(context: Context, interaction: Interaction, session: BrowserS
     if not allow:
         context.audit.record("consent.refused", uid=session.uid, client_id=client.client_id)
         return decision.refuse(RefusedByRedirect("access_denied", "The user denied access."))
-    consents.grant(context, session.uid, client.client_id, request.agreed)
-    context.audit.record("consent.given", uid=session.uid, client_id=client.client_id, scope=" ".join(request.agreed))
-    return decision.finish(session)
+    left_out = decision.optional.intersection(refused)
+    agreed = [name for name in request.agreed if name not in left_out]
+    consents.grant(context, session.uid, client.client_id, agreed, left_out)
+    facts: dict[str, Any] = {"scope": " ".join(agreed)}
+    facts |= {"refused": " ".join(sorted(left_out))} if left_out else {}
+    facts |= {"types": [one["type"] for one in request.authorization_details]} if request.authorization_details else {}
+    context.audit.record("consent.given", uid=session.uid, client_id=client.client_id, **facts)
+    return replace(decision).finish(session)  # which reads the consent again
 
 
 def choose_organization(

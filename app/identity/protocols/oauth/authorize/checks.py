@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from app.identity.protocols.oauth.authorize import (
     acr_values,
+    authorization_details,
     claims,
     client_id,
     display,
@@ -46,6 +47,7 @@ PARAMETER_CHECKS: tuple[Check, ...] = (
     response_type.check,
     resource.check,
     scope.check,
+    authorization_details.check,
     nonce.check,
     pkce.check,
     dpop_jkt.check,

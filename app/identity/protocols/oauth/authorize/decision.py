@@ -21,7 +21,7 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import codes, consents, session_state, subjects, views
+from app.identity.protocols.oauth import authorization_details, codes, consents, session_state, subjects, views
 from app.identity.protocols.oauth.authorize import (
     acr_values,
     front_channel,
@@ -67,7 +67,7 @@ class Decision:
         step = self.step_before_consent()
         if step is not None or self.session is None:
             return step or self._login()
-        return self._consent() if self._needs_consent(self.session) else self.finish(self.session)
+        return self._ask_consent() if self._needs_consent() else self.finish(self.session)
 
     def step_before_consent(self) -> Next | None:
         """Return the step that comes before consent: LOGIN, a second factor, a required action or a refusal; else None."""
@@ -155,7 +155,7 @@ class Decision:
             return False
         is_own_sign_in = self._is_fresh and self.request.subject in (None, session.uid)
         needs_consent = self._requires_consent or prompt.CONSENT in self.request.prompt
-        return (is_own_sign_in or self._is_sufficient(session)) and (not needs_consent or self._has_consent(session))
+        return (is_own_sign_in or self._is_sufficient(session)) and (not needs_consent or self._has_consent)
 
     def _second_factor(self, session: BrowserSession) -> Next | None:
         """Return the second-factor step where the request asks for two factors and the session has one.
@@ -216,10 +216,12 @@ class Decision:
         """
         return organization_choice.resolve(self.context, self.request, self.client, self._account)
 
-    def _needs_consent(self, session: BrowserSession) -> bool:
+    def _needs_consent(self) -> bool:
         if prompt.CONSENT in self.request.prompt:
             return True
-        return self._requires_consent and not self._has_consent(session)
+        if self.request.authorization_details:
+            return True  # asked each time: what was allowed once says nothing about the next
+        return self._requires_consent and not self._has_consent
 
     @property
     def _requires_consent(self) -> bool:
@@ -228,8 +230,23 @@ class Decision:
         is_asked_offline = settings.refresh_tokens == OFFLINE and OFFLINE in self.request.scope
         return settings.require_consent or self.client.is_self_registered or is_asked_offline
 
-    def _has_consent(self, session: BrowserSession) -> bool:
-        return consents.covers(self.context, session.uid, self.client.client_id, self.request.agreed)
+    @cached_property
+    def consent(self) -> consents.Consent | None:
+        """The consent of the session's account to the client, read once."""
+        return consents.find(self.context, self.session.uid, self.client.client_id) if self.session else None
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The requested scopes that the person may leave out."""
+        return frozenset(self.client.settings.optional_scopes).intersection(self.request.agreed)
+
+    @property
+    def _has_consent(self) -> bool:
+        """Whether the account answered for each scope: granted, or left out where it is optional."""
+        held = self.consent
+        return held is not None and {*held.scopes, *self.optional.intersection(held.refused)}.issuperset(
+            self.request.agreed
+        )
 
     def _login(self) -> Next:
         if prompt.NONE in self.request.prompt:
@@ -243,15 +260,21 @@ class Decision:
             **self._page,
         )
 
-    def _consent(self) -> Next:
+    def _ask_consent(self) -> Next:
         if prompt.NONE in self.request.prompt:
             return self._refuse("consent_required", "The user must be asked.")
-        scopes = [ScopeView(name=name) for name in self.request.agreed]
-        return Next(step=Step.CONSENT, person=self._person, scopes=scopes, **self._page)
+        is_asked_again = prompt.CONSENT in self.request.prompt
+        granted = frozenset(self.consent.scopes if self.consent is not None and not is_asked_again else ())
+        scopes = [
+            ScopeView(name=name, is_optional=name in self.optional, is_granted=name in granted)
+            for name in self.request.agreed
+        ]
+        details = authorization_details.views(self.context, self.request.authorization_details)
+        return Next(step=Step.CONSENT, person=self._person, scopes=scopes, details=details, **self._page)
 
     def _respond(self, session: BrowserSession) -> Next:
         """Return the response with what the response type names: a code, tokens, or both."""
-        request = self.request
+        request = self._narrowed
         acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
         if request.demanded_acr and acr is None:
             return self._refuse_after_end(acr_values.unmet())
@@ -269,7 +292,7 @@ class Decision:
         facts |= {"acr": acr} if acr is not None else {}
         facts |= organization_choice.facts_of(self.context, request, membership, session.uid)
         try:
-            sent = self._sent(session, facts, membership)
+            sent = self._sent(request, session, facts, membership)
         except RefusedByRedirect as problem:
             return self._refuse_after_end(problem)
         browser_state = self._browser_state(session)
@@ -284,10 +307,10 @@ class Decision:
         return sessions.browser_state(self.context, session) if is_on else None
 
     def _sent(
-        self, session: BrowserSession, facts: dict[str, Any], membership: Membership | None
+        self, request: Authorization, session: BrowserSession, facts: dict[str, Any], membership: Membership | None
     ) -> dict[str, str | None]:
         """Issue the code and the tokens. Raises RefusedByRedirect where the session ended meanwhile."""
-        request, family_id = self.request, randomness.token(18)
+        family_id = randomness.token(18)
         code = None
         if CODE in request.response_type.split():
             code = codes.issue(
@@ -300,6 +323,12 @@ class Decision:
                 self.context, self.client, request, session, self._account, held, facts, membership
             )
         return sent
+
+    @property
+    def _narrowed(self) -> Authorization:
+        """The request without the optional scopes that the person left out, and without their claims."""
+        refused = self.optional.intersection(self.consent.refused) if self.optional and self.consent else frozenset()
+        return self.request.without(refused) if refused else self.request
 
     def _refuse_after_end(self, problem: RefusedByRedirect) -> Next:
         """Return the error response where the interaction may have ended before; only the response is an error."""

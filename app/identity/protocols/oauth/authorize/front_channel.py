@@ -4,6 +4,7 @@ Core sections 3.2.2.5 and 3.3.2.5). No refresh token is among them.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from app.contract import oauth_response_types as types
@@ -13,7 +14,7 @@ from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import claims, issuers, issuing
+from app.identity.protocols.oauth import authorization_details, claims, issuers, issuing
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.issuing import Grant
 
@@ -52,7 +53,10 @@ def parameters(
         family_id=code[1] if code is not None else None,
         nonce=request.nonce,
         resource=request.resource,
-        facts={name: facts[name] for name in _FACTS if name in facts},
+        facts={
+            **{name: facts[name] for name in _FACTS if name in facts},
+            **authorization_details.facts(request.authorization_details, None),
+        },
         membership=membership,
         is_access_only=True,
     )
@@ -67,6 +71,9 @@ def parameters(
             "token_type": response.token_type,
             "expires_in": str(response.expires_in),
             "scope": response.scope,
+            "authorization_details": json.dumps(response.authorization_details)
+            if response.authorization_details
+            else None,
         }
     if types.ID_TOKEN in words:
         hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}

@@ -31,7 +31,7 @@ ERRORS: Final[Mapping[str, type[OAuthError]]] = {
     for error in (
         *(oauth.InvalidScope, oauth.InvalidTarget, oauth.UnauthorizedClient, oauth.UnsupportedResponseType),
         *(oauth.RequestNotSupported, oauth.InvalidRequestObject, oauth.RegistrationNotSupported),
-        oauth.UnmetAuthenticationRequirements,
+        *(oauth.UnmetAuthenticationRequirements, oauth.InvalidAuthorizationDetails),
     )
 }
 """The errors of the authorization endpoint that an endpoint for clients answers itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,7 @@ class Authorization(BaseModel):
     response_mode: str = "query"
     scope: tuple[str, ...] = ()
     resource: str | None = None  # RFC 8707
+    authorization_details: tuple[dict[str, Any], ...] = ()  # RFC 9396
     state: str | None = None
     nonce: str | None = None
     code_challenge: str | None = None
@@ -69,6 +70,19 @@ class Authorization(BaseModel):
     def agreed(self) -> tuple[str, ...]:
         """The scopes that need consent: the requested ones and those of each requested claim."""
         return tuple(dict.fromkeys((*self.scope, *claims.scopes_of((*self.userinfo_claims, *self.id_token_claims)))))
+
+    def without(self, scopes: Collection[str]) -> Authorization:
+        """Return the request without these scopes and their claims."""
+        left_out = frozenset(claims.names(scopes)) - frozenset(
+            claims.names(one for one in self.scope if one not in scopes)
+        )
+        return self.model_copy(
+            update={
+                "scope": tuple(one for one in self.scope if one not in scopes),
+                "userinfo_claims": tuple(one for one in self.userinfo_claims if one not in left_out),
+                "id_token_claims": tuple(one for one in self.id_token_claims if one not in left_out),
+            }
+        )
 
     def to_store(self) -> dict[str, Any]:
         return self.model_dump(mode="json", exclude_defaults=True)

@@ -147,7 +147,7 @@ def _as_text(value: Any) -> str:
 
     `resource` may be such a list (RFC 8707 section 2).
     """
-    if isinstance(value, list) and len(value) == 1:
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
     return value if isinstance(value, str) else json.dumps(value)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from app.contract.errors_oauth import UnauthorizedClient, UnsupportedGrantType
+from app.contract.errors_oauth import InvalidAuthorizationDetails, UnauthorizedClient, UnsupportedGrantType
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -34,6 +34,8 @@ GRANTS: Mapping[str, Exchange] = {
     jwt_bearer.NAME: jwt_bearer.exchange,
 }
 
+_WITH_DETAILS = (authorization_code.NAME, refresh_token.NAME)
+
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Exchange a grant for tokens, by its kind."""
@@ -43,5 +45,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise UnsupportedGrantType
     if name not in client.settings.grant_types:
         raise UnauthorizedClient("This client may not use this grant.")
+    if req.authorization_details is not None and req.grant_type not in _WITH_DETAILS:
+        raise InvalidAuthorizationDetails("This grant has no authorization_details.")
     sender_constraints.prove(context, client)
     return grant(context, client, issuer, req)

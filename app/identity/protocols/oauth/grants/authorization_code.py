@@ -13,7 +13,14 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import codes, issuing, organization_claims, resource_indicators, sender_constraints
+from app.identity.protocols.oauth import (
+    authorization_details,
+    codes,
+    issuing,
+    organization_claims,
+    resource_indicators,
+    sender_constraints,
+)
 from app.identity.protocols.oauth.authorize.pkce import PLAIN, VERIFIER
 from app.identity.protocols.oauth.codes import CodeRefused
 from app.identity.protocols.oauth.issuers import Issuer
@@ -58,7 +65,10 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         family_id=code.family_id,
         nonce=request.get("nonce"),
         resource=resource_indicators.resolve(context, client, request.get("resource"), req.resource),
-        facts={name: request[name] for name in stored if name in request},
+        facts={
+            **{name: request[name] for name in stored if name in request},
+            **authorization_details.facts(request.get("authorization_details") or (), req.authorization_details),
+        },
         membership=issuing.active_membership(context, account.uid, request),
     )
     return issuing.token_response(context, client, issuer, grant, account)

@@ -11,7 +11,7 @@ from app.identity.credentials.tokens.service import SID, RefreshRefused, SpentRe
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, resource_indicators, sender_constraints
+from app.identity.protocols.oauth import authorization_details, issuing, resource_indicators, sender_constraints
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
 
@@ -39,6 +39,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     membership = _membership(context, client, spent)
     facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")}
     facts["granted"] = granted
+    facts |= authorization_details.facts(facts.get(authorization_details.GRANTED) or (), req.authorization_details)
     session_id = spent.session_id or facts.get(SID)
     ends_at = None
     if session_id is not None:

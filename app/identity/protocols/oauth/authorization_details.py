@@ -1,0 +1,152 @@
+"""Rich authorization requests (RFC 9396): what an application may do, in structured form, checked against the tenant's types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from app.contract.authorization_details import COMMON_FIELDS, MAX_LENGTH, AuthorizationDetailsType, StatedDetails
+from app.contract.errors_oauth import InvalidAuthorizationDetails
+from app.contract.hub_models import DetailLine, DetailView
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+
+FACT, GRANTED = "authorization_details", "granted_details"
+"""Facts of tokens: the details of this access token, and all that the person granted."""
+_MOST_OBJECTS, _MOST_VALUES, _DEEPEST, _LONGEST_NAME = 10, 100, 5, 60
+_JOINERS: Final = frozenset(
+    "\u200c\u200d"
+)  # of Persian, Indic scripts and emoji; other invisible characters could mislead
+
+Detail = dict[str, Any]
+
+
+def parse(context: Context, client: Application, text: str) -> tuple[Detail, ...]:
+    """Return the details of an authorization request (RFC 9396 sections 2 and 5).
+
+    Raises:
+        InvalidAuthorizationDetails: malformed, too large, of a type that the client may not use, or with unknown or missing fields.
+    """
+    details = _array(text)
+    for detail in details:
+        _check(context.tenant.settings.authorization_details_types, client, detail)
+    return tuple(details)
+
+
+def narrow(granted: Sequence[Detail], stated: StatedDetails | None) -> tuple[Detail, ...]:
+    """Return what a token request selects of the granted details: each object equals a granted one (RFC 9396 section 6.1).
+
+    Raises:
+        InvalidAuthorizationDetails: malformed, or more than was granted.
+    """
+    if stated is None:
+        return tuple(granted)
+    chosen = _array(stated if isinstance(stated, str) else _as_text(stated))
+    if any(detail not in granted for detail in chosen):
+        raise InvalidAuthorizationDetails("The authorization_details exceed what was granted.")
+    return tuple(chosen)
+
+
+def facts(granted: Sequence[Detail], stated: StatedDetails | None) -> dict[str, Any]:
+    """Return the facts of tokens for the granted details, as far as the token request selects them; none without any."""
+    if not granted and stated is None:
+        return {}
+    return {FACT: list(narrow(granted, stated)), GRANTED: list(granted)}
+
+
+def supported(context: Context, client: Application | None = None) -> tuple[str, ...]:
+    """Return the types that the tenant declares, or those that a client may use (RFC 9396 section 10)."""
+    declared = context.tenant.settings.authorization_details_types
+    return tuple(name for name in declared if client is None or name in client.settings.authorization_details_types)
+
+
+def views(context: Context, details: Iterable[Detail]) -> list[DetailView]:
+    """Return the details as the consent page shows them: every value is there."""
+    declared = context.tenant.settings.authorization_details_types
+    return [_view(declared.get(detail["type"]) or AuthorizationDetailsType(), detail) for detail in details]
+
+
+def _view(declared: AuthorizationDetailsType, detail: Detail) -> DetailView:
+    lines = [
+        DetailLine(
+            name=name, label=declared.fields[name].label if name in declared.fields else {}, values=list(_texts(value))
+        )
+        for name, value in detail.items()
+        if name != "type"
+    ]
+    return DetailView(type=detail["type"], title=declared.title, lines=lines)
+
+
+def _texts(value: Any, path: str = "") -> Iterator[str]:
+    """Return a value as lines: `amount: 12.50` for the members of an object, one line for each entry of a list."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _texts(member, f"{path}{' › ' if path else ''}{name}")
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _texts(entry, path)
+    else:
+        shown = value if isinstance(value, str) else json.dumps(value)
+        yield f"{path}: {shown}" if path else shown
+
+
+def _array(text: str) -> list[Detail]:
+    try:
+        details = json.loads(text, parse_constant=_refuse_constant) if len(text) <= MAX_LENGTH else None
+    except (ValueError, RecursionError):
+        details = None
+    is_list = isinstance(details, list) and 0 < len(details) <= _MOST_OBJECTS
+    if not is_list or not all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in details or ()):
+        raise InvalidAuthorizationDetails
+    for detail in details or ():
+        _bound(detail)
+    return list(details or ())
+
+
+def _check(declared: Mapping[str, AuthorizationDetailsType], client: Application, detail: Detail) -> None:
+    """Check one object (RFC 9396 section 5)."""
+    name = detail["type"]
+    if name not in declared or name not in client.settings.authorization_details_types:
+        raise InvalidAuthorizationDetails("A type of the authorization_details is not registered for this client.")
+    fields = declared[name].fields
+    if not detail.keys() <= {"type", *COMMON_FIELDS, *fields}:
+        raise InvalidAuthorizationDetails("The authorization_details have an unknown field.")
+    if any(field.required and detail.get(one) in (None, "", [], {}) for one, field in fields.items()):
+        raise InvalidAuthorizationDetails("The authorization_details lack a required field.")
+    for one in COMMON_FIELDS:
+        value = detail.get(one, "" if one == "identifier" else [])
+        is_texts = isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+        if not (isinstance(value, str) if one == "identifier" else is_texts):
+            raise InvalidAuthorizationDetails("The authorization_details have a field of the wrong type.")
+
+
+def _bound(detail: Detail) -> None:
+    """Refuse objects that are too deep or too large, and characters that nobody sees."""
+    waiting: list[tuple[Any, int]] = [(detail, 1)]
+    count = 0
+    while waiting:
+        value, depth = waiting.pop()
+        count += 1
+        if count > _MOST_VALUES or depth > _DEEPEST:
+            raise InvalidAuthorizationDetails("The authorization_details are too large.")
+        if isinstance(value, dict):
+            if any(len(name) > _LONGEST_NAME or not _is_visible(name) for name in value):
+                raise InvalidAuthorizationDetails
+            waiting += [(member, depth + 1) for member in value.values()]
+        elif isinstance(value, list):
+            waiting += [(entry, depth + 1) for entry in value]
+        elif isinstance(value, str) and not _is_visible(value):
+            raise InvalidAuthorizationDetails
+
+
+def _is_visible(text: str) -> bool:
+    return all(letter.isprintable() or letter in _JOINERS for letter in text)
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(text)
+
+
+def _as_text(stated: list[Detail]) -> str:
+    return json.dumps(stated, ensure_ascii=False)

@@ -1,0 +1,90 @@
+"""Consent per scope: only new scopes are asked for, optional ones may be left out, and the answer is remembered."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.contract.hub import Step
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of
+
+
+@pytest.fixture
+def asks(world: World) -> RelyingParty:
+    return world.application("asks", require_consent=True, optional_scopes=["email", "phone"])
+
+
+def answer(
+    browser: Browser, client: RelyingParty, refused: tuple[str, ...] = (), **changed: str | None
+) -> dict[str, str]:
+    step = browser.authorize(client.authorization_parameters(**changed))
+    assert step.step is Step.CONSENT
+    return client.redeem(code_of(browser.consent(step.attempt or "", allow=True, refused=refused))).json or {}
+
+
+def shown(browser: Browser, client: RelyingParty, **changed: str | None) -> dict[str, bool]:
+    """Return the scopes of the consent page, and whether each is granted already."""
+    step = browser.authorize(client.authorization_parameters(**changed))
+    assert step.step is Step.CONSENT
+    return {scope.name: scope.is_granted for scope in step.scopes}
+
+
+def test_wider_request_asks_for_new_scopes(asks: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    assert not any(shown(browser, asks).values())
+    answer(browser, asks)
+    wider = shown(browser, asks, scope="openid profile email address")
+    assert wider == {"openid": True, "profile": True, "email": True, "address": False}
+    assert browser.authorize(asks.authorization_parameters(scope="openid email")).step is Step.REDIRECT
+
+
+def test_prompt_consent_asks_for_all_again(asks: RelyingParty, browser: Browser, ada: Person) -> None:
+    answer(browser.signed_in(ada), asks)
+    assert shown(browser, asks, prompt="consent") == {"openid": False, "profile": False, "email": False}
+
+
+def test_optional_scope_is_left_out_of_tokens(asks: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    claims = json.dumps({"userinfo": {"email": None}, "id_token": {"email": None, "given_name": None}})
+    held = answer(browser, asks, ("email",), claims=claims)
+    assert held["scope"] == "openid profile"
+    assert "email" not in claims_in(held["id_token"])
+    assert claims_in(held["id_token"])["given_name"] == "Ada"
+    info = asks.userinfo(held["access_token"]).json or {}
+    assert "email" not in info
+    assert info["given_name"] == "Ada"
+
+
+def test_answer_is_remembered_until_asked_again(asks: RelyingParty, browser: Browser, ada: Person) -> None:
+    answer(browser.signed_in(ada), asks, ("email",))
+    step = browser.authorize(asks.authorization_parameters())
+    assert step.step is Step.REDIRECT
+    assert (asks.redeem(code_of(step)).json or {})["scope"] == "openid profile"
+    assert answer(browser, asks, prompt="consent")["scope"] == "openid profile email"
+    step = browser.authorize(asks.authorization_parameters())
+    assert (asks.redeem(code_of(step)).json or {})["scope"] == "openid profile email"
+    assert answer(browser, asks, ("email",), prompt="consent")["scope"] == "openid profile"
+
+
+def test_scope_that_became_required_is_asked_again(
+    world: World, asks: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    answer(browser.signed_in(ada), asks, ("email",))
+    world.change(asks, optional_scopes=[])
+    assert shown(browser, asks) == {"openid": True, "profile": True, "email": False}
+    assert answer(browser, asks, ("email",))["scope"] == "openid profile email"
+
+
+def test_required_scope_cannot_be_left_out(asks: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = answer(browser.signed_in(ada), asks, ("openid", "profile", "phone", "unknown"))
+    assert held["scope"] == "openid profile email"
+
+
+def test_second_submit_gets_the_same_scopes(asks: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = browser.signed_in(ada).authorize(asks.authorization_parameters())
+    first = browser.consent(step.attempt or "", allow=True, refused=("email",))
+    second = browser.consent(step.attempt or "", allow=True)
+    assert (asks.redeem(code_of(first)).json or {})["scope"] == "openid profile"
+    assert (asks.redeem(code_of(second)).json or {})["scope"] == "openid profile"
