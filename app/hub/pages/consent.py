@@ -130,9 +130,17 @@ class ConsentPage(Page):
         usual = tuple(Scope(name) for name in ("openid", "profile", "email"))
         access = tuple(Scope(name) for name in INTERFACE_SCOPES)
         special = (*usual, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
-        links = {"policy": "https://shop.example.com/privacy", "terms": "https://shop.example.com/terms"}
+        policy, terms = "https://shop.example.com/privacy", "https://shop.example.com/terms"
         return {
-            "usual": cls(ConsentForm(), "Acme Shop", "ada@example.com", usual, home="shop.example.com", **links),
+            "usual": cls(
+                ConsentForm(),
+                "Acme Shop",
+                "ada@example.com",
+                usual,
+                home="shop.example.com",
+                policy=policy,
+                terms=terms,
+            ),
             "with a logo": cls(
                 ConsentForm(), "Paper & Ink", "ada@example.com", usual, logo=_LOGO, home="paperandink.example"
             ),
@@ -151,7 +159,13 @@ class ConsentPage(Page):
                 home="shop.example.com",
             ),
             "for more access": cls(
-                ConsentForm(), "Acme Shop", "ada@example.com", (Scope("address"), Scope("phone")), usual, **links
+                ConsentForm(),
+                "Acme Shop",
+                "ada@example.com",
+                (Scope("address"), Scope("phone")),
+                usual,
+                policy=policy,
+                terms=terms,
             ),
             "for a payment": cls(
                 ConsentForm(), "Acme Shop", "ada@example.com", (), usual, (Detail(_PAYMENT),), home="shop.example.com"
