@@ -11,6 +11,8 @@ from app.contract.hub import Step
 from app.identity.authentication.sign_in.tables import interactions
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
+from tests.support.invitations import Inviting
+from tests.support.joining import Joining
 from tests.support.members import Company, organization_in
 from tests.support.oauth_world import World
 from tests.support.organizations import NO_ORG, Business
@@ -230,3 +232,42 @@ def test_statements_do_not_grow_with_organizations(company: Company, app: Relyin
         company.join(company.ada, company.business.create(f"Org {number}"), "Editor")
     assert len(company.open(app).organizations) == 10
     assert company.browser.spent() == before
+
+
+def test_offers_are_read_where_the_page_shows_them_and_once(joining: Joining, world: World) -> None:
+    team, app = joining.team, world.application("Crm", organization_usage="require")
+    company, ada = team.company, joining.ada
+
+    def cost(steps: Step, number: int) -> int:
+        for _ in range(2):  # the first request fills caches
+            step = company.open(app, ada)
+            assert (step.step, len(step.joinable)) == (steps, number)
+        return company.browser.spent()["sql"]
+
+    company.join(ada, company.business.create("Initech"), "Editor")
+    joining.set_policy(JITPolicy={"RequireApproval": False})
+    redirected = cost(Step.REDIRECT, 0)
+    joining.set_policy(JITPolicy={"RequireApproval": True})
+    assert cost(Step.REDIRECT, 0) == redirected, "a member is asked nothing, so nothing is read"
+    company.join(ada, company.business.create("Hazel"), "Editor")
+    joining.set_policy(JITPolicy={"RequireApproval": False})
+    shown = cost(Step.SELECT_ORGANIZATION, 0)
+    joining.set_policy(JITPolicy={"RequireApproval": True})
+    assert cost(Step.SELECT_ORGANIZATION, 1) == shown + 3, "memberships, requests and organizations"
+
+
+def test_pending_invitations_are_read_once(company: Company, world: World) -> None:
+    guest, business = world.person("guest@else.test"), Inviting(company.business.tenant)
+    app, costs = world.application("Crm", organization_usage="require"), []
+    business.invite(guest.email)
+    for creates in (
+        True,
+        False,
+    ):  # an account that may create one gets the page without its invitations being read before
+        world.change_settings(organizations={"self_service_creation": creates})
+        world.services.clock.advance(seconds=5)  # type: ignore[attr-defined]  # a test clock; settings are cached
+        for _ in range(2):
+            step = company.open(app, guest)
+        assert (step.step, step.invitations.count, step.can_create) == (Step.SELECT_ORGANIZATION, 1, creates)
+        costs.append(company.browser.spent()["sql"])
+    assert costs[0] == costs[1]

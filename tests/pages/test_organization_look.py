@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from app.contract.tenant_file import DEVICE_GRANT
 from app.hub.brand import Brand
 from tests.pages.test_second_factors import signed_in
 from tests.support.invitations import GUEST, Inviting
@@ -115,6 +116,20 @@ def test_chosen_organization_shows_its_look(visitor: Visitor, world: World, comp
     consent = page.press("Globex Gardens")
     assert shows_globex(consent)
     assert consent.address.partition("?")[0].endswith("/consent")
+
+
+def test_device_for_a_chosen_organization_shows_its_look(
+    visitor: Visitor, world: World, company: Company, globex: str
+) -> None:
+    settings = {"grant_types": [DEVICE_GRANT], "redirect_uris": [], "organization_usage": "prompt"}
+    tv = world.application("tv", secret=None, client_name="Acme TV", **settings)
+    company.join(company.ada, globex, "Editor")
+    page = visitor.open("/device").press("Continue", user_code=answered(tv.start_device())["user_code"])
+    page = page.press("Sign in", identifier=company.ada.email, password=company.ada.password)
+    assert page.heading == "Choose an organization"
+    asked = page.press("Globex Gardens")
+    assert asked.heading == "Connect the other device?"
+    assert shows_globex(asked)
 
 
 def test_dark_mode_has_the_colour_too(visitor: Visitor, app: RelyingParty, globex: str) -> None:

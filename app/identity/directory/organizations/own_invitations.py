@@ -40,8 +40,7 @@ def pending(context: Context, account: Account) -> list[OwnInvitation]:
     ]
 
 
-def hint(context: Context, account: Account | None) -> InvitationHint:
+def hint(found: list[OwnInvitation]) -> InvitationHint:
     """Return how many invitations the account can answer, and the names of the first organizations."""
-    found = pending(context, account) if account is not None else []
     names = dict.fromkeys(one.organization.display_name for one in found)
     return InvitationHint(count=len(found), organizations=list(names)[:_NAMED])

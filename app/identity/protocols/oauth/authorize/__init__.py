@@ -131,9 +131,10 @@ def choose_organization(
         chosen = {"org_id": org_id, "org_uid": session.uid}
         interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **chosen)
     step = advance(context, interaction, session)
-    is_chosen = step.step in _PAGE_STEPS and step.step is not Step.SELECT_ORGANIZATION
+    if step.step is Step.SELECT_ORGANIZATION or step.step not in (*_PAGE_STEPS, Step.DEVICE):
+        return step
     look = (looks.of_name(context, org_id) if org_id else None) or OrganizationLook()
-    return step.model_copy(update={"organization": look}) if is_chosen else step
+    return step.model_copy(update={"organization": look})
 
 
 def start_again(context: Context, interaction: Interaction) -> Next:

@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.organizations import own_invitations, self_service
+from app.identity.directory.organizations import own_invitations
 from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
@@ -202,9 +202,9 @@ class Decision:
             person=self._person,
             organizations=options,
             can_skip=choice.allows_personal,
-            joinable=organization_choice.joinable_organizations(self.context, self._account) if self._account else [],
-            can_create=self_service.may_create(self.context),
-            invitations=own_invitations.hint(self.context, self._account),
+            joinable=[organization_choice.joinable(one) for one in choice.offers.joinable],
+            can_create=choice.offers.can_create,
+            invitations=own_invitations.hint(choice.offers.invitations),
             **self._page,
         )
 

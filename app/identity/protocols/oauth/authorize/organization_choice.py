@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from app.contract.hub_models import JoinableOrganization, OrganizationOption
@@ -17,6 +18,7 @@ from app.identity.directory.organizations import (
 )
 from app.identity.directory.organizations.join_request import Offer
 from app.identity.directory.organizations.organization import Membership
+from app.identity.directory.organizations.own_invitations import OwnInvitation
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize import prompt
@@ -27,12 +29,34 @@ PERSONAL: Final = ""
 """The chosen `org_id` of the personal account."""
 
 
+class Offers:
+    """The ways of an account to an organization that it does not have yet; each is read when it is first asked for."""
+
+    def __init__(self, context: Context, account: Account | None) -> None:
+        self._context, self._account = context, account
+
+    @property
+    def can_create(self) -> bool:
+        return self_service.may_create(self._context)
+
+    @cached_property
+    def joinable(self) -> list[Offer]:
+        """Those that the account may ask to join."""
+        return join_requests.offers(self._context, self._account) if self._account is not None else []
+
+    @cached_property
+    def invitations(self) -> list[OwnInvitation]:
+        """Those that the account can answer."""
+        return own_invitations.pending(self._context, self._account) if self._account is not None else []
+
+
 @dataclass(frozen=True)
 class Choice:
     """What the account may choose from."""
 
     memberships: tuple[Membership, ...]
     allows_personal: bool
+    offers: Offers
 
 
 def resolve(
@@ -54,17 +78,17 @@ def resolve(
     if usage == "deny" or (usage != "require" and not is_asked):
         return None
     found = tuple(memberships.of(context, account)) if account is not None else ()
-    has_offers = self_service.may_create(context) or (
-        account is not None and bool(join_requests.offers(context, account))
-    )
-    shows_offers = has_offers and prompt.SELECT_ORGANIZATION in request.prompt
+    offers = Offers(context, account)
+    shows_offers = prompt.SELECT_ORGANIZATION in request.prompt and (offers.can_create or bool(offers.joinable))
     if usage == "require":
-        if not found and not has_offers and not (account and own_invitations.pending(context, account)):
+        if not found and not (offers.can_create or offers.joinable or offers.invitations):
             raise RefusedByRedirect("access_denied", "The user is not a member of an organization.")
         if len(found) == 1 and not shows_offers:
             return found[0]
-        return _chosen(request, account, Choice(found, allows_personal=False))
-    return _chosen(request, account, Choice(found, allows_personal=True)) if found or shows_offers else None
+        return _chosen(request, account, Choice(found, allows_personal=False, offers=offers))
+    if not found and not shows_offers:
+        return None
+    return _chosen(request, account, Choice(found, allows_personal=True, offers=offers))
 
 
 def options(context: Context, choice: Choice, uid: str, client_id: str) -> list[OrganizationOption]:
