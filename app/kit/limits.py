@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from typing import Any, Final
 
@@ -58,14 +59,14 @@ class Limits:
         self._windows = SlidingWindowCounterRateLimiter(self._storage)
         self._clock = clock or SystemClock()
 
-    def spend(self, what: str, rate: Rate, *who: str) -> None:
-        """Count one event in the window of `what` and `who`.
+    def spend(self, what: str, rate: Rate, *who: str, count: int = 1) -> None:
+        """Count events in the window of `what` and `who`: all or none of them.
 
         Raises:
             OverLimit: the window is used up.
             LimitsUnavailable: Redis does not answer.
         """
-        self._ask(self._windows.hit, rate, what, *who)
+        self._ask(partial(self._windows.hit, cost=count), rate, what, *who)
 
     def demand(self, what: str, rate: Rate, *who: str) -> None:
         """Raise OverLimit if the window is used up, without counting an event: for limits on failures."""

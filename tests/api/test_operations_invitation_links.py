@@ -288,3 +288,17 @@ def test_token_of_a_link_is_stored_as_a_hash(one: Inviting) -> None:
         work.rollback()
     assert row is not None
     assert made["Token"] not in str(tuple(row))
+
+
+def test_many_invitations_cost_two_statements_each(new_tenant_server: NewTenantServer) -> None:
+    one = inviting(new_tenant_server)
+    one.many("first@example.com")
+    costs = []
+    for count in (5, 25):
+        people = [f"{count}.{number}@example.com" for number in range(count)]
+        one.member(one.org, email=people[0])
+        one.guest(people[1])
+        answer = one.many(*people)
+        assert answered(answer)["InvitedCount"] == count - 1
+        costs.append(int(answer.headers["X-Gatehouse-Cost"].split("sql=")[1].split(";")[0]))
+    assert costs[1] - costs[0] == 2 * 20, "the invitation and its email"

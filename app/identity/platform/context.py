@@ -123,10 +123,10 @@ class Context:
         address = f"{self.services.settings.public_scheme}://{host.lower()}"
         return address if address in self.own_addresses else ""
 
-    def spend(self, limit: str, rate: Rate, *subjects: str) -> None:
-        """Take one from a rate limit of this tenant; raises 429 with Retry-After."""
+    def spend(self, limit: str, rate: Rate, *subjects: str, count: int = 1) -> None:
+        """Take `count` from a rate limit of this tenant, all or none; raises 429 with Retry-After."""
         try:
-            self.services.limits.spend(limit, rate, self.tenant.tenant_id, *subjects)
+            self.services.limits.spend(limit, rate, self.tenant.tenant_id, *subjects, count=count)
         except OverLimit as exceeded:
             raise e.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
 

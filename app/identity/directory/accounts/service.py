@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,11 @@ def by_email(context: Context, value: str) -> Account | None:
     """Return the account with this address, in any spelling."""
     form = identifiers.normalize_email(value)
     return store.by_identifier(context, EMAIL, form) if form else None
+
+
+def by_emails(context: Context, forms: Collection[str]) -> dict[str, Account]:
+    """Return the accounts with these normalized addresses by address, in two statements for any number."""
+    return store.by_identifiers(context, EMAIL, forms)
 
 
 def by_username(context: Context, value: str) -> Account | None:

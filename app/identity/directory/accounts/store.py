@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -64,6 +64,14 @@ def by_identifier(context: Context, kind: str, value: str) -> Account | None:
     """Return the account with this normalized identifier."""
     parameters = {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
     return _found(context, context.work.run(_BY_IDENTIFIER, parameters).one_or_none())
+
+
+def by_identifiers(context: Context, kind: str, values: Collection[str]) -> dict[str, Account]:
+    """Return the accounts with these normalized identifiers by identifier, in two statements for any number."""
+    where = (I.tenant_id == context.tenant.tenant_id, I.kind == kind, I.value.in_(values))
+    uids = {row.value: row.uid for row in context.work.all(select(I.value, I.uid).where(*where))} if values else {}
+    found = {one.uid: one for one in by_uids(context, uids.values())} if uids else {}
+    return {value: found[uid] for value, uid in uids.items() if uid in found}
 
 
 def by_uids(context: Context, uids: Iterable[str]) -> list[Account]:

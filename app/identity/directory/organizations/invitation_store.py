@@ -58,10 +58,16 @@ def count_open(context: Context, org_id: str) -> int:
     return int(row[0]) if row else 0
 
 
-def has_open(context: Context, org_id: str, email_key: str) -> bool:
-    """Return whether an invitation of this normalized address to an organization can still be accepted."""
-    where = _of(context, T.org_id == org_id, T.open_email == email_key, *_open(context))
-    return context.work.one(select(T.invitation_id).where(*where)) is not None
+def invited_among(context: Context, org_id: str, email_keys: Collection[str]) -> set[str]:
+    """Return those of the normalized addresses whose invitation to an organization can still be accepted."""
+    where = _of(context, T.org_id == org_id, T.open_email.in_(email_keys), *_open(context))
+    return {row.open_email for row in context.work.all(select(T.open_email).where(*where))} if email_keys else set()
+
+
+def end_expired(context: Context, org_id: str, email_keys: Collection[str]) -> None:
+    """Let new invitations follow expired ones to the same normalized addresses."""
+    where = _of(context, T.org_id == org_id, T.open_email.in_(email_keys), T.ends_at <= context.now)
+    context.work.run(update(table).where(*where).values(status=EXPIRED, open_email=None))
 
 
 def open_page(context: Context, org_id: str, limit: int, offset: int) -> list[Invitation]:
@@ -88,8 +94,7 @@ def add(
     inviter_uid: str,
     facts: dict[str, Any],
 ) -> tuple[Invitation, str]:
-    """Add an invitation; return it and the token of its link. Raises InvitationExists while another one is open."""
-    _end_expired(context, org_id, email_key)
+    """Add an invitation; return it and the token of its link. Raises InvitationExists while another one holds the address."""
     token = randomness.token()
     values = {
         "tenant_id": context.tenant.tenant_id,
@@ -155,12 +160,6 @@ def revoke_of_member(
     values = {"status": REVOKED, "open_email": None, "modified_at": context.now}
     rows = context.work.all(update(table).where(*_of(context, *where)).values(values).returning(*_COLUMNS))
     return [_invitation(context, row) for row in rows]
-
-
-def _end_expired(context: Context, org_id: str, email_key: str) -> None:
-    """Let a new invitation follow an expired one to the same address."""
-    where = _of(context, T.org_id == org_id, T.open_email == email_key, T.ends_at <= context.now)
-    context.work.run(update(table).where(*where).values(status=EXPIRED, open_email=None))
 
 
 def _invitation(context: Context, row: Row[Any]) -> Invitation:

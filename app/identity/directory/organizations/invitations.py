@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors as e
 from app.identity.directory.accounts import service as accounts
@@ -25,6 +25,8 @@ from app.identity.directory.organizations.invitation import (
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
 from app.kit import randomness
+
+_MAX_LENGTH: Final = 320
 
 
 @dataclass(frozen=True)
@@ -51,31 +53,67 @@ class Checked:
     holder: Account | None
 
 
-def check(context: Context, organization: Organization, wanted: Wanted) -> Checked:
-    """Return the invitation if it may be made. The organization must be locked.
+class Checks:
+    """Checks new invitations to an organization, which must be locked alone. What they read is read once for all of them."""
 
-    Raises:
-        WrongInvitationEmail: the address is malformed.
-        MalformedRoleId, UnknownOrganizationRole: also for a role of another organization.
-        BadParameter: without roles, and there is no role of new members.
-        WrongInviter: no account, or no member of the organization.
-        AlreadyMember, InvitationExists, NoSeatLeft.
-    """
-    email_key = normalize_email(wanted.email)
-    if email_key is None or len(email_key) > 320:
-        raise e.WrongInvitationEmail
-    role_ids = inviting.checked_roles(context, organization, wanted.role_ids)
-    inviter = inviting.require_inviter(context, organization, wanted.inviter_uid)
-    account = accounts.by_email(context, email_key)
-    if account is not None and member_store.of_account(context, account.uid, organization.org_id):
-        raise e.AlreadyMember
-    if store.has_open(context, organization.org_id, email_key):
-        raise e.InvitationExists
-    if organization.seats is not None and taken_seats(context, organization) >= organization.seats:
-        raise e.NoSeatLeft
-    facts = {**({URL: wanted.url} if wanted.url else {}), **({MANAGED: True} if wanted.is_managed else {})}
-    holder = account if account is not None and is_verified(account, email_key) else None
-    return Checked(organization, wanted.email.strip(), email_key, role_ids, inviter, facts, holder)
+    def __init__(self, context: Context, organization: Organization, emails: Iterable[str]) -> None:
+        keys = {key for one in emails if (key := _key_of(one)) is not None}
+        self._context, self._organization = context, organization
+        self._roles: dict[tuple[str, ...], list[str]] = {}
+        self._inviters: dict[str, Account] = {}
+        self._accounts = accounts.by_emails(context, keys)
+        uids = {one.uid for one in self._accounts.values()}
+        self._members = member_store.members_among(context, organization.org_id, uids)
+        self._invited = store.invited_among(context, organization.org_id, keys)
+        self._taken = taken_seats(context, organization) if organization.seats is not None else 0
+        store.end_expired(context, organization.org_id, keys)
+
+    def check(self, wanted: Wanted) -> Checked:
+        """Return the invitation if it may be made. Its address must be among those that were given at first.
+
+        Raises:
+            WrongInvitationEmail: the address is malformed.
+            MalformedRoleId, UnknownOrganizationRole: also for a role of another organization.
+            BadParameter: without roles, and there is no role of new members.
+            WrongInviter: no account, or no member of the organization.
+            AlreadyMember, InvitationExists, NoSeatLeft.
+        """
+        organization, email_key = self._organization, _key_of(wanted.email)
+        if email_key is None:
+            raise e.WrongInvitationEmail
+        role_ids, inviter = self._checked_roles(wanted.role_ids), self._inviter(wanted.inviter_uid)
+        account = self._accounts.get(email_key)
+        if account is not None and account.uid in self._members:
+            raise e.AlreadyMember
+        if email_key in self._invited:
+            raise e.InvitationExists
+        if organization.seats is not None and self._taken >= organization.seats:
+            raise e.NoSeatLeft
+        facts = {**({URL: wanted.url} if wanted.url else {}), **({MANAGED: True} if wanted.is_managed else {})}
+        holder = account if account is not None and is_verified(account, email_key) else None
+        return Checked(organization, wanted.email.strip(), email_key, role_ids, inviter, facts, holder)
+
+    def count(self, added: Checked) -> None:
+        """Let the next checks know of an invitation that was added."""
+        self._invited.add(added.email_key)
+        self._taken += 1
+
+    def _checked_roles(self, role_ids: Collection[str]) -> list[str]:
+        key = tuple(role_ids)
+        if key not in self._roles:
+            self._roles[key] = inviting.checked_roles(self._context, self._organization, key)
+        return self._roles[key]
+
+    def _inviter(self, uid: str) -> Account:
+        if uid not in self._inviters:
+            self._inviters[uid] = inviting.require_inviter(self._context, self._organization, uid)
+        return self._inviters[uid]
+
+
+def _key_of(email: str) -> str | None:
+    """Return the normalized address; None for a malformed one."""
+    key = normalize_email(email)
+    return key if key is not None and len(key) <= _MAX_LENGTH else None
 
 
 def add(context: Context, checked: Checked) -> tuple[Invitation, str]:

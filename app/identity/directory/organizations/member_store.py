@@ -172,6 +172,12 @@ def of_organization(
     return _page(context, select(*_COLUMNS).where(*_of(context, *where)), window, email)
 
 
+def members_among(context: Context, org_id: str, uids: Collection[str]) -> set[str]:
+    """Return those of the accounts that are members of an organization."""
+    where = _of(context, M.org_id == org_id, M.uid.in_(uids))
+    return {row.uid for row in context.work.all(select(M.uid).where(*where).distinct())} if uids else set()
+
+
 def count(context: Context, org_id: str) -> int:
     """Return the number of members of an organization."""
     row = context.work.one(select(func.count(M.uid.distinct())).where(*_of(context, M.org_id == org_id)))

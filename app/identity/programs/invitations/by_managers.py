@@ -41,8 +41,7 @@ def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str],
     TooManyRequests.
     """
     _require_role(context, own_members.managed(context, actor, org_id, for_change=True), role_id)
-    for _ in emails:
-        _spend_limits(context, actor, org_id)
+    _spend_limits(context, actor, org_id, len(emails))
     wanted = [Wanted(one, [role_id], actor.uid, is_managed=True) for one in emails]
     return service.create_many(context, org_id, wanted)
 
@@ -96,9 +95,9 @@ def revoke_link(context: Context, actor: Account, org_id: str, link_id: str) -> 
     return invitation_links.revoke(context, link, by=actor.uid)
 
 
-def _spend_limits(context: Context, actor: Account, org_id: str) -> None:
-    context.spend("organization_invitations", _RATE, org_id)
-    context.spend("invitations_of_person", _OF_PERSON, actor.uid)
+def _spend_limits(context: Context, actor: Account, org_id: str, count: int = 1) -> None:
+    context.spend("organization_invitations", _RATE, org_id, count=count)
+    context.spend("invitations_of_person", _OF_PERSON, actor.uid, count=count)
 
 
 def can_change(context: Context, scope: Managed, invitation: Invitation | InvitationLink) -> bool:

@@ -10,12 +10,12 @@ from typing import Final
 from app.contract import errors as e
 from app.contract.messages import MailKind
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.account import full_name
+from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.organizations import invitation_links, invitations, inviting
 from app.identity.directory.organizations.invitation import LIFETIME, Invitation
 from app.identity.directory.organizations.invitation_link import InvitationLink
 from app.identity.directory.organizations.invitation_links import WantedLink
-from app.identity.directory.organizations.invitations import Wanted
+from app.identity.directory.organizations.invitations import Checks, Wanted
 from app.identity.directory.organizations.organization import Organization
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
@@ -47,9 +47,10 @@ class Result:
 
 
 def create(context: Context, org_id: str, wanted: Wanted) -> Invitation:
-    """Invite a person by email. Raises as `inviting.lock` and `invitations.check` do, and InvitationUrlRefused, MailLimitReached."""
+    """Invite a person by email. Raises as `inviting.lock` and `invitations.Checks` do, and InvitationUrlRefused, MailLimitReached."""
     refuse_url(context, wanted.url)
-    return _create(context, inviting.lock(context, org_id, is_alone=True), wanted)
+    checks = invitations.Checks(context, inviting.lock(context, org_id, is_alone=True), [wanted.email])
+    return _create(context, checks, wanted)
 
 
 def create_many(context: Context, org_id: str, wanted: Sequence[Wanted]) -> list[Result]:
@@ -62,6 +63,7 @@ def create_many(context: Context, org_id: str, wanted: Sequence[Wanted]) -> list
     for url in {one.url for one in wanted}:
         refuse_url(context, url)
     organization = inviting.lock(context, org_id, is_alone=True)  # a taken key would abort the transaction of all
+    checks = invitations.Checks(context, organization, [one.email for one in wanted])
     known: set[str] = set()
     results = []
     for one in wanted:
@@ -70,7 +72,7 @@ def create_many(context: Context, org_id: str, wanted: Sequence[Wanted]) -> list
             results.append(Result(one.email, refusal=e.InvitationExists(_REPEATED), is_repeated=True))
             continue
         try:
-            invitation = _create(context, organization, one)
+            invitation = _create(context, checks, one)
         except REFUSED_ALONE as refusal:
             results.append(Result(one.email, refusal=refusal))
         else:
@@ -79,12 +81,13 @@ def create_many(context: Context, org_id: str, wanted: Sequence[Wanted]) -> list
     return results
 
 
-def _create(context: Context, organization: Organization, wanted: Wanted) -> Invitation:
+def _create(context: Context, checks: Checks, wanted: Wanted) -> Invitation:
     """Invite a person to an organization that is locked alone, so that every refusal comes before the first change."""
-    checked = invitations.check(context, organization, wanted)
+    checked = checks.check(wanted)
     messaging.spend_limit(context, MailKind.INVITATION, checked.email, checked.holder)
     invitation, token = invitations.add(context, checked)
-    _send(context, invitation, organization, token, is_counted=True)
+    checks.count(checked)
+    _send(context, invitation, checked.organization, token, (checked.inviter, checked.holder), is_counted=True)
     return invitation
 
 
@@ -113,7 +116,8 @@ def resend(
     if invitation.is_open and (seconds := seconds_until_resend(context, invitation)):
         raise e.TooManyRequests(retry_after_seconds=seconds)
     renewed, token = invitations.renew_token(context, invitation, url, by=by)
-    _send(context, renewed, organization, token)
+    people = inviting.inviter(context, renewed.inviter_uid), invitations.holder(context, renewed)
+    _send(context, renewed, organization, token, people)
     return renewed
 
 
@@ -142,9 +146,16 @@ def link(context: Context, invitation: Invitation | InvitationLink, token: str) 
 
 
 def _send(
-    context: Context, invitation: Invitation, organization: Organization, token: str, *, is_counted: bool = False
+    context: Context,
+    invitation: Invitation,
+    organization: Organization,
+    token: str,
+    people: tuple[Account | None, Account | None],
+    *,
+    is_counted: bool = False,
 ) -> None:
-    inviter = inviting.inviter(context, invitation.inviter_uid)
+    """Queue the email. `people`: who invites, and who has verified the address."""
+    inviter, account = people
     facts = {
         "url": link(context, invitation, token),
         "token": token,
@@ -154,7 +165,6 @@ def _send(
         "organization_color": organization.color or "",
         "inviter": (full_name(inviter) or "") if inviter is not None else "",
     }
-    account = invitations.holder(context, invitation)
     language = _requested_language(context) if account is None else None
     messaging.mail(
         context,
