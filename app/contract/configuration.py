@@ -238,6 +238,11 @@ class TenantSettings(ConfigurationModel):
         description="Append a one-time code, in place of a token, to a return_url whose page `url_whitelist` names in full. Your server"
         " exchanges it within two minutes at `POST /identity/v2/auth/hosted/token`.",
     )
+    web_sso: bool = Field(
+        default=False,
+        description="Scripts of sites in `url_whitelist` read, begin and end the session of this host (`/ssologin/*`). Older sites need"
+        " it; OpenID Connect is safer.",
+    )
     legacy_native_login: bool = False
     custom_uid: bool = False
     url_whitelist: tuple[str, ...] = ()

@@ -79,6 +79,7 @@ import app.identity.hosted.return_codes
 import app.identity.hosted.second_factor
 import app.identity.hosted.security_alerts
 import app.identity.hosted.verification
+import app.identity.hosted.web_sso
 import app.identity.messaging.handlers
 import app.identity.messaging.template_rules
 import app.identity.programs.invitations.handlers

@@ -57,6 +57,7 @@ class ContinuationPurpose(StrEnum):
     PROVIDER_TOKENS = "provider_tokens"  # tokens of a provider until the identity is linked (decisions/0132)
     USED_ID_TOKEN = "used_id_token"  # user.md operation U88: an id_token that signed in (decisions/0182)
     USED_ASSERTION = "used_assertion"  # the `jti` of an assertion that got tokens (RFC 7523 section 3)
+    SHARED_TOKEN = "shared_token"  # an access token that began a session of the hub (federation.md section 11)
     REQUEST_TOKEN = "request_token"  # account.md operation A26
     CANDIDATE = "candidate"  # user.md operation U29: candidatetoken
     CLIENT_GUID = "client_guid"  # user.md operations U13, U30

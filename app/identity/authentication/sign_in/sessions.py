@@ -154,13 +154,29 @@ def touch(context: Context, session: BrowserSession) -> None:
         context.work.run(update(sessions).where(*where).values(seen_at=context.now))
 
 
-def start(context: Context, uid: str, methods: tuple[str, ...], remember: bool) -> tuple[BrowserSession, str]:
-    """Begin a session and return it with its cookie; the session of the old cookie ends, against session fixation."""
+def start(
+    context: Context,
+    uid: str,
+    methods: tuple[str, ...],
+    remember: bool,
+    *,
+    authenticated_at: datetime | None = None,
+    ends_at: datetime | None = None,
+) -> tuple[BrowserSession, str]:
+    """Begin a session and return it with its cookie; the session of the old cookie ends, against session fixation.
+
+    Args:
+        authenticated_at: when the user authenticated, if that was not within this request.
+        ends_at: the session ends no later.
+    """
     if context.visit and context.visit.session:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
         for ended in _end(context, where, "idp_logout"):
             tokens.revoke_with_session(context, ended.session_id)
-    return _insert(context, uid, methods, _lifetime(context, remember), remember=remember)
+    lifetime = _lifetime(context, remember)
+    if ends_at is not None:
+        lifetime = min(lifetime, ends_at - context.now)
+    return _insert(context, uid, methods, lifetime, remember=remember, authenticated_at=authenticated_at)
 
 
 def start_for_grant(

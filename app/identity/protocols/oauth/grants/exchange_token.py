@@ -48,7 +48,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     facts.setdefault(tokens.ENDS_AT, int(tokens.absolute_end(context, holder.facts, holder.issued_at).timestamp()))
     if resource is not None:
         facts["resource"] = resource
-    session_id, ends_at = _session(context, client, holder, has_refresh=has_refresh)
+    session_id, ends_at = _session(context, client, issuer, holder, has_refresh=has_refresh)
     grant = Grant(
         NAME, granted, account.uid, session_id, ends_at, resource=resource, facts=facts,
         membership=issuing.active_membership(context, account.uid, facts),
@@ -72,7 +72,9 @@ def _holder(context: Context, text: str) -> TokenHolder:
     return holder
 
 
-def _session(context: Context, client: Application, holder: TokenHolder, *, has_refresh: bool) -> tuple[str, Any]:
+def _session(
+    context: Context, client: Application, issuer: Issuer, holder: TokenHolder, *, has_refresh: bool
+) -> tuple[str, Any]:
     """Return the session of the client's tokens and its end: the presented token's, or a new one."""
     if holder.session_id is not None:
         ends_at = sessions.lock_expiry(context, holder.session_id)
@@ -88,6 +90,7 @@ def _session(context: Context, client: Application, holder: TokenHolder, *, has_
         tuple(methods) if isinstance(methods, list) else (),
         client.client_id,
         lifetime,
+        issuer=issuer.url,
         authenticated_at=datetime.fromtimestamp(at if isinstance(at, int) else 0, UTC),
     )
     return session.session_id, session.expires_at

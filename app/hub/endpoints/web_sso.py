@@ -1,0 +1,164 @@
+"""The session of the hub's host, for scripts of the tenant's sites (interface federation.md section 11).
+
+A site of another registrable domain gets nothing here: browsers send it no `SameSite=Lax` cookie. It works for sites that share the
+registrable domain with the tenant's custom domain.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, jsonify, request
+
+from app.contract import errors as e
+from app.contract import hub_web_sso as contract
+from app.hub import journey
+from app.hub.cookies import delete_cookie, set_cookie
+from app.hub.services import api, services
+from app.hub.visit import current_visit
+from app.kit.errors import ApiError
+
+views = Blueprint("web_sso", __name__)
+
+_SAME_SITE: Final = "same-origin"
+_TRUE: Final = ("true", "1", "yes")
+_NO_ORIGIN: Final = "null"
+
+
+@views.get("/ssologin/login")
+def login() -> Response:
+    """Tell a site whether the browser is signed in, with an access token."""
+    return _answer_session(with_token=True)
+
+
+@views.get("/ssologin/islogin")
+def is_login() -> Response:
+    """Tell a site whether the browser is signed in."""
+    return _answer_session(with_token=False)
+
+
+@views.get("/ssologin/refresh")
+def refresh() -> Response:
+    """Count the visit as a use of the session, and set its cookie again."""
+    found = _ask(contract.read, contract.SharedSessionRequest(origin=_origin(), refreshes=True))
+    if isinstance(found, Response):
+        return found
+    response = _answer({"ok": found.is_authenticated, "isauthenticated": found.is_authenticated})
+    if found.renewed_seconds is not None:
+        set_cookie(response, services().session_cookie, current_visit().session, found.renewed_seconds)
+    return response
+
+
+@views.get("/ssologin/settoken")
+def set_token() -> Response:
+    """Begin the session of this host by an access token."""
+    return _begin(remember=False)
+
+
+@views.get("/ssologin/setcustomtoken")
+def set_custom_token() -> Response:
+    """As set_token; `isrememberme` keeps the session after the browser closes."""
+    return _begin(remember=_given().get("isrememberme", "").lower() in _TRUE)
+
+
+@views.get("/ssologin/setsafaritoken")
+def set_safari_token() -> Response:
+    """As set_token for a browser that comes itself, from a page of a site; it goes on to `callback`."""
+    given = _given()
+    callback = given.get("callback", "")[:2_000]
+    begun = _ask(contract.begin, _by_token(_referring_origin(), callback=callback))
+    if isinstance(begun, Response):
+        return begun
+    response = journey.redirect_to(callback)
+    if begun.session is not None:
+        set_cookie(response, services().session_cookie, begun.session.token, begun.session.lifetime_seconds)
+    return response
+
+
+@views.get("/ssologin/logout")
+def logout() -> Response:
+    """End the session of this host."""
+    ended = _ask(contract.end, contract.SharedSignOut(origin=_origin()))
+    if isinstance(ended, Response):
+        return ended
+    response = _answer({"ok": True})
+    if ended.ends_session:
+        delete_cookie(response, services().session_cookie)
+    return response
+
+
+def _answer_session(*, with_token: bool) -> Response:
+    found = _ask(contract.read, contract.SharedSessionRequest(origin=_origin(), with_token=with_token))
+    if isinstance(found, Response):
+        return found
+    token = {"token": found.token} if with_token else {}
+    return _answer({"isauthenticated": found.is_authenticated, **token})
+
+
+def _begin(*, remember: bool) -> Response:
+    begun = _ask(contract.begin, _by_token(_origin(), remember=remember))
+    if isinstance(begun, Response):
+        return begun
+    response = _answer({"ok": begun.is_token_valid, "istokenvalid": begun.is_token_valid})
+    if begun.session is not None:
+        set_cookie(response, services().session_cookie, begun.session.token, begun.session.lifetime_seconds)
+    return response
+
+
+def _by_token(origin: str, *, remember: bool = False, callback: str | None = None) -> contract.SessionByToken:
+    given = _given()
+    return contract.SessionByToken(
+        token=given.get("token", "")[:8_000],
+        api_key=given.get("apikey", "")[:100],
+        origin=origin,
+        remember=remember,
+        callback=callback,
+    )
+
+
+def _ask(operation: Any, wanted: Any) -> Any:
+    """Call an operation; a refusal is a response, which no other site may read."""
+    try:
+        return api()(operation, wanted)
+    except (e.EndpointForbidden, e.UnknownKey) as refusal:
+        return _refusal(refusal)
+
+
+def _refusal(refusal: ApiError) -> Response:
+    response = jsonify({"ErrorCode": refusal.code, "Message": refusal.message, "Description": refusal.description})
+    response.status_code = refusal.status
+    return _guarded(response)
+
+
+def _answer(members: dict[str, Any]) -> Response:
+    """Return JSON that the asking site may read: the identity service accepted its origin."""
+    response, origin = jsonify(members), request.headers.get("Origin", "")
+    if origin:
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Allow-Credentials"] = "true"
+    return _guarded(response)
+
+
+def _guarded(response: Response) -> Response:
+    response.headers["Vary"] = "Origin, Cookie"
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _given() -> dict[str, str]:
+    return {name.lower(): value for name, value in request.args.items()}
+
+
+def _origin() -> str:
+    """Return the site that asks; empty for our own page. A request of which the browser says neither is nobody's."""
+    origin = request.headers.get("Origin", "")
+    if not origin and request.headers.get("Sec-Fetch-Site") == _SAME_SITE:
+        return ""
+    return origin[:300] or _NO_ORIGIN
+
+
+def _referring_origin() -> str:
+    """Return the site whose page led the browser here."""
+    parts = urlsplit(request.headers.get("Referer", ""))
+    return f"{parts.scheme}://{parts.netloc}"[:300] if parts.scheme and parts.netloc else _NO_ORIGIN
