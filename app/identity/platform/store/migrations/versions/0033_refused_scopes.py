@@ -5,8 +5,8 @@ from sqlalchemy import Column
 
 from app.identity.platform.store.tables import Json
 
-revision = "0032"
-down_revision = "0031"
+revision = "0033"
+down_revision = "0032"
 oldest_code = "0013"
 branch_labels = None
 depends_on = None
