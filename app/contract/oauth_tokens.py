@@ -125,9 +125,13 @@ class IntrospectionResponse(OAuthWire):
     act: Actor | None = None  # the actor on behalf of `sub` (RFC 8693 section 4.1)
 
 
+INTROSPECTION_JWT = "application/token-introspection+jwt"
+"""A caller that accepts it gets the response as a signed JWT (RFC 9701 section 4)."""
+
 introspect = operation(
     "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionResponse, auth=C, error_profile=OAUTH,
-    on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"), summary="Introspect a token.",
+    on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"),
+    answers=("application/json", INTROSPECTION_JWT), summary="Introspect a token.",
 )  # fmt: skip
 
 
@@ -159,7 +163,7 @@ machine_token = operation(
 
 introspect_machine = operation(
     "oauth_tokens.introspect_machine", "POST /service/oauth/introspect", IntrospectionRequest, IntrospectionResponse, auth=C,
-    error_profile=OAUTH, on=Host.TENANT, summary="Check a machine token.",
+    error_profile=OAUTH, on=Host.TENANT, answers=("application/json", INTROSPECTION_JWT), summary="Check a machine token.",
 )  # fmt: skip
 
 

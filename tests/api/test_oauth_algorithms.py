@@ -114,7 +114,7 @@ def test_tenant_without_other_algorithms_publishes_one_key(shop: RelyingParty, b
 
 def test_every_advertised_algorithm_can_be_registered(world: World, browser: Browser, ada: Person) -> None:
     metadata = world.application("any").get("/.well-known/openid-configuration").json or {}
-    for name in ("id_token", "userinfo"):
+    for name in ("id_token", "userinfo", "introspection"):
         assert metadata[f"{name}_signing_alg_values_supported"] == list(ALL) == list(ALGORITHMS)
 
 

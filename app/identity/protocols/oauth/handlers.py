@@ -14,6 +14,7 @@ from app.identity.protocols.oauth import (
     device_codes,
     grants,
     introspection,
+    introspection_jwts,
     issuers,
     machine_tokens,
     metadata,
@@ -47,8 +48,12 @@ def start_device(context: Context, req: authorization_contract.DeviceRequest) ->
 
 @contract.introspect.implements
 @contract.introspect_machine.implements
-def introspect(context: Context, req: contract.IntrospectionRequest) -> contract.IntrospectionResponse:
-    return introspection.introspect(context, _client(context), req)
+def introspect(context: Context, req: contract.IntrospectionRequest) -> contract.IntrospectionResponse | Document:
+    client = _client(context)
+    response = introspection.introspect(context, client, req)
+    return (
+        introspection_jwts.signed(context, client, response) if introspection_jwts.is_requested(context) else response
+    )
 
 
 @contract.revoke.implements

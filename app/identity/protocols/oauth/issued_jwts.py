@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -45,7 +46,7 @@ def read(context: Context, text: str, *, kinds: tuple[str, ...] = ("JWT",)) -> d
         raise InvalidJwt
     try:
         header = jws.extract_compact(text.encode()).headers()
-        if header.get("typ") not in kinds:
+        if _kind_of(header) not in kinds:
             raise InvalidJwt
         public = context.services.signing_keys.current(context.work).public
         key = next(key for key in public if key["kid"] == header.get("kid"))
@@ -56,6 +57,12 @@ def read(context: Context, text: str, *, kinds: tuple[str, ...] = ("JWT",)) -> d
         return dict(jwt.decode(text, imported, algorithms=[algorithm]).claims)
     except (JoseError, ValueError, StopIteration):
         raise InvalidJwt from None
+
+
+def _kind_of(header: Mapping[str, Any]) -> str:
+    """Return the `typ`, whose letter case and prefix `application/` mean nothing (RFC 7515 section 4.1.9, RFC 9068 section 4)."""
+    kind = str(header.get("typ", "")).lower().removeprefix("application/")
+    return "JWT" if kind == "jwt" else kind
 
 
 def read_id_token_hint(context: Context, text: str) -> IdTokenHint | None:

@@ -222,13 +222,18 @@ def id_token(
     optional = {
         "nonce": grant.nonce,
         "sid": subjects.sid_of(context, client, grant.session_id) if grant.session_id else None,
-        "auth_time": facts.get("auth_time"),
-        "amr": facts.get("amr"),
     }
     payload.update({name: value for name, value in optional.items() if value is not None})
-    if "amr" in payload:
-        payload["acr"] = facts.get("acr") or (_TWO_FACTORS if _MFA in payload["amr"] else _ONE_FACTOR)
+    payload.update(_authentication(facts))
     return context.services.signing_keys.sign(context.work, payload, algorithm=algorithm)
+
+
+def _authentication(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how and when the user authenticated, as far as it is known (Core section 2, RFC 9068 section 2.2.1)."""
+    known = {name: facts[name] for name in ("auth_time", "amr") if facts.get(name) is not None}
+    if "amr" in known:
+        known["acr"] = facts.get("acr") or (_TWO_FACTORS if _MFA in known["amr"] else _ONE_FACTOR)
+    return known
 
 
 def _signed_access_token(
@@ -253,12 +258,9 @@ def _signed_access_token(
         "scope": " ".join(grant.scope),
     }
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
+    payload.update(_authentication(grant.facts))
     payload.update(
-        {
-            name: grant.facts[name]
-            for name in ("auth_time", tokens.CNF, authorization_details.FACT)
-            if name in grant.facts
-        }
+        {name: grant.facts[name] for name in (tokens.CNF, authorization_details.FACT) if name in grant.facts}
     )
     if "act" in grant.facts:
         payload["act"] = subjects.actors_of(context, client, grant.facts["act"])

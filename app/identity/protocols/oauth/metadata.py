@@ -95,6 +95,7 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "grant_types_supported": [*_GRANTS, *([types.IMPLICIT] if offer.has_open_registration else [])],
         "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *CLAIMS_OF_SCOPES],
         **client_authentication.metadata(),
+        "introspection_signing_alg_values_supported": list(ALGORITHMS),
         "code_challenge_methods_supported": ["S256"],
         "dpop_signing_alg_values_supported": list(dpop.ALGORITHMS),
         "authorization_response_iss_parameter_supported": True,
