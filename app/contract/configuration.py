@@ -28,6 +28,7 @@ from app.contract.configuration_model import (
 from app.contract.connections import ConnectionName, ConnectionSettings, complete
 from app.contract.consent_forms import ConsentForm, Paragraph, agree
 from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors, Totp
+from app.contract.logout_settings import LogoutSettings
 from app.contract.messages import Sending
 from app.contract.organization_settings import Organizations
 from app.contract.registration_form import FormField
@@ -307,8 +308,6 @@ def _resource(text: str) -> str:
 
 
 Resource = Annotated[str, Field(max_length=500), AfterValidator(_resource)]
-LogoutReason = Literal["rp_logout", "idp_logout", "password_change", "account_delete"]
-"""What ended a session: a sign-out that an application asked for, one at the hosted pages, a new password, a deletion or block."""
 
 
 class AssertionIssuer(ConfigurationModel):
@@ -332,19 +331,17 @@ class NamedApplication(ConfigurationModel):
 
 
 class ApplicationSettings(
-    SubjectSettings, SigningSettings, SecurityProfileSettings, AuthenticationSettings, NamedApplication
+    SubjectSettings,
+    SigningSettings,
+    SecurityProfileSettings,
+    AuthenticationSettings,
+    LogoutSettings,
+    NamedApplication,
 ):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
     redirect_uris: tuple[str, ...] = ()
     post_logout_redirect_uris: tuple[str, ...] = ()
-    backchannel_logout_uri: str | None = None
-    backchannel_logout_uris: tuple[str, ...] = ()
-    backchannel_logout_session_required: bool = False
-    backchannel_logout_on: tuple[LogoutReason, ...] = ("rp_logout", "idp_logout", "password_change", "account_delete")
-    logout_token_seconds: int = Field(default=HOUR, ge=30, le=DAY)
-    frontchannel_logout_uri: str | None = None
-    frontchannel_logout_session_required: bool = False
     grant_types: tuple[str, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[str, ...] = ("code",)
     request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
@@ -400,12 +397,6 @@ class ApplicationSettings(
     assertion_issuers: tuple[AssertionIssuer, ...] = Field(default=(), max_length=10)
     resource_server: bool = False  # it may introspect access tokens of the tenant's other applications
     is_active: bool = True
-
-    @property
-    def logout_addresses(self) -> tuple[str, ...]:
-        """Where it receives logout tokens (Back-Channel Logout 1.0 section 2.2)."""
-        single = (self.backchannel_logout_uri,) if self.backchannel_logout_uri else ()
-        return tuple(dict.fromkeys((*single, *self.backchannel_logout_uris)))
 
     @property
     def interface_scopes(self) -> tuple[str, ...]:

@@ -189,6 +189,7 @@ class TenantView(Wire):
     related_origins: list[str] = Field(default_factory=list)  # other origins where the tenant's passkeys work
     registration: bool = True
     uses_https: bool = False
+    session_management: bool = False  # the session iframe is served
     organization_domains: bool = False  # organizations prove domains by DNS
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id; a locked sign-in may ask one
     every_question: dict[str, str] = Field(default_factory=dict)  # by id: questions that accounts may answer

@@ -11,12 +11,12 @@ from app.contract.authorization_details import TypeName
 from app.contract.client_authentication import AssertionAlg, AuthMethod
 from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
+from app.contract.logout_settings import MAX_LOGOUT_ADDRESSES
 from app.contract.oauth_response_types import ResponseType
 from app.contract.resources import collection
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
 from app.contract.subject_types import SubjectType
 from app.contract.tenant_file import (
-    MAX_LOGOUT_ADDRESSES,
     AuthenticationClass,
     GrantType,
     Jwks,

@@ -20,6 +20,7 @@ from app.contract.configuration import ApplicationSettings, AssertionIssuer, Ten
 from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress, plain, web_origin
 from app.contract.configuration_texts import describe
 from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, ProviderAddress, complete
+from app.contract.logout_settings import LogoutFile, is_at_home
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.contract.oauth_response_types import ID_TOKEN, IMPLICIT, ResponseType
 from app.contract.oauth_response_types import contradiction as response_contradiction
@@ -32,7 +33,6 @@ from app.contract.subject_types import sector_of
 from app.kit.resource import Resource
 from app.kit.resource_models import file_model
 from app.kit.web_addresses import is_web_address
-from app.kit.web_addresses import origin as origin_of
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 RESERVED_APPLICATIONS = frozenset(
@@ -105,7 +105,6 @@ def _free_tenant(name: str) -> str:
     return name
 
 
-MAX_LOGOUT_ADDRESSES = 5
 Jwks = Annotated[dict[str, Any], AfterValidator(public_keys)]
 
 
@@ -155,7 +154,7 @@ class AssertionIssuerFile(AssertionIssuer):
         return self
 
 
-class ApplicationFile(ApplicationSettings):
+class ApplicationFile(LogoutFile, ApplicationSettings):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$"), AfterValidator(_free_application)]
@@ -170,9 +169,6 @@ class ApplicationFile(ApplicationSettings):
     )
     redirect_uris: tuple[RedirectUri, ...] = ()
     post_logout_redirect_uris: tuple[RedirectUri, ...] = ()
-    backchannel_logout_uri: ProviderAddress | None = None
-    backchannel_logout_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=MAX_LOGOUT_ADDRESSES)
-    frontchannel_logout_uri: ProviderAddress | None = None
     grant_types: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[ResponseType, ...] = ("code",)
     jwks: Jwks | None = None
@@ -244,9 +240,7 @@ class ApplicationFile(ApplicationSettings):
 
     @model_validator(mode="after")
     def _logs_out_at_home(self) -> "ApplicationFile":
-        """Front-Channel Logout 1.0 section 2: scheme, host and port are those of a redirect URI."""
-        address = self.frontchannel_logout_uri
-        if address is not None and origin_of(address) not in {origin_of(uri) for uri in self.redirect_uris}:
+        if not is_at_home(self, self.redirect_uris):
             raise ValueError("frontchannel_logout_uri: an address at the host of one of redirect_uris")
         return self
 

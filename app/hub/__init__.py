@@ -16,7 +16,16 @@ from app.contract.errors import BadParameter, BadPostBody, Dangerous, HubRefused
 from app.hub import flask_app, lifecycle, oidc_client
 from app.hub import pages as page_modules
 from app.hub.encryption import CookieCipher, derive_key
-from app.hub.endpoints import crawlers, federation, jwt_sign_on, legacy_addresses, protocol, theme_files, web_sso
+from app.hub.endpoints import (
+    check_session,
+    crawlers,
+    federation,
+    jwt_sign_on,
+    legacy_addresses,
+    protocol,
+    theme_files,
+    web_sso,
+)
 from app.hub.gallery import gallery
 from app.hub.identity_client import IdentityClient
 from app.hub.journey import InteractionGone, start_again
@@ -62,6 +71,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         crawlers.views,
         theme_files.views,
         protocol.views,
+        check_session.views,
         legacy_addresses.views,
         oidc_client.views,
         federation.views,

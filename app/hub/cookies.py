@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from flask import Response, has_request_context, request
 
+from app.contract.hub_sign_out import CHECK_SESSION_PATH
 from app.hub.interaction import COOKIE_LIFETIME_SECONDS, Interaction
 from app.hub.services import services
 from app.hub.visit import current_visit, requested_interaction_id
+from app.kit import randomness
 from app.kit.web_addresses import is_web_address
+
+_STATE_LIFETIME_SECONDS: Final = 365 * 86_400
 
 
 def set_cookie(response: Response, name: str, value: str, lifetime_seconds: int | None) -> None:
@@ -24,6 +28,23 @@ def delete_cookie(response: Response, name: str) -> None:
     """Delete a cookie of this host."""
     is_secure = services().settings.public_scheme == "https"
     response.delete_cookie(name, path="/", secure=is_secure, httponly=True, samesite="Lax")
+
+
+def set_state_cookie(response: Response, state: str | None) -> None:
+    """Set the state of the session iframe; without one to a random value, so that the iframe notices a sign-in or sign-out.
+
+    The iframe's script in the frame of another site reads it, and no other page (OpenID Connect Session Management 1.0 section
+    4.2). It outlives the session: a missing cookie is one that the browser keeps from frames.
+    """
+    response.set_cookie(
+        services().state_cookie,
+        state or randomness.token(),
+        max_age=_STATE_LIFETIME_SECONDS,
+        path=CHECK_SESSION_PATH,
+        secure=True,
+        httponly=False,
+        samesite="None",
+    )
 
 
 def set_interaction_cookie(response: Response, interaction: Interaction) -> None:

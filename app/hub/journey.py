@@ -17,6 +17,7 @@ from app.hub.cookies import (
     remembered_relying_party,
     set_cookie,
     set_interaction_cookie,
+    set_state_cookie,
 )
 from app.hub.interaction import Interaction, interaction_from_step
 from app.hub.parts.error_pages import ErrorPage, RequestError, StartAgainPage
@@ -114,6 +115,8 @@ def set_cookies(response: Response, step: Next) -> None:
             delete_cookie(response, shared.identifier_cookie)
     elif step.ends_session:
         delete_cookie(response, shared.session_cookie)
+    if visit.tenant.has_session_management and (step.browser_state or step.session or step.ends_session):
+        set_state_cookie(response, step.browser_state)
     if step.trusted:
         set_cookie(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
     if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not visit.interaction:
@@ -146,6 +149,8 @@ def _changed_interaction(step: Next) -> Interaction | None:
 
 
 def _redirect(step: Next) -> Response:
+    if step.frames:
+        return _signed_out(step)
     return redirect_to(step.address or PAGES[Step.PROFILE])
 
 
@@ -156,7 +161,8 @@ def _form_post(step: Next) -> Response:
 
 def _signed_out(step: Next) -> Response:
     application = step.relying_party
-    return SignedOutPage(application.name, application.home or "").render() if application else SignedOutPage().render()
+    name, home = (application.name, application.home or "") if application else ("", "")
+    return SignedOutPage(name, home, tuple(step.frames), step.address or "").render()
 
 
 def _refused(step: Next) -> Response:

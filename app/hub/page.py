@@ -160,6 +160,11 @@ class Page:
         return interaction_redirect_targets(current_visit())
 
     @property
+    def frame_sources(self) -> tuple[str, ...]:
+        """Origins of the page's frames (CSP `frame-src`), beside a captcha provider's."""
+        return ()
+
+    @property
     def brand(self) -> Brand:
         """The branding of this page: the tenant's, with the look of the organization that the interaction is for."""
         return current_visit().brand
@@ -193,7 +198,15 @@ class Page:
         """Return the page as a response, compressed if the browser accepts gzip."""
         services = self.widget.sources if self.widget else ()
         allows_fetch = self.allows_fetch or "poll" in self.run
-        return _response(self.html(), status, self.form_targets, self.pictures, services, allows_fetch=allows_fetch)
+        return _response(
+            self.html(),
+            status,
+            self.form_targets,
+            self.pictures,
+            services,
+            frames=self.frame_sources,
+            allows_fetch=allows_fetch,
+        )
 
     def render_refusal(self, refusal: ApiError) -> Response:
         """Return the page with the refusal's status, and `Retry-After` if it names a wait (RFC 9110 §10.2.3)."""
@@ -224,6 +237,7 @@ def _response(
     pictures: Iterable[str] = (),
     services: tuple[str, ...] = (),
     *,
+    frames: tuple[str, ...] = (),
     allows_fetch: bool = False,
 ) -> Response:
     visit = current_visit()
@@ -245,6 +259,7 @@ def _response(
         images=sorted(images),
         fonts=fonts,
         services=services,
+        frames=frames,
         allows_fetch=allows_fetch,
     )
     if visit.interaction and visit.interaction.display == "popup":

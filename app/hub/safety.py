@@ -95,6 +95,7 @@ def content_security_policy(
     images: Iterable[str] = (),
     fonts: Iterable[str] = (),
     services: tuple[str, ...] = (),
+    frames: Iterable[str] = (),
     allows_fetch: bool = False,
 ) -> str:
     """Return the Content-Security-Policy of a page. Invalid sources are left out: they could end a directive.
@@ -106,13 +107,15 @@ def content_security_policy(
         images: sources of the tenant's and the page's images.
         fonts: sources of the tenant's font.
         services: sources of a captcha provider, whose scripts, frames and connections the page allows.
+        frames: sources of the page's other frames.
         allows_fetch: whether the page's own script may call the hub.
     """
     image_sources = " ".join(["'self' data:", *filter(is_source, images)])
     targets = " ".join(dict.fromkeys(["'self'", *filter(is_source, form_targets)]))
     own = " ".join([f"'nonce-{nonce}'", *services])
     connections = " ".join([*(["'self'"] if allows_fetch else []), *services])
-    optional = f"frame-src {' '.join(services)}; " if services else ""
+    framed = " ".join((*services, *filter(is_source, frames)))
+    optional = f"frame-src {framed}; " if framed else ""
     optional += f"connect-src {connections}; " if connections else ""
     font_sources = " ".join(each for each in fonts if each == "'self'" or is_source(each))
     optional += f"font-src {font_sources}; " if font_sources else ""
@@ -136,7 +139,12 @@ _HEADERS: Final = {
 
 
 def add_security_headers(response: Response) -> Response:
-    """Add the security headers to a response; headers that a view set are kept."""
+    """Add the security headers to a response; headers that a view set are kept.
+
+    A page whose policy lets other sites frame it gets no `X-Frame-Options`, which knows no such permission.
+    """
     present = {name for name, _ in response.headers}
+    if "frame-ancestors *" in response.headers.get("Content-Security-Policy", ""):
+        present.add("X-Frame-Options")
     response.headers.extend([(name, value) for name, value in _HEADERS.items() if name not in present])
     return response

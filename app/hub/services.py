@@ -74,6 +74,11 @@ class Services:
         return f"{self.cookie_prefix}gatehouse-invitation-link"
 
     @property
+    def state_cookie(self) -> str:
+        """Name of the session iframe's cookie. Its path is the iframe's, which `__Host-` does not allow."""
+        return f"{'__Secure-' if self.cookie_prefix else ''}gatehouse-state"
+
+    @property
     def interactions(self) -> InteractionCookies:
         return InteractionCookies(self.cookie_cipher, self.cookie_prefix)
 

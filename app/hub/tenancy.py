@@ -100,6 +100,8 @@ class Tenant:
     """The rules that the identity service enforces for new passwords."""
     captcha: Widget | None = None
     """The captcha provider's widget; None for the built-in challenge."""
+    has_session_management: bool = False
+    """Whether the session iframe is served."""
     has_organization_domains: bool = False
     """Whether organizations prove domains by DNS."""
 
@@ -202,6 +204,7 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
         creates_organizations=view.creates_organizations,
         may_skip_backup_codes=view.skip_backup_codes,
         pin=view.pin,
+        has_session_management=view.session_management,
         has_organization_domains=view.organization_domains,
         captcha=Widget(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)
         if view.captcha

@@ -46,6 +46,8 @@ class Visit:
     is_device_passkey_new: bool = False
     nonce: str = field(default_factory=lambda: randomness.token(12))
     """The nonce of this response's Content-Security-Policy."""
+    requested_languages: tuple[str, ...] = ()
+    """`ui_locales` of a request without an interaction."""
     chosen_language: str = ""
     """The language chosen in this request."""
     cookie_language: str = ""
@@ -125,7 +127,7 @@ class Visit:
         """
         candidates = (
             [self.chosen_language],
-            self.interaction.languages if self.interaction else (),
+            self.interaction.languages if self.interaction else self.requested_languages,
             [self.cookie_language],
             [self.account_language],
             parse_accept_language(request.headers.get("Accept-Language", "")) if has_request_context() else (),

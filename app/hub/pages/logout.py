@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from flask import Response, request
 
@@ -23,6 +24,8 @@ _PARAMETERS: Final = {
     "client_id": 128,
     "post_logout_redirect_uri": 500,
     "state": 500,
+    "logout_hint": 320,
+    "ui_locales": 100,
     "return_url": 500,
 }
 """Parameters of a sign-out request, each with the maximum length that the language links repeat."""
@@ -44,6 +47,14 @@ class LogoutPage(Page):
     relying_party: str = ""
     request: str = ""
     """The application's request, encrypted, for the post."""
+    target: str = ""
+    """Where the sign-out may lead."""
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        """The source of that address, which the identity service checks; browsers follow the redirect only if it is listed."""
+        parts = urlsplit(self.target)
+        return (f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:",) if parts.scheme else ()
 
     @property
     def initials(self) -> str:
@@ -57,11 +68,13 @@ class LogoutPage(Page):
         }
 
 
+_MOST_LANGUAGES: Final = 5
 _ENCRYPTION_CONTEXT = "sign-out request"
 
 
 def sign_out(sign_out_request: contract.SignOutRequest) -> Response:
     """Sign out, or ask for a confirmation if the request is not authenticated."""
+    _use_languages(sign_out_request)
     step = api()(contract.sign_out, sign_out_request)
     if step.step is Step.CONFIRM_SIGN_OUT:
         return _confirmation(LogoutForm(), sign_out_request, step)
@@ -80,12 +93,20 @@ def submit_logout() -> Response:
         services().cookie_cipher.decrypt(request.form.get("request", ""), _ENCRYPTION_CONTEXT),
     )
     sign_out_request = contract.SignOutRequest(**(decrypted if isinstance(decrypted, dict) else {}))
+    _use_languages(sign_out_request)
     if not form.validate():
         step = api()(contract.sign_out, sign_out_request)
         if step.step is not Step.CONFIRM_SIGN_OUT:
             return journey.follow(step)
         return _confirmation(form, sign_out_request, step, form.error_status)
     return journey.follow(api()(contract.sign_out, sign_out_request.model_copy(update={"confirmed": True})))
+
+
+def _use_languages(sign_out_request: contract.SignOutRequest) -> None:
+    """Use `ui_locales` (OpenID Connect RP-Initiated Logout 1.0 section 2) on the pages of this sign-out."""
+    visit = current_visit()
+    visit.requested_languages = tuple((sign_out_request.ui_locales or "").split()[:_MOST_LANGUAGES])
+    visit.choose_language()
 
 
 def _request_parameters() -> dict[str, Any]:
@@ -100,5 +121,9 @@ def _confirmation(
     relying_party = step.relying_party.name if step.relying_party else ""
     account = step.person.label if step.person else ""
     return LogoutPage(
-        form, account, relying_party, services().cookie_cipher.encrypt(fields, _ENCRYPTION_CONTEXT) if fields else ""
+        form,
+        account,
+        relying_party,
+        services().cookie_cipher.encrypt(fields, _ENCRYPTION_CONTEXT) if fields else "",
+        sign_out_request.post_logout_redirect_uri or sign_out_request.return_url or "",
     ).render(status)

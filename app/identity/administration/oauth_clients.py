@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from app.contract import errors as e
 from app.contract import oauth_clients as contract
 from app.contract.client_authentication import SECRET_JWT
-from app.contract.configuration import ApplicationSettings, LogoutReason, TenantSettings
+from app.contract.configuration import ApplicationSettings, TenantSettings
+from app.contract.logout_settings import LogoutReason
 from app.contract.oauth_clients import StoredApplication
 from app.contract.tenant_file import ApplicationFile
 from app.identity.directory.tenants import changes, client_secrets, registered_applications

@@ -7,9 +7,9 @@ from datetime import timedelta
 from app.contract import errors as e
 from app.contract import hub, hub_sign_out
 from app.contract.captcha import Challenge
-from app.contract.configuration import LogoutReason
 from app.contract.hub import Next, Step
 from app.contract.hub_models import InteractionOnly, NoParameters
+from app.contract.logout_settings import LogoutReason
 from app.identity.authentication.sign_in import identifiers, interactions, required_actions, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.locks import LockSolution

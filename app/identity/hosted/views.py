@@ -52,6 +52,7 @@ def tenant(context: Context) -> hub.TenantView:
         skip_backup_codes=settings.second_factors.skip_backup_codes,
         pin=settings.pin,
         password_policy=settings.password_policy,
+        session_management=settings.session_management,
         organization_domains=settings.organizations.enabled and settings.organizations.dns,
         uses_https=context.services.settings.public_scheme == "https",
     )

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy.engine import Row
 
-from app.contract.configuration import LogoutReason
+from app.contract.logout_settings import LogoutReason
 from app.identity.platform.context import Context
 
 

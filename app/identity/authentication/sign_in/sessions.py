@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, u
 from sqlalchemy.engine import Row
 
 from app.contract import errors as e
-from app.contract.configuration import LogoutReason
+from app.contract.logout_settings import LogoutReason
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import session_ends
 from app.identity.authentication.sign_in.session_ends import EndedSession, Ending
