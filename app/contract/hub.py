@@ -80,6 +80,7 @@ class RelyingPartyView(Wire):
     redirect_origin: str | None = None  # scheme://host[:port] of the redirect address, or its bare scheme
     policy: str | None = None
     terms: str | None = None
+    is_self_registered: bool = False  # the tenant does not vouch for it
 
 
 class ScopeView(Wire):

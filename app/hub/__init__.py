@@ -17,6 +17,7 @@ from app.hub import flask_app, lifecycle, oidc_client
 from app.hub import pages as page_modules
 from app.hub.encryption import CookieCipher, derive_key
 from app.hub.endpoints import (
+    application_logos,
     check_session,
     crawlers,
     federation,
@@ -70,6 +71,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         page_modules.pages,
         crawlers.views,
         theme_files.views,
+        application_logos.views,
         protocol.views,
         check_session.views,
         legacy_addresses.views,

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from app.contract.hub import Next
-from app.contract.hub_models import OrganizationLook
+from app.contract.hub_models import COPIED_LOGOS, OrganizationLook
 from app.contract.organizations_models import MethodLimit
 from app.hub.encryption import CookieCipher
 from app.kit import randomness
@@ -135,7 +135,8 @@ def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
 
 def _short(address: str | None) -> str:
     """Return a web address that fits the cookie; empty for a longer one, which only the consent page shows, and for data:."""
-    return address if address and len(address) <= MAX_ADDRESS_LENGTH and is_web_address(address) else ""
+    is_known = bool(address) and (is_web_address(str(address)) or str(address).startswith(COPIED_LOGOS))
+    return str(address) if is_known and len(str(address)) <= MAX_ADDRESS_LENGTH else ""
 
 
 class InteractionCookies:

@@ -24,6 +24,7 @@ from app.hub.pages import pages
 from app.hub.parts.formatting import DEFAULT_SCOPES, Scope
 from app.hub.services import api
 from app.hub.visit import current_visit
+from app.kit.proxies import hostname_of, is_local
 
 
 class ConsentForm(HubForm):
@@ -92,6 +93,7 @@ _PAYMENT: Final = DetailView(
     ],
 )  # fmt: skip
 """A sample."""
+_LOOPBACK: Final = ("127.0.0.1", "[::1]")
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,13 @@ class ConsentPage(Page):
     """Address of the application's privacy notice."""
     terms: str = ""
     """Address of the application's terms."""
+    destination: str = ""
+    """Of an application that registered itself: the host that gets the response, or the bare scheme of an app on the device."""
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether an app on this device gets the response: only its own word says who it is."""
+        return self.destination.endswith(":") or is_local(host := self.destination) or hostname_of(host) in _LOOPBACK
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -170,6 +179,18 @@ class ConsentPage(Page):
             "for a payment": cls(
                 ConsentForm(), "Acme Shop", "ada@example.com", (), usual, (Detail(_PAYMENT),), home="shop.example.com"
             ),
+            "self-registered": cls(
+                ConsentForm(),
+                "Calendar",
+                "ada@example.com",
+                usual,
+                policy=policy,
+                terms=terms,
+                destination="calendar.example",
+            ),
+            "self-registered on the device": cls(
+                ConsentForm(), "Code Editor", "ada@example.com", usual, destination="com.example.editor:"
+            ),
             "with scopes of its own": cls(ConsentForm(), "Acme Shop", "ada@example.com", special),
         }
 
@@ -203,6 +224,11 @@ def switch_account() -> Response:
     return response
 
 
+def _destination(relying_party: contract.RelyingPartyView) -> str:
+    origin = relying_party.redirect_origin or ""
+    return urlsplit(origin).netloc or origin
+
+
 def _page(form: ConsentForm, step: Next) -> ConsentPage:
     current_visit().use_account_language(step.person)
     relying_party = step.relying_party or contract.RelyingPartyView(name="", client_id="")
@@ -217,7 +243,8 @@ def _page(form: ConsentForm, step: Next) -> ConsentPage:
         granted=granted,
         details=tuple(Detail(one) for one in step.details),
         logo=relying_party.logo or "",
-        home=urlsplit(relying_party.home or "").netloc,
+        home="" if relying_party.is_self_registered else urlsplit(relying_party.home or "").netloc,
         policy=relying_party.policy or "",
         terms=relying_party.terms or "",
+        destination=_destination(relying_party) if relying_party.is_self_registered else "",
     )

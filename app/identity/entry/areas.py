@@ -55,6 +55,7 @@ import app.identity.hosted.account_identities
 import app.identity.hosted.account_organizations
 import app.identity.hosted.account_security
 import app.identity.hosted.account_settings
+import app.identity.hosted.application_logos
 import app.identity.hosted.change_identifier
 import app.identity.hosted.confirmation
 import app.identity.hosted.consents

@@ -84,7 +84,7 @@ def _known(context: Context, account: Account) -> list[Access]:
 
 def _application(context: Context, one: Access) -> contract.ApplicationView:
     client = context.application(client_id=one.client_id)
-    relying_party = oauth_views.relying_party(client, None) if client is not None else None
+    relying_party = oauth_views.relying_party(context, client, None) if client is not None else None
     return contract.ApplicationView(
         client_id=one.client_id,
         name=(relying_party.name if relying_party else "") or one.client_id,

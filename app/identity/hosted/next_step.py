@@ -158,7 +158,7 @@ def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView 
     client = (
         context.application(client_id=interactions.client_id_for(context, interaction_id)) if interaction_id else None
     )
-    return oauth.relying_party(client, None) if client is not None else None
+    return oauth.relying_party(context, client, None) if client is not None else None
 
 
 def at_application(context: Context, step: Next, interaction_id: str) -> Next:

@@ -25,7 +25,7 @@ def open(context: Context, req: SignOutRequest, session: BrowserSession | None) 
     """
     hint = issued_jwts.read_id_token_hint(context, req.id_token_hint) if req.id_token_hint else None
     client = _client(context, req, hint)
-    relying_party = views.relying_party(client, None) if client else None
+    relying_party = views.relying_party(context, client, None) if client else None
     address = req.post_logout_redirect_uri
     is_registered = client is not None and address in client.settings.post_logout_redirect_uris
     is_doubtful = bool(address) and not is_registered

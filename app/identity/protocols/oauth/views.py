@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from typing import Final
+from urllib.parse import urlencode, urlsplit
 
 from app.contract.hub import PersonView, RelyingPartyView
 from app.contract.hub_models import COPIED_LOGOS
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import profile_client
+from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import issuers
 from app.kit.web_addresses import is_web_address, web_address
 
+_LONGEST_HOME: Final = 160
+"""Cookies of the hub cut a longer address."""
 
-def relying_party(client: Application, redirect_uri: str | None) -> RelyingPartyView:
+
+def relying_party(context: Context, client: Application, redirect_uri: str | None) -> RelyingPartyView:
     """Return the application that requests the sign-in; its home is the registered one, else the origin of its redirect URI.
 
     The hosted pages' own client has neither name nor home: to the user it is not an application.
@@ -22,6 +28,7 @@ def relying_party(client: Application, redirect_uri: str | None) -> RelyingParty
     origin = redirect_origin(redirect_uri) if redirect_uri else None
     registered = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
     home = web_address(settings.client_uri) or (f"{redirect_origin(registered)}/" if registered else None)
+    home = _sign_in_start(context, client) or home
     if client.client_id == profile_client.CLIENT_ID:
         return RelyingPartyView(name="", client_id=client.client_id, redirect_origin=origin)
     return RelyingPartyView(
@@ -32,7 +39,23 @@ def relying_party(client: Application, redirect_uri: str | None) -> RelyingParty
         redirect_origin=origin,
         policy=web_address(settings.policy_uri) or None,
         terms=web_address(settings.tos_uri) or None,
+        is_self_registered=client.is_self_registered,
     )
+
+
+def _sign_in_start(context: Context, client: Application) -> str | None:
+    """Return the address at the application that starts a sign-in (OpenID Connect Core section 4).
+
+    None without `initiate_login_uri`, or if the address is too long for the cookies that remember it.
+    """
+    settings = client.settings
+    if not settings.initiate_login_uri:
+        return None
+    is_own = client.registered_under is not None or settings.protocol != "openid"
+    issuer = issuers.of_application(context, client) if is_own else issuers.tenant_wide(context)
+    mark = "&" if "?" in settings.initiate_login_uri else "?"
+    address = f"{settings.initiate_login_uri}{mark}{urlencode({'iss': issuer.url})}"
+    return address if len(address) <= _LONGEST_HOME and web_address(address) else None
 
 
 def _logo(client: Application) -> str | None:

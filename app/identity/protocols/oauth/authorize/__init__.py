@@ -141,7 +141,8 @@ def start_again(context: Context, interaction: Interaction) -> Next:
     """Return the relying party of an interaction that has ended, where the user may start again."""
     request, client = _load(context, interaction)
     return Next(
-        step=Step.START_AGAIN, relying_party=views.relying_party(client, request.redirect_uri) if client else None
+        step=Step.START_AGAIN,
+        relying_party=views.relying_party(context, client, request.redirect_uri) if client else None,
     )
 
 
@@ -162,5 +163,5 @@ def _error_page(context: Context, request: UncheckedRequest, refusal: RefusedOnP
         error=refusal.error,
         problem=refusal.problem,
     )
-    relying_party = views.relying_party(client, None) if client else None
+    relying_party = views.relying_party(context, client, None) if client else None
     return Next(step=Step.REFUSED, error=refusal.error, problem=refusal.problem, relying_party=relying_party)

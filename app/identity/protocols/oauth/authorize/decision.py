@@ -346,7 +346,7 @@ class Decision:
 
     @property
     def _relying_party(self) -> RelyingPartyView:
-        return views.relying_party(self.client, self.request.redirect_uri)
+        return views.relying_party(self.context, self.client, self.request.redirect_uri)
 
     @property
     def _person(self) -> PersonView | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,7 +13,6 @@ from app.identity.directory.tenants.registered_applications import Logo
 from app.identity.platform import outbound
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import ProviderUnavailable
-from app.kit import randomness
 
 _SECTOR: Final = "sector_identifier_uri"
 _LOGO_TYPES: Final = (
@@ -67,4 +67,4 @@ def _logo(context: Context, address: str | None) -> Logo | None:
         media_type = "image/webp"
     if not media_type or len(content) > _MAX_LOGO_BYTES:
         return None
-    return Logo(media_type, content, randomness.digest(content.hex()))
+    return Logo(media_type, content, hashlib.sha256(content).hexdigest())

@@ -1,0 +1,31 @@
+"""Copies of the logos of applications that registered themselves: pages load nothing from such an application (decisions/0223)."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Final
+
+from flask import Blueprint, Response, abort
+
+from app.contract import hub_logos as contract
+from app.contract.errors import BadParameter
+from app.contract.errors_oauth import UnknownApplication
+from app.contract.hub_models import COPIED_LOGOS
+from app.hub.services import api
+
+views = Blueprint("application_logos", __name__)
+
+_CACHE: Final = "public, max-age=86400, immutable"
+_POLICY: Final = "default-src 'none'; frame-ancestors 'none'; sandbox"
+
+
+@views.get(f"{COPIED_LOGOS}<digest>")
+def application_logo(digest: str) -> Response:
+    """The picture with this digest; 404 for every other."""
+    try:
+        logo = api()(contract.read, contract.LogoAddress.model_construct(digest=digest[:65]))
+    except (BadParameter, UnknownApplication):
+        abort(404)
+    response = Response(b64decode(logo.content), content_type=logo.media_type)
+    response.headers.update({"Cache-Control": _CACHE, "Content-Security-Policy": _POLICY})
+    return response

@@ -1,0 +1,74 @@
+"""Pages of an application that registered itself: who it is, its logo and links, and where a sign-in with it starts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.oauth_world import World
+from tests.support.registrations import Registrar
+from tests.support.relying_party import RelyingParty
+from tests.support.upstream import FakeProvider
+from tests.support.visitor import VisitedPage, Visitor
+
+PASSWORD = "correct horse 7"
+PNG = b"\x89PNG\r\n\x1a\npixels"
+
+
+@pytest.fixture
+def registrar(world: World) -> Registrar:
+    world.change_settings(client_registration={"mode": "open"})
+    return Registrar(world)
+
+
+def consent_page(world: World, visitor: Visitor, client: RelyingParty) -> VisitedPage:
+    ada = world.person("ada@example.com")
+    return visitor.authorize(client).press("Sign in", identifier=ada.email, password=PASSWORD)
+
+
+def test_consent_names_the_host_that_gets_the_data(world: World, visitor: Visitor, registrar: Registrar) -> None:
+    links = {
+        "client_uri": "https://bank.example/",
+        "policy_uri": "https://calendar.example/p",
+        "tos_uri": "https://calendar.example/t",
+    }
+    page = consent_page(world, visitor, registrar.relying_party(registrar.registered(**links)))
+    assert page.heading.startswith("Calendar wants to access")
+    assert "Do you know this app?" in page.text
+    assert "calendar.example" in page.text
+    assert "bank.example" not in page.text, "its own word does not say who it is"
+    assert {"https://calendar.example/p", "https://calendar.example/t"} <= set(re.findall(r'href="([^"]+)"', page.html))
+
+
+@pytest.mark.parametrize("uri", ["com.example.editor:/cb", "http://127.0.0.1:7777/cb"])
+def test_consent_tells_that_an_app_is_on_this_device(
+    world: World, visitor: Visitor, registrar: Registrar, uri: str
+) -> None:
+    client = registrar.relying_party(registrar.registered(redirect_uris=[uri]))
+    assert "just opened this app on this device" in consent_page(world, visitor, client).text
+
+
+def test_configured_application_has_no_warning(world: World, visitor: Visitor) -> None:
+    client = world.application("shop", require_consent=True)
+    assert "Do you know this app?" not in consent_page(world, visitor, client).text
+
+
+def test_logo_is_a_copy_on_the_tenants_host(
+    world: World, visitor: Visitor, registrar: Registrar, fake_provider: FakeProvider
+) -> None:
+    fake_provider.answers["/logo"] = (200, {"Content-Type": "image/png"}, PNG)
+    made = registrar.registered(logo_uri=f"{fake_provider.url}/logo")
+    page = consent_page(world, visitor, registrar.relying_party(made))
+    (source,) = re.findall(r'src="(/application-logo/[^"]+)"', page.html)
+    assert fake_provider.url not in str(page.answer.headers["Content-Security-Policy"]) + page.answer.text
+    answer = page.visitor.client.get(source, base_url=page.visitor.home)
+    assert (answer.status_code, answer.data, answer.content_type) == (200, PNG, "image/png")
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+    asked = fake_provider.asked_for("/logo")
+    assert asked == 1, "at the registration alone"
+
+
+@pytest.mark.parametrize("digest", ["x", "0" * 64, "..%2f..", "x" * 500])
+def test_unknown_logo_is_not_found(visitor: Visitor, digest: str) -> None:
+    assert visitor.client.get(f"/application-logo/{digest}", base_url=visitor.home).status_code == 404
