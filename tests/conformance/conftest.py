@@ -37,6 +37,14 @@ tenants:
         post_logout_redirect_uris: ["{bye}"]
         grant_types: [authorization_code, refresh_token, "urn:ietf:params:oauth:grant-type:device_code"]
         token_endpoint_auth_method: none
+      - name: watch
+        protocol: openid
+        client_id: watch
+        application_type: native
+        redirect_uris: ["{callback}"]
+        token_endpoint_auth_method: none
+        dpop_bound_access_tokens: true
+        require_dpop_nonce: true
       - name: apache
         protocol: openid
         client_id: apache

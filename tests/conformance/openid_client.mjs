@@ -1,33 +1,7 @@
 // A relying party on openid-client (certified by the OpenID Foundation). It gets an issuer, an id and a secret. It asks the
 // test to visit pages, one line of JSON at a time: it writes {"open": address, "until": prefix} and reads {"at": address}.
-import { request } from "node:http";
-import { createInterface } from "node:readline";
 import * as client from "openid-client";
-
-const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-const write = (what) => process.stdout.write(JSON.stringify(what) + "\n");
-const read = async () => JSON.parse((await lines.next()).value);
-const visit = async (open, until) => {
-  write({ open: String(open), until });
-  return new URL((await read()).at);
-};
-
-// Names under .localhost are this machine, whatever the resolver says.
-const lookup = (_name, options, done) => (options.all ? done(null, [{ address: "127.0.0.1", family: 4 }]) : done(null, "127.0.0.1", 4));
-const fetchHere = (address, options) =>
-  new Promise((resolve, reject) => {
-    const headers = Object.fromEntries(new Headers(options.headers));
-    const sent = request(address, { method: options.method, headers, lookup }, (answer) => {
-      const parts = [];
-      answer.on("data", (part) => parts.push(part));
-      answer.on("end", () => {
-        const body = Buffer.concat(parts);
-        resolve(new Response(body.length ? body : null, { status: answer.statusCode, headers: answer.headers }));
-      });
-    });
-    sent.on("error", reject);
-    sent.end(options.body ? String(options.body) : undefined);
-  });
+import { fetchHere, read, visit, write } from "./localhost.mjs";
 
 const { issuer, client_id, secret, callback, bye } = await read();
 const config = await client.discovery(new URL(issuer), client_id, undefined, secret ? client.ClientSecretBasic(secret) : client.None(), {

@@ -15,9 +15,9 @@ SCRIPT = Path(__file__).with_name("openid_client.mjs")
 NODE = Path(sys.executable).with_name("node")
 
 
-def run(provider: Provider, visitor: Visitor) -> dict[str, Any]:
+def run(provider: Provider, visitor: Visitor, script: Path = SCRIPT, **more: Any) -> dict[str, Any]:
     """Run the relying party, follow its redirects as the visitor, and return its report."""
-    with subprocess.Popen([NODE, SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+    with subprocess.Popen([NODE, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdin is not None
         assert program.stdout is not None
 
@@ -25,7 +25,7 @@ def run(provider: Provider, visitor: Visitor) -> dict[str, Any]:
             program.stdin.write(json.dumps(message) + "\n")
             program.stdin.flush()
 
-        settings = {"issuer": provider.issuer, "client_id": provider.client_id, "secret": provider.secret}
+        settings = {"issuer": provider.issuer, "client_id": provider.client_id, "secret": provider.secret, **more}
         write({**settings, "callback": CALLBACK, "bye": BYE})
         for line in program.stdout:
             message: dict[str, Any] = json.loads(line)
