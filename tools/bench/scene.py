@@ -75,6 +75,7 @@ def configuration(tenant: str, hashing: dict[str, int], **settings: Any) -> dict
                 "client_id": f"{tenant}-{RELYING_PARTY}",
                 "client_secret": CLIENT_SECRET,
                 "redirect_uris": [REDIRECT],
+                "grant_types": ["authorization_code", "refresh_token", "client_credentials"],
                 "require_consent": False,
             }
         ],

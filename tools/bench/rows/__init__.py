@@ -16,6 +16,7 @@ from tools.bench.rows import (
     sign_in,
     slow_clients,
     start,
+    token_grants,
     userinfo,
 )
 from tools.bench.scene import Scene
@@ -27,6 +28,7 @@ ORDER: tuple[tuple[str, Row], ...] = (
     ("login", login_page.measured),
     ("sign-in", sign_in.measured),
     ("code", code_flow.measured),
+    ("tokens", token_grants.measured),
     ("account", own_account.measured),
     ("userinfo", userinfo.measured),
     ("documents", documents.measured),
