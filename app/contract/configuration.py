@@ -347,7 +347,6 @@ class ApplicationSettings(
     request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
     require_signed_request_object: bool = False
     request_uris: tuple[str, ...] = ()
-    require_pushed_authorization_requests: bool = False
     scope: str = "openid profile email phone address offline_access"
     authorization_details_types: tuple[str, ...] = ()
     optional_scopes: tuple[str, ...] = ()
@@ -360,8 +359,6 @@ class ApplicationSettings(
     software_id: str | None = None
     software_version: str | None = None
     organization_usage: Literal["deny", "allow", "prompt", "require"] = "allow"
-    require_pkce: bool = False
-    allow_plain_pkce: bool = False
     cors_origins: tuple[str, ...] = ()
     client_uri: str | None = None
     logo_uri: str | None = None

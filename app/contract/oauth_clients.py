@@ -150,6 +150,8 @@ class OAuthClient(Wire):
     default_acr_values: Annotated[list[AuthenticationClass], Field(max_length=10)] = Field(default_factory=list)
     software_id: Annotated[str | None, Field(max_length=200)] = None
     software_version: Annotated[str | None, Field(max_length=100)] = None
+    refresh_token_rotation: bool | None = None
+    security_profile: Literal["plain", "fapi2"] = "plain"
     force_re_authentication: Annotated[bool, StoredAs("force_reauthentication")] = False
     allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(
         default_factory=list

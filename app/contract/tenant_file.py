@@ -28,6 +28,7 @@ from app.contract.organizations_file import OrganizationFile, TenantRoleFile
 from app.contract.registration_form import FormField, contradiction
 from app.contract.resources import file_resources
 from app.contract.roles import MAX_ACCOUNT_ROLES, MAX_NAME, MAX_PERMISSIONS, MAX_ROLES
+from app.contract.security_profile import contradiction as security_contradiction
 from app.contract.services_settings import DuoFile, PushFile
 from app.contract.subject_types import sector_of
 from app.kit.resource import Resource
@@ -250,6 +251,8 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
             raise ValueError(expected)
         if not {"openid", *self.optional_scopes} <= {"openid", *self.scope.split()} or "openid" in self.optional_scopes:
             raise ValueError("optional_scopes: some of scope, without openid")
+        if expected := security_contradiction(self, self):
+            raise ValueError(expected)
         if IMPLICIT in self.grant_types and not self.redirect_uris:
             raise ValueError("redirect_uris: at least one address, because grant_types has implicit")
         if any(ID_TOKEN in one.split() for one in self.response_types) and "openid" not in self.scope.split():

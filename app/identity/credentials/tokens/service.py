@@ -37,7 +37,7 @@ class IssuedTokens:
 
 @dataclass(frozen=True)
 class SpentRefreshToken:
-    """A valid refresh token, just spent, with its grant."""
+    """A valid refresh token with its grant: just spent, or kept."""
 
     uid: str | None
     client_id: str | None
@@ -69,6 +69,7 @@ def issue(
     family_id: str | None = None,
     access_token: str | None = None,
     session_ends_at: datetime | None = None,
+    kept_refresh: str | None = None,
 ) -> IssuedTokens:
     """Issue an access token and, if requested and enabled, a refresh token of the same family.
 
@@ -77,6 +78,7 @@ def issue(
         facts: stored with both; its `ends_at` is the absolute end of the family, set if absent.
         access_token: a token made by the caller (a signed JWT) to store instead of a GUID.
         session_ends_at: no token expires later than this, or than the family.
+        kept_refresh: the refresh token that stays, extended like a new one.
     """
     settings, now = context.tenant.settings, context.now
     family = family_id or randomness.token(18)
@@ -99,10 +101,19 @@ def issue(
     store.add_access(context.work, row)
     refresh = None
     if with_refresh and settings.refresh_tokens:
-        refresh = randomness.token()
         until = min(now + timedelta(seconds=refresh_seconds or settings.refresh_token_minutes * 60), latest)
-        store.add_refresh(context.work, {**row, "token_hash": randomness.digest(refresh), "expires_at": until})
+        refresh = _store_refresh(context, {**row, "expires_at": until}, kept_refresh)
     return IssuedTokens(text, refresh, ends, family)
+
+
+def _store_refresh(context: Context, row: dict[str, Any], kept: str | None) -> str:
+    """Store a new refresh token, or extend the one that is kept, and return its text."""
+    if kept is not None:
+        store.extend_refresh(context.work, randomness.digest(kept), row["expires_at"])
+        return kept
+    text = randomness.token()
+    store.add_refresh(context.work, {**row, "token_hash": randomness.digest(text)})
+    return text
 
 
 def absolute_end(context: Context, facts: Mapping[str, object], since: datetime | None = None) -> datetime:
@@ -183,6 +194,14 @@ def rotate(context: Context, refresh_token: str, *, client_id: str | None) -> Sp
         context.audit.record("refresh_token.reused", uid=known.uid, client_id=client_id, family=known.family_id)
         raise RefreshRefused(is_reuse=True)
     raise RefreshRefused
+
+
+def keep(context: Context, refresh_token: str, *, client_id: str) -> SpentRefreshToken:
+    """Return the grant of a refresh token that stays valid. Raises RefreshRefused."""
+    kept = store.keep_refresh(context.work, randomness.digest(refresh_token), client_id, context.now)
+    if kept is None:
+        raise RefreshRefused
+    return SpentRefreshToken(kept.uid, kept.client_id, kept.session_id, kept.scope, dict(kept.facts), kept.family_id)
 
 
 def slide(context: Context, holder: TokenHolder) -> datetime:

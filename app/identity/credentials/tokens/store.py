@@ -163,6 +163,19 @@ def spend_refresh(work: UnitOfWork, token_hash: str, client_id: str | None, now:
     return work.one(update(refresh_tokens).where(*where).values(used_at=now).returning(*R))
 
 
+def keep_refresh(work: UnitOfWork, token_hash: str, client_id: str, now: datetime) -> Row[Any] | None:
+    """Return a valid refresh token of this client and lock it, so that a revocation waits until its tokens are issued."""
+    where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), R.expires_at > now)
+    locked = update(refresh_tokens).where(*where, R.client_id == client_id).values(expires_at=R.expires_at)
+    return work.one(locked.returning(*R))
+
+
+def extend_refresh(work: UnitOfWork, token_hash: str, expires_at: datetime) -> None:
+    """Let a refresh token expire at another time."""
+    where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash)
+    work.run(update(refresh_tokens).where(*where).values(expires_at=expires_at))
+
+
 def delete_access(work: UnitOfWork, token_hash: str) -> bool:
     return work.changed(delete(access_tokens).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash)) > 0
 

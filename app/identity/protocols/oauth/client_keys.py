@@ -8,6 +8,7 @@ from typing import Final
 
 from joserfc.jwk import Key, RSAKey
 
+from app.contract.security_profile import FAPI_ALGORITHMS
 from app.identity.authentication.federation.providers.id_tokens import Keys
 from app.identity.platform.context import Context
 from app.identity.platform.openid_metadata import import_keys, with_id
@@ -16,6 +17,11 @@ from app.identity.platform.tenant import Application
 ALGORITHMS: Final = ("RS256", "PS256", "ES256", "EdDSA")
 """With which clients sign: never a shared secret, of which we store a digest alone, and never `none`."""
 _RSA_BITS: Final = range(2_048, 8_193)  # RFC 7518 section 3.3; longer ones cost too much time
+
+
+def algorithms(client: Application, known: tuple[str, ...] = ALGORITHMS) -> tuple[str, ...]:
+    """Return those with which this client may sign: fewer under the FAPI 2.0 Security Profile (section 5.4.1)."""
+    return tuple(one for one in known if not client.settings.is_fapi or one in FAPI_ALGORITHMS)
 
 
 def has_keys(client: Application) -> bool:

@@ -13,7 +13,7 @@ from app.contract.errors_oauth import InvalidDpopProof, InvalidGrant, UseDpopNon
 from app.identity.credentials.tokens.service import CNF
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import dpop
+from app.identity.protocols.oauth import client_keys, dpop
 from app.identity.protocols.oauth.dpop import DpopProofRefused, Expected
 
 JKT: Final = "jkt"
@@ -38,7 +38,7 @@ def prove(context: Context, client: Application) -> None:
     """
     if dpop.is_sent(context.raw):
         context.confirmation[JKT] = _endpoint_key(context, client)
-    elif client.settings.dpop_bound_access_tokens:
+    if client.settings.needs_bound_tokens and not context.confirmation:
         raise InvalidDpopProof("This client must send a DPoP proof.")
 
 
@@ -120,8 +120,10 @@ def check(context: Context, token: str, facts: Mapping[str, Any], client_id: str
 
 
 def _expected(client: Application | None, access_token: str | None = None) -> Expected:
-    requires_nonce = client is not None and client.settings.require_dpop_nonce
-    return Expected(access_token, requires_nonce=requires_nonce)
+    if client is None:
+        return Expected(access_token)
+    algorithms = client_keys.algorithms(client, dpop.ALGORITHMS)
+    return Expected(access_token, algorithms, client.settings.require_dpop_nonce)
 
 
 def _endpoint_key(context: Context, client: Application) -> str:

@@ -20,7 +20,7 @@ def check(request: UncheckedRequest) -> None:
     challenge, requested = request.values.get("code_challenge"), request.values.get("code_challenge_method")
     settings = request.client.settings
     if challenge is None:
-        if requested is not None or settings.is_public or settings.require_pkce:
+        if requested is not None or settings.is_public or settings.must_use_pkce:
             raise RefusedByRedirect("invalid_request", "The code_challenge is a required parameter.")
         return
     method = _METHODS.get(requested or S256)

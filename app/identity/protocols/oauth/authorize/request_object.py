@@ -74,7 +74,7 @@ def _text(request: UncheckedRequest) -> str | None:
     settings = request.client.settings
     if request.is_push and address is not None:
         raise RefusedByRedirect("invalid_request", "A pushed request has no request_uri (RFC 9126 section 2.1).")
-    if settings.require_pushed_authorization_requests and not request.is_push:
+    if settings.must_push and not request.is_push:
         raise RefusedByRedirect("invalid_request", "This client must push its authorization requests.")
     if text is not None and address is not None:
         raise RefusedByRedirect("invalid_request", "Send request or request_uri, not both.")
@@ -109,7 +109,7 @@ def _parameters(request: UncheckedRequest, text: str) -> dict[str, str]:
     if len(text) > _MAX_LENGTH:
         raise _invalid("is too long")
     chosen = client.settings.request_object_signing_alg
-    algorithms = (chosen,) if chosen is not None else client_keys.ALGORITHMS
+    algorithms = (chosen,) if chosen is not None else client_keys.algorithms(client)
     try:
         _, claims = id_tokens.signed_claims(text, client_keys.of(request.context, client), algorithms)
         header = _json_part(text, 0)

@@ -26,5 +26,7 @@ def check(request: UncheckedRequest) -> None:
 def is_registered(request: UncheckedRequest, response_type: str) -> bool:
     """Return whether the client is registered for the type and, if it brings tokens, for the grant `implicit` (RFC 7591 section 2.1)."""
     settings = request.client.settings
+    if settings.needs_bound_tokens and types.TOKEN in response_type.split():
+        return False  # no sender is known to whom the token could be bound (RFC 9449 section 5)
     is_allowed = not types.is_front_channel(response_type) or types.IMPLICIT in settings.grant_types
     return is_allowed and response_type in [types.canonical(one) for one in settings.response_types]

@@ -47,5 +47,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise UnauthorizedClient("This client may not use this grant.")
     if req.authorization_details is not None and req.grant_type not in _WITH_DETAILS:
         raise InvalidAuthorizationDetails("This grant has no authorization_details.")
+    if name == password.NAME and client.settings.is_fapi:  # FAPI 2.0 Security Profile section 5.3.2.1
+        raise UnauthorizedClient("This client may not use this grant.")
     sender_constraints.prove(context, client)
     return grant(context, client, issuer, req)

@@ -1,4 +1,7 @@
-"""Grant refresh_token (RFC 6749 section 6): rotates on use; reuse of an old token revokes its whole family (RFC 9700 section 4.14)."""
+"""Grant refresh_token (RFC 6749 section 6): rotates on use; reuse of an old token revokes its whole family (RFC 9700 section 4.14).
+
+A client whose tokens are bound to it may keep its refresh token (FAPI 2.0 Security Profile section 5.3.2.1).
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,10 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     """
     if req.refresh_token is None:
         raise InvalidRequest.names("refresh_token")
+    is_kept = client.settings.keeps_refresh_tokens and not client.settings.is_public
+    take = tokens.keep if is_kept else tokens.rotate
     try:
-        spent = tokens.rotate(context, req.refresh_token, client_id=client.client_id)
+        spent = take(context, req.refresh_token, client_id=client.client_id)
     except RefreshRefused:
         raise InvalidGrant("The refresh_token is not valid.") from None
     if spent.facts.get("issuer") != issuer.url or spent.uid is None:
@@ -56,6 +61,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         resource=resource,
         facts=facts,
         membership=membership,
+        kept_refresh=req.refresh_token if is_kept else None,
     )
     return issuing.token_response(context, client, issuer, grant, account)
 
