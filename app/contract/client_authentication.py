@@ -42,11 +42,6 @@ class AuthenticationSettings(ConfigurationModel):
         """Whether nothing authenticates it: PKCE is then required (RFC 9700 section 2.1.1)."""
         return self.token_endpoint_auth_method == "none"
 
-    @property
-    def is_fapi(self) -> bool:
-        """Whether it follows the FAPI 2.0 Security Profile."""
-        return getattr(self, "profile", None) == "fapi2"
-
 
 def problem_of(settings: AuthenticationSettings, client_secret: str | None) -> str | None:
     """Return why an application with these settings and this secret could not authenticate, as `key: expected value`."""

@@ -14,7 +14,7 @@ def verify(context: Context, client: Application, presented: ClientCredentials) 
     if not client_keys.has_keys(client):
         raise AssertionRefused("is of a client without registered keys")
     keys = client_keys.of(context, client)
-    assertions.verify(context, client, presented.assertion, keys, client_keys.ALGORITHMS)
+    assertions.verify(context, client, presented.assertion, keys, client_keys.algorithms(client))
 
 
 METHOD = Method("private_key_jwt", Carrier.ASSERTION, verify, algorithms=client_keys.ALGORITHMS)
