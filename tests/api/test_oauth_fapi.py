@@ -362,7 +362,9 @@ def test_application_of_the_profile_is_accepted(changed: dict[str, Any]) -> None
 def test_plain_application_needs_bound_tokens_too(changed: dict[str, Any], named: str) -> None:
     """RFC 9700 section 4.14.2: without rotation only for confidential clients with bound tokens; (RFC 9449 section 5)."""
     key, _, expected = named.partition(": ")
-    assert f"tenants[0].applications[0].{key}: expected {expected}" in problems(**{**changed, "security_profile": "plain"})
+    assert f"tenants[0].applications[0].{key}: expected {expected}" in problems(
+        **{**changed, "security_profile": "plain"}
+    )
 
 
 def test_no_bound_token_comes_through_the_browser(world: World, browser: Browser, ada: Person) -> None:
