@@ -10,7 +10,9 @@ from werkzeug.test import TestResponse
 from app.contract.hub import Next, Step
 from app.contract.tenant_file import DEVICE_GRANT
 from app.identity.platform.services import Services
+from app.identity.protocols.oauth.authorize import device
 from app.kit import randomness
+from app.kit.limits import Rate
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
 
@@ -134,6 +136,23 @@ def test_guesses_of_user_codes_are_limited(browser: Browser, ada: Person) -> Non
     body = b'{"UserCode": "BBBB-BBBB"}'
     statuses = [browser.send("POST", "/hub/device", body).status_code for _ in range(22)]
     assert (statuses[0], statuses[-1]) == (200, 429)
+
+
+def test_wrong_user_codes_of_a_tenant_are_limited(
+    world: World, foreign_shop: RelyingParty, tv: RelyingParty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RFC 8628 section 5.1: guesses from many networks count together; right codes do not, and no other tenant is hit."""
+    monkeypatch.setattr(device, "_WRONG_CODES", Rate(3, 300))
+    held, body = started(tv), b'{"UserCode": "BBBB-BBBB"}'
+
+    def guess(number: int, tenant: str = world.name) -> int:
+        browser = Browser(world.services, world.wsgi, tenant, address=f"198.18.0.{number}")
+        return browser.send("POST", "/hub/device", body).status_code
+
+    right = Browser(world.services, world.wsgi, world.name)
+    assert [right.type_code(held["user_code"]).step for _ in range(4)] == [Step.LOGIN] * 4
+    assert [guess(number) for number in range(5)] == [200, 200, 200, 429, 429]
+    assert guess(9, foreign_shop.tenant_name) == 200
 
 
 def test_code_is_bound_to_client_issuer_and_tenant(

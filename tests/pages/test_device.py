@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract.tenant_file import DEVICE_GRANT
+from app.hub.parts.qr_codes import qr_code
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person, RelyingParty
 from tests.support.visitor import NewVisitor, VisitedPage, Visitor
@@ -102,3 +103,26 @@ def test_question_of_another_browser_starts_again(
     page = question(visitor, ada, held)
     assert "/device/confirm?" in page.address
     assert new_visitor().open(page.address).status == 410
+
+
+def test_qr_code_leads_to_the_page_with_the_code(tv: RelyingParty, visitor: Visitor, held: dict[str, Any]) -> None:
+    """RFC 8628 section 3.3.1: the picture holds `verification_uri_complete`; a device of any site may show it."""
+    page = visitor.open(f"/device/qr?user_code={held['user_code']}")
+    assert page.answer is not None
+    expected = qr_code(held["verification_uri_complete"])
+    assert expected.path in page.html
+    headers = page.answer.headers
+    assert (headers["Content-Type"], headers["Cross-Origin-Resource-Policy"]) == ("image/svg+xml", "cross-origin")
+    assert "script" not in page.html
+    assert (tv.poll(held["device_code"]).json or {})["error"] == "authorization_pending", "a picture is no visit"
+
+
+@pytest.mark.parametrize("typed", ["", "AAAA-AAAA", "<svg>", "BBBB-BBBBB", "BBBB", "%22onload%3D1", "ßßßß-ßßßß"])
+def test_qr_code_is_drawn_for_codes_alone(visitor: Visitor, typed: str) -> None:
+    assert visitor.open(f"/device/qr?user_code={typed}").status == 404
+
+
+def test_qr_code_does_not_say_whether_a_code_exists(visitor: Visitor, held: dict[str, Any]) -> None:
+    known, unknown = (visitor.open(f"/device/qr?user_code={code}") for code in (held["user_code"], "BBBB-BBBB"))
+    assert (known.status, unknown.status) == (200, 200)
+    assert unknown.cost.get("sql", 0) == 0

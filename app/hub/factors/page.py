@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from typing import ClassVar, Final
 
-import segno
 from wtforms import HiddenField
 
 from app.contract.hub_second_factors import FactorPrompt
@@ -15,13 +13,12 @@ from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.forms.account import PasswordConfirmationForm
 from app.hub.page import Page, provider_redirect_targets
 from app.hub.parts.formatting import Countdown
+from app.hub.parts.qr_codes import QrCode, qr_code
 
 ACCOUNT_FACTORS: Final = "/second-factors"
 ADD_FACTOR: Final = f"{ACCOUNT_FACTORS}/add"
 CHOOSE: Final = "choose"
 """Value of `do` in forms that choose a factor, and of `kind` in the address of the list."""
-_BORDER: Final = 4
-"""Width of the quiet zone in modules (ISO/IEC 18004)."""
 
 
 class ChosenForm(PasswordConfirmationForm):
@@ -89,25 +86,3 @@ def choice_redirect_targets(*kinds: str) -> tuple[str, ...]:
 def fresh_form(presentation: FactorPresentation, target: str | None = None) -> FactorForm:
     """Return the empty form of an authenticator; `target` is where a code is sent."""
     return presentation.form(formdata=None, data={"kind": presentation.kind.value, "target": target or ""})
-
-
-@dataclass(frozen=True)
-class QrCode:
-    """A QR code: `<svg viewBox="0 0 size size"><path d="path"/></svg>`, stroke width 1."""
-
-    size: int
-    path: str
-
-
-def qr_code(text: str) -> QrCode:
-    """Return the QR code of a text, with error correction level M (15 %)."""
-    matrix = segno.make(text, error="m", micro=False).matrix
-    runs: list[str] = []
-    for y, modules in enumerate(matrix):
-        x = 0
-        for is_dark, cells in groupby(modules):
-            length = len(list(cells))
-            if is_dark:
-                runs.append(f"M{x + _BORDER} {y + _BORDER}.5h{length}")
-            x += length
-    return QrCode(len(matrix) + 2 * _BORDER, "".join(runs))
