@@ -244,6 +244,9 @@ class TenantSettings(ConfigurationModel):
         description="Scripts of sites in `url_whitelist` read, begin and end the session of this host (`/ssologin/*`). Older sites need"
         " it; OpenID Connect is safer.",
     )
+    qr_sign_on: bool = Field(
+        default=False, description="A signed-in phone signs another device in by the QR code that it shows."
+    )
     legacy_native_login: bool = False
     custom_uid: bool = False
     url_whitelist: tuple[str, ...] = ()

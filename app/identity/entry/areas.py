@@ -17,6 +17,7 @@ import app.identity.administration.security_settings
 import app.identity.administration.storefronts
 import app.identity.administration.themes
 import app.identity.authentication.federation.token_handoff
+import app.identity.authentication.passwordless.cross_device_handlers
 import app.identity.authentication.passwordless.handlers
 import app.identity.authentication.passwordless.smart_login_handlers
 import app.identity.authentication.recovery.handlers

@@ -58,6 +58,7 @@ class ContinuationPurpose(StrEnum):
     USED_ID_TOKEN = "used_id_token"  # user.md operation U88: an id_token that signed in (decisions/0182)
     USED_ASSERTION = "used_assertion"  # the `jti` of an assertion that got tokens (RFC 7523 section 3)
     SHARED_TOKEN = "shared_token"  # an access token that began a session of the hub (federation.md section 11)
+    CROSS_DEVICE = "cross_device"  # a device that shows a QR code (federation.md section 10)
     REQUEST_TOKEN = "request_token"  # account.md operation A26
     CANDIDATE = "candidate"  # user.md operation U29: candidatetoken
     CLIENT_GUID = "client_guid"  # user.md operations U13, U30

@@ -1,0 +1,69 @@
+"""Cross-device sign-on (interface federation.md section 10): a device shows a code as a QR code, and a signed-in phone approves it.
+
+The docstrings are published."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.auth import NEVER, K
+from app.contract.operations import operation
+from app.kit.wire import From, Wire
+
+Query = From.QUERY
+DEFAULT_SECONDS, MAX_SECONDS = 60, 300
+Code = Annotated[str, Field(max_length=200)]
+
+
+class GenerateCode(Wire):
+    """`expiry`: seconds that the code is valid; 0 is the default."""
+
+    expiry: Annotated[int, Query, Field(ge=0, le=MAX_SECONDS)] = Field(default=DEFAULT_SECONDS, alias="expiry")
+
+
+class GeneratedCode(Wire):
+    """`code` is drawn as a QR code. `number`: the two digits to show beside it, which the person types on the phone; absent if the
+    request contains the API secret: the phone then needs no number."""
+
+    sparse = True
+
+    code: str = Field(alias="code")
+    number: str | None = Field(default=None, alias="number")
+
+
+class ApproveCode(Wire):
+    """The access token of the phone, the code that it read, and the number that the device shows."""
+
+    access_token: Annotated[str | None, Field(max_length=8_000)] = Field(default=None, alias="access_token")
+    code: Code | None = Field(default=None, alias="code")
+    number: Annotated[str | None, Field(max_length=20)] = Field(default=None, alias="number")
+
+
+class Approved(Wire):
+    is_posted: bool = Field(default=True, alias="isPosted")
+
+
+class PollCode(Wire):
+    code: Annotated[Code | None, Query] = Field(default=None, alias="code")
+
+
+class DeviceToken(Wire):
+    """An access token of the phone's account, for the device."""
+
+    access_token: str = Field(alias="access_token")
+
+
+generate = operation(
+    "cross_device.generate", "GET /sso/mobile/generate", GenerateCode, GeneratedCode, auth=K, takes_secret=True,
+    errors=(e.MalformedKey, e.EndpointForbidden), summary="Get a code that a signed-in phone can approve.",
+)  # fmt: skip
+approve = operation(
+    "cross_device.approve", "POST /sso/mobile/token", ApproveCode, Approved, auth=K, access=NEVER,
+    errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.EndpointForbidden, e.WrongMailCode),
+    summary="Approve a code with the access token of a signed-in phone.",
+)  # fmt: skip
+poll = operation(
+    "cross_device.poll", "GET /sso/mobile/token", PollCode, DeviceToken, auth=K,
+    errors=(e.EndpointForbidden, e.SmartLinkWaits), summary="Get the access token of a code that was approved, once.",
+)  # fmt: skip

@@ -1,0 +1,129 @@
+"""Cross-device sign-on: a waiting device, and the signed-in phone that approves it (decisions/0233).
+
+What the device gets is no more than the phone has: the account's methods and the time of its authentication.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.identity.authentication.passwordless import smart_login
+from app.identity.authentication.sign_in import sessions, tenant_requirements
+from app.identity.credentials.tokens import store as token_store
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import NO_ACCOUNT, OPEN, ContinuationPurpose, ContinuationToken
+from app.kit import randomness
+from app.kit.limits import Rate
+
+APPROVED: Final = "approved"
+DENIED: Final = "denied"
+_WRONG_NUMBERS: Final = Rate(3, 3600)
+"""The limit of wrong numbers for one code."""
+
+
+class NumberWrong(Exception):
+    """The typed number is not the device's."""
+
+
+@dataclass(frozen=True)
+class Approver:
+    """Who approves: by an access token, or by a browser's session."""
+
+    uid: str
+    methods: tuple[str, ...]
+    authenticated_at: int
+    token_hash: str = ""
+    session_id: str = ""
+
+
+@dataclass(frozen=True)
+class Approval:
+    """A spent approval."""
+
+    account: Account
+    methods: tuple[str, ...]
+    authenticated_at: int
+
+
+def require_enabled(context: Context) -> None:
+    """Raise EndpointForbidden where the tenant has no such sign-on."""
+    if not context.tenant.settings.qr_sign_on:
+        raise e.EndpointForbidden
+
+
+def begin(context: Context, lifetime: timedelta, *, has_number: bool, **facts: Any) -> ContinuationToken:
+    """Store a waiting device; its text is the code, and the fact `number` what it shows."""
+    number = smart_login.new_number() if has_number else None
+    stored = {"agent": context.agent, "address": context.address[:64], "number": number, **facts}
+    return continuation_tokens.issue(
+        context, ContinuationPurpose.CROSS_DEVICE, NO_ACCOUNT, lifetime=lifetime, facts=stored, text=randomness.token()
+    )
+
+
+def find(context: Context, code: str | None) -> ContinuationToken | None:
+    """Return the waiting device of a code, in any state; None for an unknown, expired or spent code."""
+    device = continuation_tokens.find(context, ContinuationPurpose.CROSS_DEVICE, code)
+    return device if device is not None and not device.is_expired(context.now) else None
+
+
+def approve(context: Context, device: ContinuationToken, approver: Approver, typed: str | None) -> bool:
+    """Approve an open device; False where another answer came before. Of concurrent answers one counts.
+
+    Raises NumberWrong, and TooManyRequests after three wrong numbers, which deny the device.
+    """
+    if device.state != OPEN:
+        return False
+    number = device.facts.get("number")
+    if number is not None and "".join(one for one in typed or "" if one.isdigit()) != number:
+        context.audit.record("cross_device.wrong_number", uid=approver.uid)
+        context.spend("cross_device_number", _WRONG_NUMBERS, device.ticket_hash)
+        raise NumberWrong
+    if number is not None:
+        context.demand("cross_device_number", _WRONG_NUMBERS, device.ticket_hash)
+    facts = {
+        "uid": approver.uid,
+        "amr": list(approver.methods),
+        "auth_time": approver.authenticated_at,
+        "by_token": approver.token_hash,
+        "by_session": approver.session_id,
+    }
+    if not continuation_tokens.change_state(context, device, APPROVED, **facts):
+        return False
+    context.audit.record("cross_device.approved", uid=approver.uid, address=device.facts.get("address"))
+    return True
+
+
+def deny(context: Context, device: ContinuationToken, uid: str) -> None:
+    """Deny the device for good."""
+    continuation_tokens.change_state(context, device, DENIED)
+    context.audit.record("cross_device.denied", uid=uid)
+
+
+def redeem(context: Context, device: ContinuationToken) -> Approval | None:
+    """Spend an approval. Of concurrent calls one wins.
+
+    None where the phone was signed out meanwhile, or the account may not sign in.
+    """
+    facts = device.facts
+    account = accounts.by_uid(context, str(facts.get("uid")))
+    if device.state != APPROVED or account is None or not _is_still_signed_in(context, facts):
+        return None
+    is_open = account.is_active and not account.is_deleted and not account.login_disabled and not account.is_locked_now
+    if not is_open or not tenant_requirements.are_met(context, account):
+        return None
+    if not continuation_tokens.spend(context, device):
+        return None
+    return Approval(account, tuple(facts["amr"]), int(facts["auth_time"]))
+
+
+def _is_still_signed_in(context: Context, facts: dict[str, Any]) -> bool:
+    if facts.get("by_session"):
+        return sessions.lock_expiry(context, facts["by_session"]) is not None
+    holder = token_store.access(context.work, str(facts.get("by_token")))
+    return holder is not None and holder.expires_at > context.now

@@ -1,0 +1,100 @@
+"""The operations of cross-device sign-on by programs (interface federation.md section 10)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from app.contract import cross_device as contract
+from app.contract import errors as e
+from app.identity.authentication.passwordless import cross_device
+from app.identity.authentication.passwordless.cross_device import APPROVED, Approver
+from app.identity.authentication.sign_in import tenant_requirements
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens import store as token_store
+from app.identity.directory.organizations import in_force
+from app.identity.platform.context import Context, TokenHolder
+from app.kit import randomness
+from app.kit.limits import Rate
+
+_GENERATED = Rate(60, 60)
+_APPROVED = Rate(20, 60)
+_POLLED = Rate(300, 60)
+_WRONG_CODE = "code: a code that a device shows now."
+
+
+@contract.generate.implements
+def generate(context: Context, req: contract.GenerateCode) -> contract.GeneratedCode:
+    cross_device.require_enabled(context)
+    context.spend("cross_device_generate", _GENERATED, context.network)
+    lifetime = timedelta(seconds=req.expiry or contract.DEFAULT_SECONDS)
+    device = cross_device.begin(context, lifetime, has_number=not context.has_api_secret, by_program=True)
+    return contract.GeneratedCode(code=device.text, number=device.facts["number"])
+
+
+@contract.approve.implements
+def approve(context: Context, req: contract.ApproveCode) -> contract.Approved:
+    cross_device.require_enabled(context)
+    if not req.access_token:
+        raise e.BadParameter.names("access_token")
+    if not req.code:
+        raise e.BadParameter.names("code")
+    context.spend("cross_device_approve", _APPROVED, context.network)
+    holder = _holder(context, req.access_token)
+    device = cross_device.find(context, req.code)
+    if device is None or not device.facts.get("by_program"):  # our own page's codes are approved on our page
+        raise e.BadParameter(_WRONG_CODE)
+    if device.facts["number"] is not None and not req.number:
+        raise e.BadParameter.names("number")
+    methods: Any = holder.facts.get("amr")
+    at: Any = holder.facts.get("auth_time")
+    approver = Approver(
+        holder.uid,
+        tuple(methods) if isinstance(methods, list) else (),
+        at if isinstance(at, int) else 0,
+        token_hash=holder.token_hash,
+    )
+    try:
+        is_first = cross_device.approve(context, device, approver, req.number)
+    except cross_device.NumberWrong:
+        raise e.WrongMailCode from None
+    if not is_first:
+        raise e.BadParameter(_WRONG_CODE)
+    return contract.Approved()
+
+
+@contract.poll.implements
+def poll(context: Context, req: contract.PollCode) -> contract.DeviceToken:
+    cross_device.require_enabled(context)
+    if not req.code:
+        raise e.BadParameter.names("code")
+    context.spend("cross_device_poll", _POLLED, context.network)
+    device = cross_device.find(context, req.code)
+    if device is None or not device.facts.get("by_program"):
+        raise e.BadParameter(_WRONG_CODE)
+    if device.state != APPROVED:
+        raise e.SmartLinkWaits
+    approval = cross_device.redeem(context, device)
+    if approval is None:
+        raise e.BadParameter(_WRONG_CODE)
+    facts = {
+        "provider": "Email", "agent": device.facts["agent"], "address": device.facts["address"],
+        "amr": list(approval.methods), "auth_time": approval.authenticated_at,
+    }  # fmt: skip
+    access, _ = in_force.shortened(context, approval.account)
+    issued = tokens.issue(context, uid=approval.account.uid, facts=facts, access_seconds=access, with_refresh=False)
+    context.audit.record("cross_device.signed_in", uid=approval.account.uid)
+    return contract.DeviceToken(access_token=issued.access_token)
+
+
+def _holder(context: Context, text: str) -> TokenHolder:
+    """Return the phone's account: a token of the API's own sign-ins, unbound, and not an impersonation's."""
+    holder = token_store.access(context.work, randomness.digest(text))
+    is_own = holder is not None and holder.client_id is None and bool(holder.uid) and holder.actor is None
+    if holder is None or not is_own or tokens.CNF in holder.facts or not tokens.is_member(context, holder):
+        raise e.InvalidAccessToken
+    if tenant_requirements.AUTHENTICATION_FACT in holder.facts:
+        raise e.InvalidAccessToken
+    if holder.expires_at <= context.now:
+        raise e.ExpiredAccessToken
+    return holder

@@ -1,0 +1,159 @@
+"""Cross-device sign-on by programs (interface federation.md section 10)."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+from werkzeug.test import TestResponse
+
+from app.identity.credentials.tokens.store import access_tokens
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit import randomness
+from tests.support.relying_party import moved
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+PATH = "/sso/mobile/token"
+Members = dict[str, Any]
+
+
+@pytest.fixture
+def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
+    return new_tenant_server(qr_sign_on=True)
+
+
+@pytest.fixture
+def phone(tenant: TenantServer) -> str:
+    """The access token of a signed-in phone."""
+    return str(tenant.tokens(tenant.create()["Uid"])["access_token"])
+
+
+def generated(tenant: TenantServer, *, with_secret: bool = False, **query: Any) -> Members:
+    return answered(tenant.send("GET", "/sso/mobile/generate", with_secret=with_secret, **query))
+
+
+def approves(tenant: TenantServer, token: str | None, held: Members, **changed: Any) -> TestResponse:
+    body = {"access_token": token, **held, **changed}
+    present = {name: value for name, value in body.items() if value is not None}
+    return tenant.send("POST", PATH, present, with_secret=False)
+
+
+def polls(tenant: TenantServer, held: Members) -> TestResponse:
+    return tenant.send("GET", PATH, with_secret=False, code=held.get("code"))
+
+
+def uid_of(tenant: TenantServer, token: str) -> str:
+    return str(answered(tenant.send("GET", "/identity/v2/auth/account", bearer=token))["Uid"])
+
+
+def change_token(tenant: TenantServer, token: str, **facts: Any) -> None:
+    where = (access_tokens.c.tenant_id == tenant.tenant_id, access_tokens.c.token_hash == randomness.digest(token))
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        held = work.run(select(access_tokens.c.facts).where(*where)).scalar_one()
+        work.run(update(access_tokens).where(*where).values(facts={**held, **facts}))
+
+
+def test_phone_signs_the_device_in_once(tenant: TenantServer, phone: str) -> None:
+    held = generated(tenant)
+    assert len(held["code"]) > 30
+    assert len(held["number"]) == 2
+    assert refused(polls(tenant, held)) == (403, 1139)
+    assert answered(approves(tenant, phone, held)) == {"isPosted": True}
+    token = answered(polls(tenant, held))["access_token"]
+    assert (uid_of(tenant, token), token != phone) == (uid_of(tenant, phone), True)
+    assert refused(polls(tenant, held)) == (400, 908)
+    assert refused(approves(tenant, phone, held)) == (400, 908)
+
+
+def test_number_of_the_device_is_needed(tenant: TenantServer, phone: str) -> None:
+    held = generated(tenant)
+    assert refused(approves(tenant, phone, held, number=None)) == (400, 908)
+    wrong = "10" if held["number"] != "10" else "11"
+    for _ in range(3):
+        assert refused(approves(tenant, phone, held, number=wrong)) == (403, 1185)
+    assert approves(tenant, phone, held, number=wrong).status_code == 429
+    assert approves(tenant, phone, held).status_code == 429, "the right number comes too late"
+    assert refused(polls(tenant, held)) == (403, 1139)
+
+
+def test_server_shows_a_code_without_a_number(tenant: TenantServer, phone: str) -> None:
+    held = generated(tenant, with_secret=True)
+    assert held.keys() == {"code"}
+    answered(approves(tenant, phone, held))
+    assert uid_of(tenant, answered(polls(tenant, held))["access_token"]) == uid_of(tenant, phone)
+    answer = tenant.send("GET", "/sso/mobile/generate", with_secret=False, apisecret="x")
+    assert answer.status_code in (400, 401)
+
+
+def test_code_expires(tenant: TenantServer, phone: str) -> None:
+    assert refused(tenant.send("GET", "/sso/mobile/generate", with_secret=False, expiry=301)) == (400, 908)
+    assert refused(tenant.send("GET", "/sso/mobile/generate", with_secret=False, expiry=-1)) == (400, 908)
+    short, usual = generated(tenant, expiry=10), generated(tenant, expiry=0)
+    answered(approves(tenant, phone, usual))
+    with moved(tenant.services, seconds=30):
+        assert refused(approves(tenant, phone, short)) == (400, 908)
+        answered(polls(tenant, usual))
+    late = generated(tenant)
+    answered(approves(tenant, phone, late))
+    with moved(tenant.services, seconds=61):
+        assert refused(polls(tenant, late)) == (400, 908)
+
+
+def test_other_tokens_approve_nothing(tenant: TenantServer, phone: str, new_tenant_server: NewTenantServer) -> None:
+    held, uid = generated(tenant), uid_of(tenant, phone)
+    stranger = new_tenant_server()
+    foreign = stranger.tokens(stranger.create()["Uid"])["access_token"]
+    for token in ("x", foreign, tenant.impersonates(uid)["access_token"]):
+        assert refused(approves(tenant, token, held)) == (403, 905)
+    assert refused(approves(tenant, None, held)) == (400, 908)
+    assert refused(approves(tenant, phone, held, code=None)) == (400, 908)
+    assert refused(approves(tenant, phone, held, code="x")) == (400, 908)
+    with moved(tenant.services, days=10):
+        assert refused(approves(tenant, phone, held)) == (403, 906)
+    bound = tenant.tokens(uid)["access_token"]
+    change_token(tenant, bound, cnf={"jkt": "x"})
+    assert refused(approves(tenant, bound, held)) == (403, 905)
+
+
+def test_foreign_tenants_code_is_unknown(tenant: TenantServer, phone: str, new_tenant_server: NewTenantServer) -> None:
+    other = new_tenant_server(qr_sign_on=True)
+    held = generated(other)
+    assert refused(approves(tenant, phone, held)) == (400, 908)
+    assert refused(polls(tenant, held)) == (400, 908)
+
+
+def test_phone_that_signed_out_approved_nothing(tenant: TenantServer, phone: str) -> None:
+    held = generated(tenant)
+    answered(approves(tenant, phone, held))
+    query = {"access_token": phone, "with_secret": False}
+    assert tenant.send("GET", "/identity/v2/auth/access_token/InValidate", **query).status_code == 200
+    assert refused(polls(tenant, held)) == (400, 908)
+
+
+def test_token_of_the_device_is_as_old_as_the_phones(tenant: TenantServer, phone: str) -> None:
+    held = generated(tenant)
+    change_token(tenant, phone, auth_time=1_000, amr=["pwd"])
+    answered(approves(tenant, phone, held))
+    answer = answered(polls(tenant, held))
+    assert answer.keys() == {"access_token"}
+    where = access_tokens.c.token_hash == randomness.digest(answer["access_token"])
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        facts = work.run(select(access_tokens.c.facts).where(where)).scalar_one()
+    assert (facts["auth_time"], facts["amr"]) == (1_000, ["pwd"])
+
+
+def test_of_twenty_polls_at_once_one_gets_the_token(tenant: TenantServer, phone: str) -> None:
+    held = generated(tenant)
+    answered(approves(tenant, phone, held))
+    with ThreadPoolExecutor(20) as pool:
+        answers = sorted(pool.map(lambda _: polls(tenant, held).status_code, range(20)))
+    assert answers == [200, *[400] * 19]
+
+
+def test_sign_on_is_off_by_default(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server()
+    assert refused(tenant.send("GET", "/sso/mobile/generate", with_secret=False)) == (403, 909)
+    assert refused(polls(tenant, {"code": "x"})) == (403, 909)
+    assert refused(approves(tenant, "x", {"code": "x"})) == (403, 909)
