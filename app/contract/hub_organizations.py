@@ -1,6 +1,6 @@
 """Operations of the hub around organizations: choosing one at sign-in, the account's own ones, and their members."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -47,6 +47,7 @@ class OwnOrganizations(AccountView):
     organizations: list[OwnOrganization] = Field(default_factory=list)
     joinable: list[JoinableOrganization] = Field(default_factory=list)  # the account may ask to join them
     can_create: bool = False  # the tenant lets people create organizations
+    creation_problem: Literal["", "unverified", "limit"] = ""  # why this account can create none now
     invitations: InvitationHint = Field(default_factory=InvitationHint)
 
 

@@ -62,9 +62,12 @@ NAME_ERRORS: Final[dict[type[ApiError], Any]] = {
     e.BadField: _l("Use letters from one alphabet in each word, and no invisible characters."),
 }
 _FAILED: Final = Notice(_l("Something went wrong"), _l("Nothing was changed. Try again, or get help."))
+_UNVERIFIED: Final = Notice(_l("Verify your email first"), _l("Then you can create an organization."), "note")
+_LIMIT: Final = Notice(_l("You’ve reached the limit"), _l("You can’t create more organizations."), "note")
+_PROBLEMS: Final = {"unverified": _UNVERIFIED, "limit": _LIMIT}
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
-    e.EmailUnverified: Notice(_l("Verify your email first"), _l("Then you can create an organization."), "note"),
-    e.TooManyOrganizations: Notice(_l("You’ve reached the limit"), _l("You can’t create more organizations."), "note"),
+    e.EmailUnverified: _UNVERIFIED,
+    e.TooManyOrganizations: _LIMIT,
     e.TooManyRequests: Notice(_l("Too many attempts"), _l("Try again later.")),
 }
 
@@ -78,19 +81,34 @@ def _samples() -> dict[str, tuple[CreateForm, Notice | None]]:
         "fresh": (CreateForm(), None),
         "taken": (taken, None),
         "misleading": (misleading, None),
-        "unverified": (named, _NOTICES[e.EmailUnverified]),
-        "limit": (named, _NOTICES[e.TooManyOrganizations]),
+        "unverified": (named, _UNVERIFIED),
+        "limit": (named, _LIMIT),
     }
 
 
 @dataclass(frozen=True)
-class CreateOrganizationPage(Page):
-    """Asks for the name."""
-
-    template = "pages/create_organization.html"
+class _CreatePage(Page):
+    """Asks for the name, or says why the account can create no organization now."""
 
     form: CreateForm
     problem: Notice | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no name would help."""
+        return self.problem in _PROBLEMS.values()
+
+    @property
+    def can_verify(self) -> bool:
+        """Whether a verified address would help."""
+        return self.problem == _UNVERIFIED
+
+
+@dataclass(frozen=True)
+class CreateOrganizationPage(_CreatePage):
+    """Asks for the name."""
+
+    template = "pages/create_organization.html"
 
     @classmethod
     def samples(cls) -> Mapping[str, CreateOrganizationPage]:
@@ -98,16 +116,14 @@ class CreateOrganizationPage(Page):
 
 
 @dataclass(frozen=True)
-class CreateOrganizationAtSignInPage(Page):
+class CreateOrganizationAtSignInPage(_CreatePage):
     """Asks for the name while signing in to an application."""
 
     template = "pages/create_organization_at_sign_in.html"
 
-    form: CreateForm
-    relying_party: str
-    account: str
+    relying_party: str = ""
+    account: str = ""
     """The label of the account."""
-    problem: Notice | None = None
 
     @property
     def initials(self) -> str:
@@ -116,7 +132,7 @@ class CreateOrganizationAtSignInPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, CreateOrganizationAtSignInPage]:
         known = ("Acme Shop", "ada@example.com")
-        return {name: cls(form, *known, problem) for name, (form, problem) in _samples().items()}
+        return {name: cls(form, problem, *known) for name, (form, problem) in _samples().items()}
 
 
 @pages.get(ADDRESS)
@@ -127,7 +143,7 @@ def show_create_organization() -> Response:
     if not view.can_create:
         return journey.redirect_to(LIST)
     current_visit().use_account_language(view.person)
-    return CreateOrganizationPage(CreateForm()).render()
+    return CreateOrganizationPage(CreateForm(), _PROBLEMS.get(view.creation_problem)).render()
 
 
 @pages.post(ADDRESS)
@@ -150,7 +166,10 @@ def submit_create_organization() -> Response:
 @pages.get(AT_SIGN_IN)
 def show_create_at_sign_in() -> Response:
     step = _resume()
-    return _at_sign_in(CreateForm(), step) if step.can_create else journey.follow(step)
+    if not step.can_create:
+        return journey.follow(step)
+    view = _read()
+    return _at_sign_in(CreateForm(), step, _PROBLEMS.get(view.creation_problem) if view is not None else None)
 
 
 @pages.post(AT_SIGN_IN)
@@ -177,7 +196,7 @@ def _at_sign_in(form: CreateForm, step: Next, problem: Notice | None = None, sta
     current_visit().use_account_language(step.person)
     application = step.relying_party.name if step.relying_party else ""
     account = step.person.label if step.person else ""
-    return CreateOrganizationAtSignInPage(form, application, account, problem).render(status)
+    return CreateOrganizationAtSignInPage(form, problem, application, account).render(status)
 
 
 def _resume() -> Next:

@@ -21,6 +21,7 @@ def read(context: Context, req: NoParameters) -> contract.OwnOrganizations:  # n
         organizations=organization_views.own(context, account, found) if found else [],
         joinable=organization_choice.joinable_organizations(context, account),
         can_create=self_service.may_create(context),
+        creation_problem=self_service.creation_problem(context, account, found),
         invitations=own_invitations.hint(own_invitations.pending(context, account)),
         **organization_views.account_view(context, session, account),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
-from typing import Final
+from typing import Final, Literal
 
 from app.contract import errors as e
 from app.contract.organizations import CreateOrganization, UpdateOrganization
@@ -20,7 +21,7 @@ from app.identity.directory.organizations import (
     service,
     store,
 )
-from app.identity.directory.organizations.organization import OWN, Organization
+from app.identity.directory.organizations.organization import OWN, Membership, Organization
 from app.identity.platform.context import Context
 from app.kit.limits import Rate
 
@@ -34,6 +35,18 @@ def may_create(context: Context) -> bool:
     """Return whether people of the tenant create organizations."""
     settings = context.tenant.settings.organizations
     return settings.enabled and settings.self_service_creation
+
+
+def creation_problem(
+    context: Context, account: Account, held: Collection[Membership]
+) -> Literal["", "unverified", "limit"]:
+    """Return why the account, which has these memberships, can create no organization now; empty if it can."""
+    if not may_create(context):
+        return ""
+    if not joining.verified_domains(account):
+        return "unverified"
+    owned = sum(OWN in one.permissions for one in held)
+    return "limit" if owned >= context.tenant.settings.organizations.owned_limit else ""
 
 
 def create(context: Context, account: Account, name: str) -> Organization:
