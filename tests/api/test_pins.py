@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.customers import NEW
 from tests.support.factors import second_factor_holder
-from tests.support.mailbox import link_in
+from tests.support.mailbox import link_in, mails_to
 from tests.support.passkeys import passkey_holder
 from tests.support.pinned import (
     OTHER,
@@ -34,6 +34,17 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 @pytest.fixture
 def ada(new_tenant_server: NewTenantServer) -> AccountHolder:
     return pinned(account_holder(new_tenant_server, **PINS))
+
+
+def test_notices_tell_a_new_pin_from_a_changed_one(ada: AccountHolder) -> None:
+    answered(change()(ada))
+    subjects = [
+        one["subject"]
+        for one in mails_to(ada.tenant.services, ada.tenant.tenant_id, ada.email)
+        if "PIN" in one["subject"]
+    ]
+    name = ada.tenant.name.title()
+    assert subjects == [f"A PIN was added to your {name} account", f"Your {name} PIN was changed"]
 
 
 def test_pin_is_masked_in_profile(ada: AccountHolder) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ from werkzeug.test import Client
 
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read
+from app.identity.credentials import notifications
+from app.identity.directory.accounts import service as accounts
+from tests.support.callers import call_of
 from tests.support.mailbox import links_to, mails_to, sent_messages, token_in
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered
 from tests.support.visitor import Visitor
@@ -24,7 +27,7 @@ EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASS
     "An email address was removed from your",
     "The primary email for your",
     "username was changed",
-    "The phone number for your",
+    "A phone number was added to your",
     "password was changed",
 )
 NOTICES = (EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE)
@@ -128,6 +131,31 @@ def test_change_is_mailed_to_former_primary_address(case: Case, name: str) -> No
     before = case.notices()
     change(case)
     assert case.notices()[len(before) :] == expected
+
+
+PINS = {"pin": {"hash": "hash", "sealed": "one"}}
+VALUES: Mapping[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "phone added": ({}, {"phone": PHONE}, "A phone number was added to your {}"),
+    "phone removed": ({"phone": PHONE}, {"phone": None}, "The phone number was removed from your {}"),
+    "phone changed": ({"phone": PHONE}, {"phone": "+4930654321"}, "The phone number for your {}"),
+    "PIN added": ({}, {"private": PINS}, "A PIN was added to your {}"),
+    "PIN removed": ({"private": PINS}, {"private": {}}, "The PIN was removed from your {}"),
+    "PIN changed": ({"private": PINS}, {"private": {"pin": {"sealed": "two"}}}, "Your {} PIN was changed"),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_notice_says_what_happened_to_the_value(case: Case, name: str) -> None:
+    held, changed, subject = VALUES[name]
+    with call_of(case.tenant.services, case.tenant.name) as context:
+        account = accounts.by_uid(context, case.uid)
+        assert account is not None
+        before = replace(account, **held)
+        notifications.notify_profile_changes(context, before, replace(before, **changed))
+        context.work.commit()
+    newest = sent_messages(case.tenant.services, case.tenant.tenant_id)[-1]
+    assert newest["subject"].startswith(subject.format(case.tenant.name.title()))
+    assert ("then your PIN" in newest["text"]) == (name in ("PIN added", "PIN changed"))
 
 
 def test_other_account_of_mailbox_does_not_exhaust_notice_limit(case: Case) -> None:

@@ -109,13 +109,20 @@ def notify_profile_changes(context: Context, before: Account, after: Account) ->
             notify(context, MailKind.USERNAME_CHANGED, after.email, after)
     if before.phone != after.phone:
         context.audit.record("phone.changed", uid=after.uid)
-        notify(context, MailKind.PHONE_CHANGED, after.email, after)
+        notify(context, MailKind.PHONE_CHANGED, after.email, after, change=change_of(before.phone, after.phone))
     if before.has_pin != after.has_pin or before.pin.get("sealed") != after.pin.get("sealed"):
         context.audit.record("pin.changed", uid=after.uid, reason="UpdateProfile")
-        notify(context, MailKind.PIN_CHANGED, after.email, after)
+        notify(context, MailKind.PIN_CHANGED, after.email, after, change=change_of(before.has_pin, after.has_pin))
     if before.security_answers != after.security_answers:
         context.audit.record("security_answers.changed", uid=after.uid, count=len(after.security_answers))
         notify_with_alert_link(context, MailKind.ANSWERS_CHANGED, after.email, after)
+
+
+def change_of(before: object, after: object) -> str:
+    """Return `added`, `removed`, or empty where one value replaces another."""
+    if before and after:
+        return ""
+    return "added" if after else "removed"
 
 
 def notify_factor_change(context: Context, kind: MailKind, account: Account, factor: FactorKind) -> None:

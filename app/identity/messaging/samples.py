@@ -45,6 +45,9 @@ def _states(page: str, minutes: int) -> dict[str, Facts]:
 
 _SECURITY: Final = "https://acme.example.com/security"
 _NOTICE: Final = {"notice": replace(_PLAIN, url=_SECURITY)}
+_ADDED_OR_REMOVED: Final = {
+    **_NOTICE, **{change: replace(_PLAIN, url=_SECURITY, change=change) for change in ("added", "removed")}
+}  # fmt: skip
 _UNKNOWN: Final = replace(_PLAIN, name="", place="")
 _KINDS: Final = tuple(kind.value for kind in FactorKind)
 _ADDED: Final = replace(_PLAIN, factor=FactorKind.TOTP)
@@ -79,7 +82,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     MailKind.WELCOME: {"notice": _PLAIN, "link": replace(_PLAIN, url="https://acme.example.com/")},
     MailKind.RESET: _states("/reset-password", _DAY),
     MailKind.RESET_PIN: _states("/reset-pin", _DAY),
-    MailKind.PIN_CHANGED: _NOTICE,
+    MailKind.PIN_CHANGED: _ADDED_OR_REMOVED,
     MailKind.PASSWORD_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
     MailKind.ALARM: _states("/reset-password", _DAY),
     MailKind.DELETE_ACCOUNT: _states("/delete-account", _DAY),
@@ -91,7 +94,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
         **{change: replace(_OTHER_EMAIL, change=change) for change in ("added", "removed", "primary")},
     },
     MailKind.USERNAME_CHANGED: _NOTICE,
-    MailKind.PHONE_CHANGED: _NOTICE,
+    MailKind.PHONE_CHANGED: _ADDED_OR_REMOVED,
     MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
     MailKind.FACTOR_ADDED: _with_alert_link(_KINDS),
     MailKind.FACTOR_REMOVED: _with_alert_link(_KINDS[:3]),

@@ -105,7 +105,8 @@ def set_pin(
     one_time_tokens.close(context, fresh.uid, Purpose.RESET_PIN)
     context.audit.record("pin.changed", uid=fresh.uid, reason=event)
     events.emit(context, event, after, suppress_webhook)
-    notifications.notify(context, MailKind.PIN_CHANGED, after.email, after)
+    change = notifications.change_of(fresh.has_pin, True)
+    notifications.notify(context, MailKind.PIN_CHANGED, after.email, after, change=change)
     return after
 
 
