@@ -13,7 +13,7 @@ SHORTEST, LONGEST = 4, 6  # digits: interface limits.md section 6
 
 
 class Pins(ConfigurationModel):
-    """PINs: a few digits beside the password. A PIN alone signs nobody in: with a session
+    """PINs: a few digits beside the password. A PIN alone is no sign-in: with a session
     token it renews a program's session, and it reauthenticates a signed-in account. Wrong PINs count with wrong passwords."""
 
     is_on: bool = False

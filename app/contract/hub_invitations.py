@@ -15,7 +15,7 @@ from app.kit.wire import Wire
 class InvitationState(StrEnum):
     """The state of an invitation for this visitor."""
 
-    OPEN = "open"  # nobody is signed in
+    OPEN = "open"  # the visitor has no session
     READY = "ready"  # signed in with the invited address
     OTHER = "other"  # signed in with another address
     FULL = "full"  # the organization has no seat left

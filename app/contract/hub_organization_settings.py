@@ -106,7 +106,8 @@ delete = hub_operation(
 )  # fmt: skip
 read_transfer = hub_operation(
     "hub.organization_transfer", f"GET {_ONE}/transfer/{{uid}}", TransferRequest, TransferView,
-    errors=(e.NotAuthenticated, e.UnknownOrganization, e.NotAMember), summary="Read what handing over the ownership to a member changes.",
+    errors=(e.NotAuthenticated, e.UnknownOrganization, e.OwnersOnly, e.NotAMember),
+    summary="Read what handing over the ownership to a member changes.",
 )  # fmt: skip
 transfer = hub_operation(
     "hub.transfer_ownership", f"POST {_OWN}/transfer", TransferOwnership, SessionRenewal, hashing=HASHES_SECRETS,

@@ -40,7 +40,7 @@ class OwnOrganization(Wire):
     can_manage: bool = False  # the account may manage its members
     is_owner: bool = False
     is_last_owner: bool = False  # the account cannot leave
-    has_requests: bool = False  # people ask to join it
+    takes_requests: bool = False  # people ask to join it
 
 
 class OwnOrganizations(AccountView):

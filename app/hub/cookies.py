@@ -87,7 +87,7 @@ class RelyingPartyLink(NamedTuple):
 
 
 def remember_application(response: Response, name: str, home: str) -> None:
-    """Remember the application that a sign-in leads to. The cookie is encrypted, so nobody can plant another address."""
+    """Remember the application that a sign-in leads to. The cookie is encrypted, so another site cannot plant another address."""
     value = services().cookie_cipher.encrypt([name[:80], home[:200]], _application_context())
     set_cookie(response, services().last_application_cookie, value, None)
 

@@ -94,6 +94,8 @@ def test_new_owner_gets_the_role_with_the_fewest_permissions(team: Team) -> None
 def test_others_cannot_transfer(team: Team) -> None:
     assert transfer(team, "manager", "editor") == refused(e.OwnersOnly)
     assert transfer(team, "manager", "manager") == refused(e.OwnersOnly)
+    path = f"/{team.org}/transfer/{team.people['editor'].uid}"
+    assert team.read("manager", path, 403)["ErrorCode"] == e.OwnersOnly.code
     for name in ("editor", "outsider"):
         assert transfer(team, name, "editor") == refused(e.UnknownOrganization)
         path = f"/{team.org}/transfer/{team.people['editor'].uid}"

@@ -146,6 +146,6 @@ def _read(key: str, landing: str) -> contract.TransferView | Response:
     members = address_of(_MEMBERS, organization)
     asked = contract.TransferRequest(organization=organization or "-", uid=uid or "-")
     view = read(contract.read_transfer, asked, landing, members)
-    if not isinstance(view, Response) and (not view.organization.is_owner or view.member.is_self):
+    if not isinstance(view, Response) and view.member.is_self:
         return journey.redirect_to(members)
     return view

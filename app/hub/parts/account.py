@@ -16,7 +16,7 @@ EMAIL_CODE: Final = "/emails/confirm"
 
 
 def read_profile(**more: bool) -> hub.ProfileResponse | None:
-    """Return the profile of the signed-in account, `more` as in `ProfileRequest`; None if nobody is signed in."""
+    """Return the profile of the signed-in account, `more` as in `ProfileRequest`; None without a session."""
     if not current_visit().session:
         return None
     try:
@@ -28,7 +28,7 @@ def read_profile(**more: bool) -> hub.ProfileResponse | None:
 
 
 def read_factors() -> hub_account_factors.FactorsView | None:
-    """Return the second factors of the signed-in account; None if nobody is signed in.
+    """Return the second factors of the signed-in account; None without a session.
 
     Raises:
         TwoFactorOff: the tenant has no second factors.

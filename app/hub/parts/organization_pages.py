@@ -48,7 +48,7 @@ def read(operation: Operation[Req, View], asked: Req, landing: str, back: str = 
         return sign_in(landing)
     try:
         view = api()(operation, asked)
-    except (e.NotAuthenticated, e.UnknownOrganization, e.NotAMember) as refusal:
+    except (e.NotAuthenticated, e.UnknownOrganization, e.NotAMember, e.OwnersOnly) as refusal:
         return leave(refusal, landing, back)
     current_visit().use_account_language(view.person)
     return view

@@ -66,7 +66,7 @@ def tabs_of(organization: OwnOrganization) -> tuple[Tab, ...]:
     """Return the tabs that this account sees."""
     has_domains = current_visit().tenant.has_organization_domains
     shown = (tab for tab in TABS if organization.is_owner or not tab.is_for_owners)
-    shown = (tab for tab in shown if organization.has_requests or not tab.is_for_requests)
+    shown = (tab for tab in shown if organization.takes_requests or not tab.is_for_requests)
     return tuple(tab for tab in shown if has_domains or tab.name != "domains")
 
 

@@ -1,6 +1,6 @@
 """The rules of custom domains: a domain is served once DNS proves that it is the tenant's.
 
-A pending domain blocks nobody: several tenants may add one, and the first that proves it is served. A proven domain moves to
+A pending domain blocks no tenant: several may add one, and the first that proves it is served. A proven domain moves to
 another tenant that proves it only if the former one no longer does.
 """
 

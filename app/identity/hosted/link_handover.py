@@ -103,7 +103,7 @@ def approve(context: Context, interaction: Interaction, account: Account) -> Non
 
 
 def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[Account | None, Interaction]:
-    """Return the account that the page may continue as, once, and the interaction as it is then; None if nobody typed the number.
+    """Return the account that the page may continue as, once, and the interaction as it is then; None until the person typed the number.
 
     Of concurrent calls one gets it. A password set after the approval ends it.
     """

@@ -140,7 +140,7 @@ def open_return(
     )
 
 
-def of_invited(context: Context, interaction: Interaction | None, account: Account) -> Next | None:
+def after_invited_verification(context: Context, interaction: Interaction | None, account: Account) -> Next | None:
     """Return the next step of a signed-in account that verified its address in order to join an organization; None for others."""
     session = sessions.current(context) if invited_join.is_of(interaction) else None
     is_own = session is not None and session.uid == account.uid

@@ -116,7 +116,7 @@ def _found(
     if not req.invitation:
         size = contract.INVITATIONS_PER_PAGE
         found = invitation_store.open_page(context, req.organization, size + 1, (req.page - 1) * size)
-        return found, link_store.open_ones(context, [req.organization])
+        return found, link_store.open_links(context, [req.organization])
     invitation, link = invitation_store.by_id(context, req.invitation), link_store.by_id(context, req.invitation)
     return (
         [one for one in (invitation,) if one is not None and one.org_id == req.organization and one.is_open],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from app.contract import errors as e
 from app.contract import hub_organization_settings as contract
 from app.contract.hub_account import SessionRenewal
 from app.contract.messages import MailKind
@@ -78,6 +79,8 @@ def delete(context: Context, req: contract.DeleteOwnOrganization) -> SessionRene
 def read_transfer(context: Context, req: contract.TransferRequest) -> contract.TransferView:
     session, account = account_settings.require_account(context)
     scope = own_members.managed(context, account, req.organization)
+    if not scope.is_owner:
+        raise e.OwnersOnly
     return contract.TransferView(
         organization=organization_views.own(context, account, [scope.actor])[0],
         member=organization_views.member_of(context, scope, account, req.uid),
@@ -96,7 +99,7 @@ def transfer(context: Context, req: contract.TransferOwnership) -> SessionRenewa
 
 
 def _mail(context: Context, actor: Account, done: Transferred, *, steps_down: bool) -> None:
-    """Tell the new owner, and the actor what changed; nothing where nobody became or stopped being an owner."""
+    """Tell the new owner, and the actor what changed; nothing where the owners stay the same."""
     facts = {
         "url": f"{context.pages_url}{_PAGE}",
         "organization": done.organization.display_name,

@@ -41,7 +41,7 @@ def own(context: Context, account: Account, found: list[Membership]) -> list[con
             since=iso(since.get(one.organization.org_id)) or "",
             can_manage=one.is_administrator,
             is_owner=OWN in one.permissions,
-            has_requests=bool(one.organization.policy.jit_policy.require_approval),
+            takes_requests=bool(one.organization.policy.jit_policy.require_approval),
             is_last_owner=owners[one.organization.org_id].is_last(account.uid),
         )
         for one in found

@@ -387,7 +387,7 @@ def _continue(
         else Authentication((_BY_MAIL,), channel=FactorKind.EMAIL)
     )
     signed_in = first_factor_passed.try_sign_in(context, interaction, account, authentication) if can_sign_in else None
-    if (next_page := signed_in or next_step.of_invited(context, interaction, account)) is not None:
+    if (next_page := signed_in or next_step.after_invited_verification(context, interaction, account)) is not None:
         return next_page
     interaction_id = str(token.facts.get("attempt") or "")
     return Next(

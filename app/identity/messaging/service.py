@@ -273,7 +273,7 @@ def _facts(to: str, account: Account | None, facts: FactsSource) -> Facts:
 def _with_origin(context: Context, facts: Facts, account: Account | None) -> Facts:
     """Add application, browser, place and time of the request. Only names of browsers that we know: others are the requester's own words.
 
-    The place is only for a verified address: a mistyped one must not learn where somebody is.
+    The place is only for a verified address: the holder of a mistyped one must not learn where the account's owner is.
     """
     application = one_line(context.visit.application, 60) if context.visit else ""
     facts, agent = replace(facts, application=safe_name(application)), parse_user_agent(context.agent)

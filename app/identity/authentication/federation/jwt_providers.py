@@ -35,7 +35,7 @@ _CLAIMS: Final = {**{member: key for key, member in MEMBERS.items()}, "ID": "sub
 
 
 class SubjectMissing(Exception):
-    """The token is valid and names nobody."""
+    """The token is valid and names no account."""
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def is_backed(context: Context, organization: Organization, invitation: Backed) 
     """Return whether the member who invited on the account pages may still give these roles; True for those of servers.
 
     Otherwise a manager who lost the role could return by an invitation made before, and one whose account was blocked could go on
-    letting people in. A role that became one of owners is given to nobody by a link.
+    letting people in. A link gives no role that became one of owners.
     """
     if not invitation.is_managed:
         return True

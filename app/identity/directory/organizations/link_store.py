@@ -36,7 +36,7 @@ def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[
     return [_link(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
 
 
-def open_ones(context: Context, org_ids: Collection[str]) -> list[InvitationLink]:
+def open_links(context: Context, org_ids: Collection[str]) -> list[InvitationLink]:
     """Return the links of these organizations that can still be used, the newest first."""
     where = _of(context, T.org_id.in_(org_ids), *_open(context))
     rows = context.work.all(select(*_COLUMNS).where(*where).order_by(T.created_at.desc(), T.invitation_id))
@@ -119,7 +119,7 @@ def record_use(context: Context, link: InvitationLink, uid: str) -> None:
 
 def close_to(context: Context, uid: str, org_ids: Collection[str]) -> None:
     """Let the account, which left these organizations, not return by their open links. Its row must be locked."""
-    links = open_ones(context, org_ids) if org_ids else []
+    links = open_links(context, org_ids) if org_ids else []
     if not links:
         return
     where = (U.tenant_id == context.tenant.tenant_id, U.uid == uid)

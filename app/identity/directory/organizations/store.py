@@ -37,7 +37,7 @@ def by_name(context: Context, name: str) -> Organization | None:
 def locked(context: Context, org_id: str, *, is_alone: bool = False) -> Organization | None:
     """Return the organization, which cannot be deleted or deactivated before the commit.
 
-    `is_alone`: and for which nobody else can hold this lock.
+    `is_alone`: no other transaction can hold this lock on it either.
     """
     context.work.begin()
     statement = select(*COLUMNS).where(*_mine(context), O.org_id == org_id).with_for_update(read=not is_alone)

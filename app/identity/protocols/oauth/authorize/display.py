@@ -1,6 +1,6 @@
 """display and ui_locales: the form and the languages of the pages (OpenID Connect Core section 3.1.2.1).
 
-A language that nobody here knows is no error, as that section says: the pages take the first that they have.
+An unknown language is no error, as that section says: the pages take the first that they have.
 """
 
 import re

@@ -1,6 +1,6 @@
 """scope: limited to the scopes of the client; `openid` at the OpenID addresses (OpenID Connect Core section 3.1.2.1).
 
-A scope that nobody here knows is ignored, as that section says; the token response tells the granted scope (RFC 6749
+An unknown scope is ignored, as that section says; the token response tells the granted scope (RFC 6749
 section 3.3). A known scope for which the client is not registered is an error.
 """
 
