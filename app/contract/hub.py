@@ -145,6 +145,7 @@ class Next(Wire):
     can_create: bool = False  # SELECT_ORGANIZATION: whether the account can create an organization
     invitations: InvitationHint = Field(default_factory=InvitationHint)  # SELECT_ORGANIZATION
     login_hint: str | None = None
+    connection: str | None = None  # LOGIN: go straight to this identity provider
     method_limit: MethodLimit | None = None  # LOGIN, if `problem` is `method`: an organization requires another method
     invitation: str | None = None  # the organization that a sign-in or registration joins at its end
     ui_locales: str | None = None

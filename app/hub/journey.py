@@ -59,9 +59,15 @@ PAGES: Final = {
 """Addresses of the steps that have a page."""
 
 
+WITH_PROVIDER: Final = "/sign-in/with"
+"""The address that redirects to an identity provider."""
+
+
 def follow(step: Next, **parameters: str) -> Response:
     """Return the response that leads to a step, with its cookies; `parameters` go into the page's address."""
     address = PAGES.get(step.step)
+    if step.connection:
+        address, parameters = WITH_PROVIDER, {**parameters, "provider": step.connection}
     if address and step.step in (Step.NEW_PASSWORD, Step.NEW_PIN):
         address = link_address(address, step.address or "")
     response = redirect_to(f"{address}{_query(step, parameters)}") if address else _RESPONSES[step.step](step)

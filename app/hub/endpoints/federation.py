@@ -25,11 +25,10 @@ from app.hub.visit import RETURN_FROM_PROVIDER, current_visit, requested_interac
 from app.kit.errors import ApiError
 
 views = Blueprint("connections", __name__)
-START: Final = "/sign-in/with"
 _TRUE_VALUES: Final = ("true", "1", "yes")
 
 
-@views.get(START)
+@views.get(journey.WITH_PROVIDER)
 def start() -> Response:
     """Redirect to the provider of a connection."""
     journey.refuse_unknown_interaction()

@@ -12,10 +12,12 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from app.contract import hub as contract
+from app.contract.hub_models import MAX_TOKEN_LENGTH
 from app.contract.hub_sign_out import SignOutRequest
 from app.hub import journey
 from app.hub.pages.logout import sign_out
 from app.hub.services import api
+from app.hub.short_links import link_address
 
 views = Blueprint("protocol", __name__)
 
@@ -31,6 +33,8 @@ def authorize(protocol: str, app: str | None) -> Response:
     parameters = list((request.form if request.method == "POST" else request.args).items(multi=True))
     if request.method == "POST" and (redirected := _as_get(parameters)):
         return redirected
+    if invitation := dict(parameters).get("invitation_token"):
+        return _to_invitation(invitation, parameters)
     return journey.follow(
         api()(contract.authorize, contract.AuthorizeRequest(protocol=protocol, app=app, parameters=parameters))
     )
@@ -49,6 +53,14 @@ def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an app
     names = ("id_token_hint", "logout_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales")
     parameters: dict[str, Any] = {name: value for name in names if (value := given.get(name))}
     return sign_out(SignOutRequest(**parameters))
+
+
+def _to_invitation(token: str, parameters: list[tuple[str, str]]) -> Response:
+    """Redirect to the page of an invitation, which returns to the request once it is answered (federation.md section 4)."""
+    rest = urlencode([pair for pair in parameters if pair[0] != "invitation_token"], errors="replace")
+    return_url = f"{request.url_root.rstrip('/')}{request.path}?{rest}"
+    address = link_address("/invitation", token[:MAX_TOKEN_LENGTH])
+    return journey.redirect_to(f"{address}?{urlencode({'return_url': return_url})}")
 
 
 def _as_get(parameters: list[tuple[str, str]]) -> Response | None:

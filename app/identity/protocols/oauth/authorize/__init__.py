@@ -66,6 +66,7 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     interaction, binding = interactions.begin(context, KIND, request.to_store())
     look = looks.of_name(context, request.organization) if request.organization is not None else None
     update = {"attempt": interaction.interaction_id, "binding": binding, "organization": look}
+    update |= {"connection": request.connection} if step.step is Step.LOGIN else {}
     return step.model_copy(update=update)
 
 

@@ -44,6 +44,7 @@ _NOT_IN_CODE = {
     "display",
     "login_hint",
     "organization",
+    "connection",
     "org_id",
     "org_uid",
 }

@@ -6,16 +6,8 @@ _KNOWN = frozenset(
     (
         *("client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce", "code_challenge"),
         *("code_challenge_method", "prompt", "max_age", "display", "ui_locales", "login_hint", "id_token_hint"),
-        *(
-            "acr_values",
-            "claims",
-            "request",
-            "request_uri",
-            "registration",
-            "authorization_details",
-            "organization",
-            "dpop_jkt",
-        ),
+        *("acr_values", "claims", "request", "request_uri", "registration", "authorization_details", "organization"),
+        *("dpop_jkt", "connection", "provider", "workflow", "linking_id", "invitation_token"),
     )
 )
 _MAX_LENGTH = 8_000
