@@ -81,6 +81,7 @@ class RelyingPartyView(Wire):
     policy: str | None = None
     terms: str | None = None
     is_self_registered: bool = False  # the tenant does not vouch for it
+    document_host: str | None = None  # of the client-id metadata document that describes it
 
 
 class ScopeView(Wire):

@@ -188,6 +188,14 @@ class ConsentPage(Page):
                 terms=terms,
                 destination="calendar.example",
             ),
+            "described by a document": cls(
+                ConsentForm(),
+                "Code Editor",
+                "ada@example.com",
+                usual,
+                home="editor.example",
+                destination="127.0.0.1:33418",
+            ),
             "self-registered on the device": cls(
                 ConsentForm(), "Code Editor", "ada@example.com", usual, destination="com.example.editor:"
             ),
@@ -224,6 +232,12 @@ def switch_account() -> Response:
     return response
 
 
+def _host(relying_party: contract.RelyingPartyView) -> str:
+    if relying_party.is_self_registered:
+        return relying_party.document_host or ""
+    return urlsplit(relying_party.home or "").netloc
+
+
 def _destination(relying_party: contract.RelyingPartyView) -> str:
     origin = relying_party.redirect_origin or ""
     return urlsplit(origin).netloc or origin
@@ -243,7 +257,7 @@ def _page(form: ConsentForm, step: Next) -> ConsentPage:
         granted=granted,
         details=tuple(Detail(one) for one in step.details),
         logo=relying_party.logo or "",
-        home="" if relying_party.is_self_registered else urlsplit(relying_party.home or "").netloc,
+        home=_host(relying_party),
         policy=relying_party.policy or "",
         terms=relying_party.terms or "",
         destination=_destination(relying_party) if relying_party.is_self_registered else "",

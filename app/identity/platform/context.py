@@ -142,5 +142,10 @@ class Context:
         return replace(self, outbox=NullOutbox(self.work, self.services.clock, self.services.encryption))
 
     def application(self, *, client_id: str | None = None, name: str | None = None) -> Application | None:
-        """Return the cached application of the tenant by client id or name."""
-        return self.services.directory.application(self.tenant, self.work, client_id=client_id, name=name)
+        """Return the cached application of the tenant by client id or name.
+
+        None for one of a client-id metadata document once the tenant takes no documents any more.
+        """
+        found = self.services.directory.application(self.tenant, self.work, client_id=client_id, name=name)
+        takes_documents = self.tenant.settings.client_registration.client_id_documents
+        return None if found is not None and found.is_of_document and not takes_documents else found

@@ -66,6 +66,11 @@ class Application:
         return self.registered_under or self.settings.name
 
     @property
+    def is_of_document(self) -> bool:
+        """Whether its client id is the address of the document that describes it."""
+        return self.registered_by == "document"
+
+    @property
     def is_self_registered(self) -> bool:
         """Whether the tenant does not vouch for it: it always asks for consent, and uses no address of the tenant's whitelist."""
         return self.registered_by is not None

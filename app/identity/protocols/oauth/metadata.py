@@ -48,6 +48,7 @@ class Offer:
     has_open_registration: bool = False
     has_session_management: bool = False
     has_registration: bool = False
+    takes_documents: bool = False
     authorization_details_types: tuple[str, ...] = ()
 
 
@@ -58,6 +59,7 @@ def document(context: Context, issuer: Issuer) -> Document:
         has_open_registration=settings.client_registration.is_open,
         has_session_management=settings.session_management,
         has_registration=settings.client_registration.mode != "closed",
+        takes_documents=settings.client_registration.client_id_documents,
         authorization_details_types=authorization_details.supported(context),
     )
     return Document(_bytes(issuer, offer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
@@ -88,6 +90,7 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "device_authorization_endpoint": issuer.client_endpoint("device"),
         "require_pushed_authorization_requests": False,
         **({"registration_endpoint": issuer.client_endpoint("register")} if offer.has_registration else {}),
+        **({"client_id_metadata_document_supported": True} if offer.takes_documents else {}),
         "jwks_uri": keys.browser_endpoint("jwks"),
         "response_types_supported": _response_types(issuer, offer),
         "response_modes_supported": list(response_mode.SUPPORTED),

@@ -40,6 +40,7 @@ def relying_party(context: Context, client: Application, redirect_uri: str | Non
         policy=web_address(settings.policy_uri) or None,
         terms=web_address(settings.tos_uri) or None,
         is_self_registered=client.is_self_registered,
+        document_host=urlsplit(client.client_id).netloc if client.is_of_document else None,
     )
 
 

@@ -2,6 +2,8 @@
 
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.request import RefusedOnPage, UncheckedRequest
+from app.identity.protocols.oauth.registration import documents
+from app.kit.errors import OAuthError
 
 _MAX_LENGTH = 128
 
@@ -10,6 +12,10 @@ def check(request: UncheckedRequest) -> None:
     client_id = request.values.get("client_id", "")
     if not client_id or len(client_id) > _MAX_LENGTH:
         raise RefusedOnPage("client", "invalid_request")
+    try:
+        documents.ensure(request.context, client_id)
+    except OAuthError:
+        raise RefusedOnPage("client", "invalid_client") from None
     client = request.context.application(client_id=client_id)
     if client is None or not client.settings.is_active:
         raise RefusedOnPage("client", "invalid_client")

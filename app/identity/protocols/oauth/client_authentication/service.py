@@ -6,7 +6,14 @@ from collections import Counter
 from typing import Any
 from urllib.parse import parse_qsl
 
-from app.contract.errors_oauth import InvalidClient, InvalidRequest, InvalidTarget
+from app.contract.errors_oauth import (
+    InvalidClient,
+    InvalidClientMetadata,
+    InvalidRedirectUri,
+    InvalidRequest,
+    InvalidTarget,
+    RegistrationClosed,
+)
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import rate_limits
@@ -14,6 +21,7 @@ from app.identity.protocols.oauth.client_authentication import addresses, creden
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
 from app.identity.protocols.oauth.client_authentication.registry import METHODS
+from app.identity.protocols.oauth.registration import documents
 from app.kit.errors import OAuthError
 from app.kit.operation import Accept
 from app.kit.reading import RawRequest
@@ -41,6 +49,7 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
     if len(presented.client_id) > _MAX_ID_LENGTH:
         raise InvalidClient
     rate_limits.check_refusals(context, presented.client_id)
+    _read_document(context, presented)
     client = context.application(client_id=presented.client_id)
     if client is None or not client.settings.is_active or not addresses.is_addressed_by(client, raw):
         shared_secrets.is_right(context, None, presented.secrets)  # takes the time of a known client
@@ -58,6 +67,14 @@ def has_secret(context: Context, client: Application | None, secret: str) -> boo
     """Return whether this is a secret that the client may send, in the same time whether or not there is such a client."""
     is_right = shared_secrets.is_right(context, client, (secret,))
     return client is not None and _registered(client).is_secret_sent and is_right
+
+
+def _read_document(context: Context, presented: ClientCredentials) -> None:
+    """Read the document that describes the client, where its id is the address of one. Raises InvalidClient, SlowDown."""
+    try:
+        documents.ensure(context, presented.client_id)
+    except (InvalidClientMetadata, InvalidRedirectUri, RegistrationClosed) as refusal:
+        raise _refused(context, presented, InvalidClient(refusal.description)) from None
 
 
 def _registered(client: Application) -> Method:

@@ -1,0 +1,115 @@
+"""Client-id metadata documents: the `client_id` is the https address of a document that describes the application.
+
+OAuth Client ID Metadata Document (draft-ietf-oauth-client-id-metadata-document) sections 3 to 6. The tenant switches it on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from app.contract.client_authentication import WITH_SECRET
+from app.contract.configuration import ApplicationSettings
+from app.contract.errors_oauth import InvalidClientMetadata, RegistrationClosed
+from app.identity.directory.tenants import changes
+from app.identity.directory.tenants import registered_applications as store
+from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, Registered
+from app.identity.platform import outbound
+from app.identity.platform.context import Context
+from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.protocols.oauth import rate_limits
+from app.identity.protocols.oauth.registration import client_metadata, fetched
+from app.kit.limits import Rate
+from app.kit.proxies import is_local
+from app.kit.web_addresses import is_web_address
+
+_FRESH: Final = timedelta(hours=1)
+_USABLE: Final = timedelta(hours=24)
+"""How long a document still counts while its address does not answer."""
+_UNUSED: Final = timedelta(days=1)
+"""How long a document is stored before anyone signs in with it; each use moves its end (`unused_days`)."""
+_READS_OF_NETWORK: Final = Rate(30, 60)
+_READS_OF_TENANT: Final = Rate(600, 60)
+_GONE: Final = (404, 410)
+_SECRETS: Final = ("client_secret", "client_secret_expires_at")
+
+
+def is_document(client_id: str, *, allows_http: bool = False) -> bool:
+    """Return whether the id is the address of a document: https, with a path, without fragment, user and dot segments (section 3)."""
+    if not is_web_address(client_id) or any(mark in client_id for mark in "#@?"):
+        return False
+    parts = urlsplit(client_id)
+    is_secure = parts.scheme == "https" or (allows_http and is_local(parts.hostname or ""))
+    return is_secure and parts.path not in ("", "/") and {".", ".."}.isdisjoint(parts.path.split("/"))
+
+
+def ensure(context: Context, client_id: str) -> None:
+    """Read the document of an application that is not known, or whose document was read over an hour ago.
+
+    Does nothing for any other client id. The database connection is returned meanwhile.
+
+    Raises:
+        InvalidClientMetadata, InvalidRedirectUri: there is no document, or it describes no application that may sign in.
+        RegistrationClosed: the tenant has as many registrations as it allows.
+        SlowDown: too many documents are read for this network or this tenant.
+    """
+    allows_http = context.services.settings.public_scheme == "http"
+    is_on = context.tenant.settings.client_registration.client_id_documents
+    if not is_on or not is_document(client_id, allows_http=allows_http):
+        return
+    held = store.find(context.work, client_id)
+    if held is None and context.application(client_id=client_id) is not None:
+        return  # the tenant configured an application with this id
+    if held is not None and held.refreshed_at is not None and context.now < held.refreshed_at + _FRESH:
+        return
+    rate_limits.spend(context, "oauth.documents_of_network", _READS_OF_NETWORK, context.network)
+    rate_limits.spend(context, "oauth.documents", _READS_OF_TENANT)
+    read = _read(context, client_id, held, allows_http=allows_http)
+    if read is not None:
+        _keep(context, client_id, *read)
+
+
+def _read(
+    context: Context, client_id: str, held: Registered | None, *, allows_http: bool
+) -> tuple[ApplicationSettings, Logo | None] | None:
+    """Return the application that the document describes; None if the stored one still counts."""
+    context.work.release_connection()
+    try:
+        members = outbound.get_json_object(context.services.provider_metadata.resolver, client_id)
+    except ProviderUnavailable as problem:
+        read_at = held.refreshed_at if held is not None else None
+        if read_at is not None and problem.status not in _GONE and context.now < read_at + _USABLE:
+            return None
+        raise InvalidClientMetadata("The client_id leads to no document.") from None
+    settings = _settings(client_id, members, allows_http=allows_http)
+    return settings, fetched.check(context, members, settings)
+
+
+def _settings(client_id: str, members: dict[str, Any], *, allows_http: bool) -> ApplicationSettings:
+    """Check what the document says about itself (section 4.1)."""
+    if members.get("client_id") != client_id:
+        raise InvalidClientMetadata("client_id: expected the address of the document.")
+    method = members.get("token_endpoint_auth_method", "none")
+    if method in WITH_SECRET or any(name in members for name in _SECRETS):
+        raise InvalidClientMetadata("token_endpoint_auth_method: expected one without a shared secret.")
+    named = {"client_name": urlsplit(client_id).netloc, **members, "token_endpoint_auth_method": method}
+    name = f"doc-{hashlib.sha256(client_id.encode()).hexdigest()[:20]}"
+    return client_metadata.read(named, name=name, allows_http=allows_http)
+
+
+def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo: Logo | None) -> None:
+    """Store the application in a transaction of its own: the request may still fetch other addresses, such as its keys."""
+    with context.work.separate_transaction() as work:
+        changes.lock(work)  # of several first requests one adds the application
+        if store.find(work, client_id) is not None:
+            changes.change_application(work, client_id, settings)
+            store.mark(work, client_id, refreshed_at=context.now)
+        else:
+            if store.count(work) >= context.tenant.settings.client_registration.max_applications:
+                raise RegistrationClosed("No more applications can register here.")
+            marks = {"registered_by": DOCUMENT, "refreshed_at": context.now, "expires_at": context.now + _UNUSED}
+            store.add(work, client_id, settings, context.now, **marks)
+            context.audit.record("application.registered", client_id=client_id, by=DOCUMENT)
+        store.set_logo(work, client_id, logo)

@@ -1,0 +1,223 @@
+"""Client-id metadata documents: the client_id is the address of a document that describes the application."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.contract.hub import Step
+from app.identity.protocols.oauth.registration.documents import is_document
+from tests.support.oauth_world import NewWorld, World
+from tests.support.races import at_once
+from tests.support.relying_party import Pkce, RelyingParty, code_of, moved
+from tests.support.signed_requests import Signer, client_key, public_jwks
+from tests.support.upstream import FakeProvider, key
+
+CALLBACK = "http://127.0.0.1:33418/cb"
+JSON_TYPE = {"Content-Type": "application/json"}
+ON = {"client_registration": {"client_id_documents": True}}
+Publish = Callable[..., str]
+
+
+@pytest.fixture
+def taking(new_world: NewWorld) -> World:
+    return new_world(**ON)
+
+
+@pytest.fixture
+def publish(fake_provider: FakeProvider) -> Publish:
+    """Publish the document of a code editor; a member that is None is left out. Return its client id."""
+
+    def made(path: str = "/editor.json", **changed: Any) -> str:
+        client_id = f"{fake_provider.url}{path}"
+        members = {"client_id": client_id, "client_name": "Code Editor", "redirect_uris": [CALLBACK], **changed}
+        present = {name: value for name, value in members.items() if value is not None}
+        fake_provider.answers[path] = (200, JSON_TYPE, json.dumps(present).encode())
+        return client_id
+
+    return made
+
+
+def editor(world: World, client_id: str, redirect_uri: str = CALLBACK) -> RelyingParty:
+    return RelyingParty(world.services, world.wsgi, world.name, world.api_key, client_id, redirect_uri, "editor")
+
+
+def asked(client: RelyingParty, pkce: Pkce, **changed: str | None) -> dict[str, str | None]:
+    proof = {"code_challenge": pkce.challenge, "code_challenge_method": "S256"}
+    return client.authorization_parameters(**{**proof, **changed})
+
+
+def test_document_signs_in_after_consent_with_its_host(
+    taking: World, publish: Publish, fake_provider: FakeProvider
+) -> None:
+    client, pkce = editor(taking, publish(grant_types=["authorization_code", "refresh_token"])), Pkce()
+    browser = taking.browser().signed_in(taking.person("ada@example.test"))
+    step = browser.authorize(asked(client, pkce))
+    shown = step.relying_party
+    assert step.step is Step.CONSENT
+    assert shown is not None
+    assert (shown.name, shown.is_self_registered) == ("Code Editor", True)
+    assert shown.document_host == fake_provider.url.removeprefix("http://")
+    code = code_of(browser.consent(step.attempt or "", allow=True))
+    tokens = client.redeem(code, code_verifier=pkce.verifier).json or {}
+    assert client.refresh(tokens["refresh_token"]).status_code == 200
+    assert browser.authorize(asked(client, pkce)).step is Step.REDIRECT, "the consent is remembered"
+    assert fake_provider.asked_for("/editor.json") == 1, "it is cached"
+
+
+def test_tenant_that_takes_none_does_not_fetch(world: World, publish: Publish, fake_provider: FakeProvider) -> None:
+    client = editor(world, publish())
+    assert world.browser().authorize(asked(client, Pkce())).problem == "client"
+    assert client.push().status_code == 401
+    assert fake_provider.asked_for("/editor.json") == 0
+    assert "client_id_metadata_document_supported" not in (client.get("/.well-known/openid-configuration").json or {})
+
+
+def test_support_is_advertised(taking: World) -> None:
+    metadata = editor(taking, "x").get("/.well-known/oauth-authorization-server").json or {}
+    assert metadata["client_id_metadata_document_supported"] is True
+    assert "registration_endpoint" not in metadata
+
+
+def test_switching_off_ends_what_documents_began(taking: World, publish: Publish) -> None:
+    client, pkce = editor(taking, publish()), Pkce()
+    browser = taking.browser().signed_in(taking.person("ada@example.test"))
+    step = browser.authorize(asked(client, pkce))
+    code = code_of(browser.consent(step.attempt or "", allow=True))
+    tokens = client.redeem(code, code_verifier=pkce.verifier).json or {}
+    taking.change_settings(client_registration={"client_id_documents": False})
+    assert client.userinfo(tokens["access_token"]).status_code == 401
+    assert browser.authorize(asked(client, pkce)).problem == "client"
+
+
+WRONG: list[dict[str, Any]] = [
+    {"client_id": "https://other.example/editor.json"},
+    {"client_id": None},
+    {"client_secret": "shared by everyone"},
+    {"client_secret_expires_at": 0},
+    {"token_endpoint_auth_method": "client_secret_basic"},
+    {"token_endpoint_auth_method": "client_secret_jwt"},
+    {"redirect_uris": None},
+    {"redirect_uris": ["http://evil.example/cb"]},
+    {"redirect_uris": ["javascript:alert(1)"]},
+    {"grant_types": ["client_credentials"]},
+    {"client_name": "x" * 200},
+]
+
+
+@pytest.mark.parametrize("changed", WRONG, ids=lambda one: json.dumps(one)[:50])
+def test_wrong_document_is_refused_on_the_page(taking: World, publish: Publish, changed: dict[str, Any]) -> None:
+    client = editor(taking, publish(**changed))
+    step = taking.browser().authorize(asked(client, Pkce()))
+    assert (step.step, step.problem) == (Step.REFUSED, "client")
+    answer = client.push(code_challenge=Pkce().challenge)
+    assert (answer.status_code, (answer.json or {})["error"]) == (401, "invalid_client")
+
+
+@pytest.mark.parametrize(
+    ("status", "content"),
+    [(404, b"{}"), (302, b""), (200, b"[]"), (200, b"x" * 300_000), (200, b"{"), (200, b'{"a":' * 5_000), (500, b"")],
+)
+def test_unreadable_document_is_refused(
+    taking: World, publish: Publish, fake_provider: FakeProvider, status: int, content: bytes
+) -> None:
+    client = editor(taking, publish())
+    fake_provider.answers["/editor.json"] = (status, {**JSON_TYPE, "Location": f"{fake_provider.url}/keys"}, content)
+    assert taking.browser().authorize(asked(client, Pkce())).problem == "client"
+
+
+def test_redirect_uri_must_be_in_the_document(taking: World, publish: Publish) -> None:
+    client = editor(taking, publish(), "https://evil.example/cb")
+    assert taking.browser().authorize(asked(client, Pkce())).problem == "redirect_uri"
+
+
+def test_old_document_is_read_again_and_a_removed_one_ends(
+    taking: World, publish: Publish, fake_provider: FakeProvider
+) -> None:
+    client, pkce = editor(taking, publish()), Pkce()
+    browser = taking.browser()
+    assert browser.authorize(asked(client, pkce)).step is Step.LOGIN
+    with moved(taking.services, hours=2):
+        publish(client_name="Renamed Editor")
+        step = browser.authorize(asked(client, pkce))
+        assert step.relying_party is not None
+        assert step.relying_party.name == "Renamed Editor"
+    fake_provider.answers["/editor.json"] = (500, {}, b"")
+    with moved(taking.services, hours=4):
+        assert browser.authorize(asked(client, pkce)).step is Step.LOGIN, "an outage does not end it at once"
+    with moved(taking.services, hours=27):
+        assert browser.authorize(asked(client, pkce)).problem == "client"
+    fake_provider.answers["/editor.json"] = (404, {}, b"")
+    with moved(taking.services, hours=4):
+        assert browser.authorize(asked(client, pkce)).problem == "client", "its owner removed it"
+
+
+def test_configured_client_with_such_an_id_is_not_fetched(
+    taking: World, publish: Publish, fake_provider: FakeProvider
+) -> None:
+    client = taking.application("shop", client_id=publish())
+    assert taking.browser().authorize(client.authorization_parameters()).step is Step.LOGIN
+    assert fake_provider.asked_for("/editor.json") == 0
+
+
+def test_document_has_no_registration_to_manage(taking: World, publish: Publish) -> None:
+    client = editor(taking, publish())
+    taking.browser().authorize(asked(client, Pkce()))
+    answer = client.get("/api/oidc/register/x", headers={"Authorization": "Bearer "})
+    assert answer.status_code == 401
+
+
+def test_first_requests_at_once_add_one_application(
+    taking: World, publish: Publish, fake_provider: FakeProvider
+) -> None:
+    client = editor(taking, publish())
+    steps = at_once([lambda: taking.browser().authorize(asked(client, Pkce())).step] * 10)
+    assert set(steps) == {Step.LOGIN}
+
+
+def test_reads_of_one_network_are_limited(taking: World, publish: Publish, fake_provider: FakeProvider) -> None:
+    client_id = f"{fake_provider.url}/nothing"
+    steps = [taking.browser().authorize(asked(editor(taking, f"{client_id}{n}"), Pkce())) for n in range(40)]
+    assert {step.problem for step in steps} == {"client"}
+    assert sum(fake_provider.asked_for(f"/nothing{n}") for n in range(40)) == 30
+
+
+def test_document_may_have_keys(taking: World, publish: Publish) -> None:
+    keys = public_jwks(client_key("ES256"))
+    client = editor(taking, publish(jwks=keys, token_endpoint_auth_method="private_key_jwt"))
+    assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN
+    assert client.push(code_challenge=Pkce().challenge).status_code == 401
+
+
+def test_keys_at_an_address_verify_the_first_request(
+    taking: World, publish: Publish, fake_provider: FakeProvider
+) -> None:
+    client = editor(taking, publish(jwks_uri=f"{fake_provider.url}/keys"))
+    signed = Signer(client, "RS256", key(1)).request_object(**asked(client, Pkce()))
+    step = taking.browser().authorize({"client_id": client.client_id, "request": signed})
+    assert step.step is Step.LOGIN
+
+
+@pytest.mark.parametrize(
+    "client_id",
+    [
+        "http://editor.example/client.json",
+        "https://editor.example",
+        "https://editor.example/",
+        "https://editor.example/a/../client.json",
+        "https://editor.example/./client.json",
+        "https://editor.example/client.json#x",
+        "https://editor.example/client.json?x=1",
+        "https://user@editor.example/client.json",
+        "https:///client.json",
+        "ftp://editor.example/client.json",
+        "editor",
+        "",
+    ],
+)
+def test_other_ids_are_no_documents(client_id: str) -> None:
+    assert not is_document(client_id)
+    assert is_document("https://editor.example:8443/oauth/client.json")
