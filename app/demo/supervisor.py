@@ -74,6 +74,7 @@ def shop(settings: Settings, port: int) -> Iterator[subprocess.Popen[bytes]]:
         "SHOP_ISSUERS": " ".join(f"{name}={settings.hub_url(name)}" for name in ("acme", "globex")),
         "SHOP_CLIENT_ID": "shop",
         "SHOP_CLIENT_SECRET": "the-demo-shop-keeps-no-secret",
+        "SHOP_TV_CLIENT_ID": "tv",
         "SHOP_BACK_CHANNEL": back_channel,
         "SHOP_LEAVES_WITH_STDIN": "1",
     }

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from authlib.integrations.flask_client import FlaskOAuth2App
 from authlib.integrations.requests_client import OAuth2Session
-from requests import PreparedRequest, Response
+from requests import PreparedRequest, Response, Session
 from requests.adapters import HTTPAdapter
 
 
@@ -32,12 +32,20 @@ def app_class(address: str) -> type[FlaskOAuth2App] | None:
     if not address:
         return None
 
-    class Session(OAuth2Session):
+    class OAuthSession(OAuth2Session):
         def __init__(self, *args: Any, **named: Any) -> None:
             super().__init__(*args, **named)
             self.mount("http://", ByAddress(address))
 
     class App(FlaskOAuth2App):
-        client_cls = Session
+        client_cls = OAuthSession
 
     return App
+
+
+def http(address: str) -> Session:
+    """Return a session for requests of our own, which reaches `http://*.localhost` at an address, if there is one."""
+    session = Session()
+    if address:
+        session.mount("http://", ByAddress(address))
+    return session

@@ -10,8 +10,10 @@ from typing import Any
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.flask_client import OAuth
 from flask import Flask, redirect, render_template, request, session, url_for
+from joserfc.errors import JoseError
 from werkzeug.wrappers import Response
 
+from examples.shop import logout, tv
 from examples.shop.localhost import app_class
 
 GOODS = (("Notebook, dotted", "6.50"), ("Fountain pen", "24.00"), ("Ink, midnight blue", "11.00"))
@@ -20,6 +22,9 @@ app = Flask(__name__)
 app.secret_key = os.environ.get("SHOP_SECRET_KEY") or secrets.token_bytes(32)
 app.config.update(SESSION_COOKIE_NAME="shop", SESSION_COOKIE_SAMESITE="Lax", SERVER_NAME=os.environ["SHOP_HOST"])
 
+app.register_blueprint(tv.views)
+
+ended = logout.EndedSessions()
 oauth = OAuth(app)
 ISSUERS: dict[str, str] = dict(entry.split("=", 1) for entry in os.environ["SHOP_ISSUERS"].split())
 for name, issuer in ISSUERS.items():
@@ -35,7 +40,9 @@ for name, issuer in ISSUERS.items():
 
 @app.get("/")
 def home() -> str:
-    return render_template("home.html", goods=GOODS, issuers=list(ISSUERS), person=session.get("person"))
+    return render_template(
+        "home.html", goods=GOODS, issuers=list(ISSUERS), person=session.get("person"), has_tv=bool(tv.CLIENT_ID)
+    )
 
 
 @app.get("/sign-in/<name>")
@@ -61,7 +68,8 @@ def signed_in(name: str) -> Response | tuple[str, int]:
         person = client.userinfo(token=token)
     except OAuthError as refusal:
         return render_template("refused.html", error=refusal.error, description=refusal.description), 400
-    session["person"] = {"issuer": name, "claims": dict(person), "id_token": token["id_token"]}
+    known = {claim: token["userinfo"].get(claim) for claim in ("sub", "sid", "iat")}
+    session["person"] = {"issuer": name, "claims": dict(person), "id_token": token["id_token"], "session": known}
     return redirect(url_for("home"))
 
 
@@ -69,16 +77,36 @@ def signed_in(name: str) -> Response | tuple[str, int]:
 def sign_out() -> Response:
     """End the session here, then at the issuer (OpenID Connect RP-Initiated Logout)."""
     person = session.pop("person", None)
-    if person is None:
+    if person is None or "id_token" not in person:  # a TV has no session in this browser at the issuer
         return redirect(url_for("home"))
     client = oauth.create_client(person["issuer"])
     answer: Response = client.logout_redirect(url_for("home", _external=True), id_token_hint=person["id_token"])
     return answer
 
 
+@app.post("/backchannel-logout/<name>")
+def signed_out_elsewhere(name: str) -> tuple[dict[str, str], int]:
+    """The issuer's server reports the end of a session, wherever the person signed out."""
+    if name not in ISSUERS:
+        return {"error": "invalid_request"}, 404
+    try:
+        ended.add(name, logout.read(oauth.create_client(name), request.form.get("logout_token", "")))
+    except (JoseError, ValueError):
+        return {"error": "invalid_request"}, 400
+    return {}, 200
+
+
+@app.before_request
+def forget_ended_session() -> None:
+    person = session.get("person") or {}
+    if "session" in person and ended.has(person["issuer"], person["session"]):
+        session.pop("person")
+
+
 @app.after_request
 def protect(answer: Response) -> Response:
-    policy = "default-src 'none'; style-src 'self'; form-action 'self' " + " ".join(ISSUERS.values())
+    issuers = " ".join(ISSUERS.values())
+    policy = f"default-src 'none'; style-src 'self'; img-src {issuers}; form-action 'self' {issuers}"
     answer.headers["Content-Security-Policy"] = policy + "; frame-ancestors 'none'; base-uri 'none'"
     answer.headers["Cache-Control"] = "no-store"
     return answer
