@@ -27,6 +27,10 @@ _FILLED: Final = (
 )  # fmt: skip
 
 
+_BINDINGS: Final = ("dpop_bound_access_tokens", "tls_client_certificate_bound_access_tokens")
+"""The settings that bind tokens to their sender: by the key of proofs, and by a certificate (section 5.3.2.1)."""
+
+
 class SecurityProfileSettings(ConfigurationModel):
     """What an application must prove, and how it must ask."""
 
@@ -65,7 +69,7 @@ class SecurityProfileSettings(ConfigurationModel):
     @property
     def needs_bound_tokens(self) -> bool:
         """Whether its tokens must be bound to their sender (FAPI section 5.3.2.1)."""
-        return self.dpop_bound_access_tokens or self.is_fapi
+        return self.is_fapi or is_bound(self)
 
     @property
     def keeps_refresh_tokens(self) -> bool:
@@ -110,7 +114,7 @@ def _against_profile(settings: SecurityProfileSettings, application: Secured) ->
     if application.token_endpoint_auth_method not in FAPI_METHODS:
         return f"token_endpoint_auth_method: one of {', '.join(FAPI_METHODS)}, {because}"
     if not is_bound(settings):
-        return f"dpop_bound_access_tokens: true, {because}, and its tokens are bound to their sender"
+        return f"dpop_bound_access_tokens: true, or tls_client_certificate_bound_access_tokens, {because}"
     if not set(application.grant_types) <= set(FAPI_GRANTS):
         return f"grant_types: some of {', '.join(FAPI_GRANTS)}, {because}"
     if any(one != "code" for one in application.response_types):
@@ -129,7 +133,7 @@ def _against_profile(settings: SecurityProfileSettings, application: Secured) ->
 
 def is_bound(settings: SecurityProfileSettings) -> bool:
     """Return whether a setting says to what its tokens are bound."""
-    return settings.dpop_bound_access_tokens
+    return any(getattr(settings, name, False) for name in _BINDINGS)
 
 
 def _is_safe(uri: str, application_type: str) -> bool:

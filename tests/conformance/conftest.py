@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 from tests.conformance.provider import BYE, CALLBACK, PASSWORD, SECRET, Provider
 from tests.conformance.visitor import Visitor
 from tests.support.servers import free_port
+from tests.support.signed_requests import client_key, public_jwks
 
 CONFIGURATION = """
 tenants:
@@ -45,6 +47,15 @@ tenants:
         token_endpoint_auth_method: none
         dpop_bound_access_tokens: true
         require_dpop_nonce: true
+      - name: bank
+        client_id: bank
+        security_profile: fapi2
+        application_type: native
+        redirect_uris: ["{callback}"]
+        token_endpoint_auth_method: private_key_jwt
+        jwks: {jwks}
+        dpop_bound_access_tokens: true
+        grant_types: [authorization_code, refresh_token, client_credentials]
       - name: apache
         protocol: openid
         client_id: apache
@@ -84,7 +95,10 @@ def hub_url(tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int]) -> 
     folder, port = tmp_path_factory.mktemp("conformance"), free_port()
     environment = {**os.environ, "GATEHOUSE_DATA_DIR": str(folder), "GATEHOUSE_HUB_DOMAIN": f"localhost:{port}"}
     file = folder / "conformance.yaml"
-    file.write_text(CONFIGURATION.format(secret=SECRET, callback=CALLBACK, bye=BYE, password=PASSWORD, ports=ports))
+    jwks = json.dumps(public_jwks(client_key("ES256", "bank")))
+    file.write_text(
+        CONFIGURATION.format(secret=SECRET, callback=CALLBACK, bye=BYE, password=PASSWORD, ports=ports, jwks=jwks)
+    )
     for command in (["migrate"], ["apply", str(file)]):
         subprocess.run(gatehouse(*command), env=environment, check=True, capture_output=True)
     log = folder / "log"

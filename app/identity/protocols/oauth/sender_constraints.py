@@ -38,7 +38,7 @@ def prove(context: Context, client: Application) -> None:
     """
     if dpop.is_sent(context.raw):
         context.confirmation[JKT] = _endpoint_key(context, client)
-    if client.settings.needs_bound_tokens and not context.confirmation:
+    elif client.settings.dpop_bound_access_tokens or (client.settings.needs_bound_tokens and not context.confirmation):
         raise InvalidDpopProof("This client must send a DPoP proof.")
 
 
