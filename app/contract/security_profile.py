@@ -22,11 +22,10 @@ _ALGORITHMS: Final = (
     _DEFAULT_ALG, "access_token_signing_alg", "userinfo_signed_response_alg", "introspection_signed_response_alg",
     "request_object_signing_alg", "token_endpoint_auth_signing_alg", "authorization_signed_response_alg",
 )  # fmt: skip
-_FILLED: Final = (
+FAPI_DEFAULTS: Final = (
     _DEFAULT_ALG, "access_token_signing_alg", "introspection_signed_response_alg", "authorization_signed_response_alg",
 )  # fmt: skip
-
-
+"""The signatures that have a default, which is another one under the profile."""
 _BINDINGS: Final = ("dpop_bound_access_tokens", "tls_client_certificate_bound_access_tokens")
 """The settings that bind tokens to their sender: by the key of proofs, and by a certificate (section 5.3.2.1)."""
 
@@ -48,7 +47,9 @@ class SecurityProfileSettings(ConfigurationModel):
         if self.is_fapi:
             named = self.model_fields_set
             default = getattr(self, _DEFAULT_ALG, None) if _DEFAULT_ALG in named else FAPI_ALGORITHMS[0]
-            self.__dict__.update({name: default for name in _FILLED if name in self.__dict__ and name not in named})
+            self.__dict__.update(
+                {name: default for name in FAPI_DEFAULTS if name in self.__dict__ and name not in named}
+            )
         return self
 
     @property

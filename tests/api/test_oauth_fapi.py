@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from joserfc import jws
 from werkzeug.test import TestResponse
 
-from app.identity.administration.configuration.document import ConfigurationError
-from app.identity.administration.configuration.reading import read
 from app.identity.platform.services import Services
 from app.identity.protocols.oauth import codes
 from app.identity.protocols.oauth.authorize import pushed
@@ -295,76 +291,6 @@ def test_redirect_goes_to_registered_addresses_only(bank: Bank, browser: Browser
     assert (browser.authorize(evil).address or "").startswith(f"{bank.client.redirect_uri}?")
     step = browser.authorize({"client_id": bank.client.client_id, "redirect_uri": "https://evil.example/"})
     assert step.address is None
-
-
-APPLICATION: Mapping[str, Any] = {
-    "name": "bank", "redirect_uris": ["https://bank.example/cb"], "jwks": public_jwks(client_key("ES256")), **SETTINGS,
-}  # fmt: skip
-CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
-    ({"token_endpoint_auth_method": "client_secret_basic"}, "token_endpoint_auth_method: one of private_key_jwt"),
-    (
-        {"token_endpoint_auth_method": "none", "grant_types": ["authorization_code"]},
-        "token_endpoint_auth_method: one of",
-    ),
-    ({"dpop_bound_access_tokens": False}, "dpop_bound_access_tokens: true"),
-    ({"grant_types": ["urn:ietf:params:oauth:grant-type:device_code"]}, "grant_types: some of"),
-    ({"response_types": ["code id_token"], "grant_types": ["authorization_code", "implicit"]}, "grant_types: some of"),
-    ({"allow_plain_pkce": True}, "allow_plain_pkce: false"),
-    ({"refresh_token_rotation": True}, "refresh_token_rotation: false"),
-    ({"redirect_uris": ["http://localhost:3000/cb"]}, "redirect_uris: https addresses"),
-    ({"redirect_uris": ["com.example.bank:/cb"]}, "redirect_uris: https addresses"),
-    ({"id_token_signed_response_alg": "RS256"}, "id_token_signed_response_alg: one of PS256, ES256, EdDSA"),
-    ({"request_object_signing_alg": "RS256"}, "request_object_signing_alg: one of PS256"),
-    ({"token_endpoint_auth_signing_alg": "RS256"}, "token_endpoint_auth_signing_alg: one of PS256"),
-]
-
-
-def problems(**changed: Any) -> str:
-    """Return the problems that `gatehouse apply` finds in a file with the application."""
-    file = {"tenants": [{"name": "acme", "applications": [{**APPLICATION, **changed}]}]}
-    try:
-        read(json.dumps(file).encode(), "acme.yaml", Path())
-    except ConfigurationError as problem:
-        return str(problem)
-    return ""
-
-
-@pytest.mark.parametrize(("changed", "named"), CONTRADICTIONS)
-def test_contradicting_setting_is_refused_at_its_key(changed: dict[str, Any], named: str) -> None:
-    """FAPI 2.0 section 5.3.2"""
-    key, _, expected = named.partition(": ")
-    assert f"tenants[0].applications[0].{key}: expected {expected}" in problems(**changed)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {},
-        {"id_token_signed_response_alg": "ES256", "refresh_token_rotation": False},
-        {"application_type": "native", "redirect_uris": ["http://127.0.0.1/cb", "https://bank.example/cb"]},
-        {"require_signed_request_object": True, "request_object_signing_alg": "PS256"},
-    ],
-)
-def test_application_of_the_profile_is_accepted(changed: dict[str, Any]) -> None:
-    """FAPI 2.0 section 5.3.2"""
-    assert problems(**changed) == ""
-
-
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"refresh_token_rotation": False, "dpop_bound_access_tokens": False}, "refresh_token_rotation: true"),
-        ({"refresh_token_rotation": False, "token_endpoint_auth_method": "none", "grant_types": ["authorization_code"]},
-         "refresh_token_rotation: true"),
-        ({"response_types": ["code token"], "grant_types": ["authorization_code", "implicit"]}, "response_types: none with token"),
-    ],
-)  # fmt: skip
-def test_plain_application_needs_bound_tokens_too(changed: dict[str, Any], named: str) -> None:
-    """RFC 9700 section 4.14.2: without rotation only for confidential clients with bound tokens; (RFC 9449 section 5)."""
-    key, _, expected = named.partition(": ")
-    assert f"tenants[0].applications[0].{key}: expected {expected}" in problems(
-        **{**changed, "security_profile": "plain"}
-    )
 
 
 def test_no_bound_token_comes_through_the_browser(world: World, browser: Browser, ada: Person) -> None:

@@ -14,6 +14,8 @@ from app.contract.client_authentication import SECRET_JWT
 from app.contract.configuration import ApplicationSettings, TenantSettings
 from app.contract.logout_settings import LogoutReason
 from app.contract.oauth_clients import StoredApplication
+from app.contract.security_profile import FAPI, FAPI_DEFAULTS
+from app.contract.signing import DEFAULT_ALGORITHM
 from app.contract.tenant_file import ApplicationFile
 from app.identity.directory.tenants import changes, client_secrets, registered_applications
 from app.identity.directory.tenants.changes import ApplicationRow
@@ -102,6 +104,15 @@ def read_names(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - th
         given.values["scope",] = " ".join(scopes)
     if (logout := given.computed.get("back_channel_logout")) is not None:
         _read_logout(given, logout)
+    if given.values.get(("security_profile",)) == FAPI:
+        _read_algorithms(given)
+
+
+def _read_algorithms(given: ItemInput) -> None:
+    """Leave the interface's default, RS256, to the security profile, which has another one."""
+    for path in [(name,) for name in FAPI_DEFAULTS if given.values.get((name,)) == DEFAULT_ALGORITHM]:
+        del given.values[path]
+        given.cleared.add(path)
 
 
 def _read_logout(given: ItemInput, logout: Any) -> None:
