@@ -8,6 +8,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.authorization_details import TypeName
+from app.contract.claims_mapping import Claims
 from app.contract.client_authentication import AssertionAlg, AuthMethod
 from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
@@ -81,6 +82,14 @@ class BackChannelLogout(Wire):
     logout_initiator: LogoutInitiator = Field(default_factory=LogoutInitiator)
 
 
+class DataMapping(Wire):
+    """A field of the profile for each claim of these tokens and responses; `CustomFields.NAME` is a custom field."""
+
+    id_token: Claims = Field(default_factory=dict)
+    userinfo: Annotated[Claims, Field(alias="UserInfo")] = Field(default_factory=dict)
+    access_token: Claims = Field(default_factory=dict)
+
+
 class OAuthClient(Wire):
     """An application. `ClientSecret` is in the response that creates or rotates it, and masked afterwards; a public
     client has none. Lifetimes are seconds. `AudienceScopes` are the scopes of a machine at an audience;
@@ -138,6 +147,7 @@ class OAuthClient(Wire):
     signed_user_info: Annotated[bool, StoredAs("signed_userinfo")] = False
     userinfo_signed_response_alg: SigningAlgorithm | None = None
     introspection_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
+    claims_mapping: Annotated[DataMapping, Field(alias="DataMapping")] = DataMapping()
     require_pkce: Annotated[bool, Field(alias="RequirePKCE")] = False
     dpop_bound_access_tokens: bool = False
     require_dpop_nonce: bool = False

@@ -1,7 +1,8 @@
-"""How the tokens of an application are signed, and which identifier it gets for an account."""
+"""How the tokens of an application are signed, and what they say beside the standards' claims."""
 
 from typing import Literal
 
+from app.contract.claims_mapping import ClaimsMapping
 from app.contract.configuration_model import ConfigurationModel
 
 SigningAlgorithm = Literal["RS256", "PS256", "ES256", "EdDSA"]
@@ -10,7 +11,7 @@ DEFAULT_ALGORITHM: SigningAlgorithm = "RS256"
 
 
 class SigningSettings(ConfigurationModel):
-    """The algorithms of an application's tokens (RFC 7591 names where there are some)."""
+    """The algorithms and the mapped claims of an application's tokens (RFC 7591 names where there are some)."""
 
     id_token_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
     signed_userinfo: bool = False
@@ -18,6 +19,7 @@ class SigningSettings(ConfigurationModel):
     access_token_format: Literal["opaque", "jwt"] = "opaque"
     access_token_signing_alg: SigningAlgorithm = DEFAULT_ALGORITHM
     introspection_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
+    claims_mapping: ClaimsMapping = ClaimsMapping()
     authorization_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
 
     @property

@@ -216,6 +216,8 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
             )
         if self.interface_access != "none":
             raise ValueError("interface_access: none, because subject_type is pairwise and an account has its Uid")
+        if (field := next(self.claims_mapping.identifiers(), None)) is not None:
+            raise ValueError(f"claims_mapping: without {field}, because subject_type is pairwise")
         return self
 
     @model_validator(mode="after")

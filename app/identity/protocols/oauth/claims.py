@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,7 @@ from app.contract.oauth_metadata import UserinfoResponse
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context, TokenHolder
-from app.identity.protocols.oauth import issuers, organization_claims, role_claims, subjects
+from app.identity.protocols.oauth import issuers, mapped_claims, organization_claims, role_claims, subjects
 from app.kit.wire import Document
 
 Profile = Mapping[str, Any]
@@ -108,6 +109,12 @@ def scopes_of(wanted: Iterable[str]) -> list[str]:
     return [scope for scope, members in CLAIMS_OF_SCOPES.items() if not names.isdisjoint(members)]
 
 
+def withheld(scopes: Iterable[str], requested: Iterable[str] = ()) -> set[str]:
+    """Return the claims of all other scopes, except those that the `claims` parameter requested."""
+    granted = frozenset(scopes)
+    return set(names(scope for scope in CLAIMS_OF_SCOPES if scope not in granted)).difference(requested)
+
+
 def of(profile: Profile, wanted: Iterable[str]) -> dict[str, Any]:
     """Return the wanted claims that the profile has; `role_claims` reads the others."""
     read = {name: _BY_NAME[name](profile) for name in wanted if name in _BY_NAME}
@@ -136,11 +143,13 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
         raise InvalidToken
     held = holder.facts.get("userinfo_claims")
     requested = held if isinstance(held, list) else []
+    mapping = client.settings.claims_mapping.userinfo
     payload = {
-        "sub": subjects.of(context, client, account.uid),
         **of(accounts.profile_of(account), [*names(scopes), *requested]),
+        **mapped_claims.read(account, mapping, withheld(scopes, requested)),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
         **organization_claims.read(_membership(context, holder), client, scopes),
+        "sub": subjects.of(context, client, account.uid),
     }
     algorithm = client.settings.userinfo_algorithm
     if algorithm is not None:
@@ -148,6 +157,8 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
         signed = {**payload, "iss": issuer.url, "aud": client.client_id}
         text = context.services.signing_keys.sign(context.work, signed, algorithm=algorithm)
         return Document(text.encode(), "application/jwt")
+    if mapping:  # claims that no model names
+        return Document(json.dumps(payload, separators=(",", ":")).encode())
     return UserinfoResponse.model_validate(payload)
 
 

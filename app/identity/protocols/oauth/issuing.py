@@ -22,6 +22,7 @@ from app.identity.protocols.oauth import (
     authorization_details,
     claims,
     machine_tokens,
+    mapped_claims,
     organization_claims,
     resource_indicators,
     role_claims,
@@ -118,7 +119,9 @@ def token_response(
     lifetime, refresh_seconds = _lifetimes(context, client, account, facts, ends_at)
     roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, facts.get("id_token_claims") or ())
     narrowed = replace(grant, scope=scope, facts=facts)
-    signed = _signed_access_token(context, client, narrowed, lifetime, roles.access_token)
+    mapping = client.settings.claims_mapping.access_token
+    mapped = mapped_claims.of_token(account, mapping, claims.withheld(scope))
+    signed = _signed_access_token(context, client, narrowed, lifetime, {**mapped, **roles.access_token})
     issued = tokens.issue(
         context,
         uid=grant.uid,
@@ -210,6 +213,8 @@ def id_token(
     if roles is None:
         roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
     payload: dict[str, Any] = claims.of(accounts.profile_of(account), requested) if requested else {}
+    mapping = client.settings.claims_mapping.id_token
+    payload.update(mapped_claims.of_token(account, mapping, claims.withheld(grant.scope, requested)))
     payload.update(roles)
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
     payload.update(
@@ -239,9 +244,11 @@ def _authentication(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _signed_access_token(
-    context: Context, client: Application, grant: Grant, lifetime: int, roles: Mapping[str, Any]
+    context: Context, client: Application, grant: Grant, lifetime: int, more: Mapping[str, Any]
 ) -> str | None:
-    """Return a JWT access token (RFC 9068 section 2, with `roles` as in section 2.2.3.1); None for a client with opaque tokens.
+    """Return a JWT access token (RFC 9068 section 2); None for a client with opaque tokens.
+
+    `more`: the mapped claims (section 2.2.2), and those of roles (section 2.2.3.1).
 
     Its digest is stored like an opaque token's, so that it can be revoked.
     """
@@ -249,7 +256,7 @@ def _signed_access_token(
         return None
     now, audience = int(context.now.timestamp()), grant.facts["aud"]
     payload: dict[str, Any] = {
-        **roles,
+        **more,
         "iss": grant.facts["issuer"],
         "sub": subjects.of(context, client, grant.uid) if grant.uid else client.client_id,
         "aud": audience[0] if len(audience) == 1 else audience,
