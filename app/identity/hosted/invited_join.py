@@ -11,7 +11,6 @@ from app.identity.directory.organizations import (
     invitation_links,
     invitation_store,
     invitations,
-    link_store,
     memberships,
 )
 from app.identity.directory.organizations import service as organizations
@@ -31,7 +30,7 @@ def by_token_hash(context: Context, token_hash: str) -> Found | None:
     """Return the invitation of a link; None if there is none, or the organization is gone."""
     if not token_hash or not context.tenant.settings.organizations.enabled:
         return None
-    invitation = invitation_store.by_token_hash(context, token_hash) or link_store.by_token_hash(context, token_hash)
+    invitation = invitation_store.by_token_hash(context, token_hash)
     organization = organizations.by_id(context, invitation.org_id) if invitation is not None else None
     return (invitation, organization) if invitation is not None and organization is not None else None
 

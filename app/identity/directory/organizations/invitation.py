@@ -1,4 +1,4 @@
-"""An invitation to an organization as an immutable value read from the store."""
+"""Invitations to an organization as immutable values read from the store; `invitation_link` has those for several people."""
 
 from __future__ import annotations
 
@@ -14,20 +14,36 @@ a member invited on the account pages."""
 
 
 @dataclass(frozen=True)
-class Invitation:
-    """An invitation of one email address to an organization."""
+class AnyInvitation:
+    """What an invitation by email and a link for several people have in common."""
 
     invitation_id: str
     org_id: str
-    email: str  # as entered
-    email_key: str  # normalized
     role_ids: tuple[str, ...]  # empty: the role of new members
     inviter_uid: str
-    status: str  # EXPIRED is derived from `ends_at`, whatever the column has
+    status: str  # EXPIRED and what a link adds are derived, whatever the column has
     facts: dict[str, Any]
     created_at: datetime
     modified_at: datetime
     ends_at: datetime
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether a member made it on the account pages, with no more than that member's permissions."""
+        return self.facts.get(MANAGED) is True
+
+    @property
+    def url(self) -> str | None:
+        """The page of an application that the link opens; None for the hosted page."""
+        return self.facts.get(URL)
+
+
+@dataclass(frozen=True)
+class Invitation(AnyInvitation):
+    """An invitation of one email address to an organization."""
+
+    email: str  # as entered
+    email_key: str  # normalized
     resent_at: datetime | None
 
     @property
@@ -38,13 +54,3 @@ class Invitation:
     def is_declined(self) -> bool:
         """Whether the invited person declined it, which revokes it."""
         return self.facts.get(DECLINED) is True
-
-    @property
-    def is_managed(self) -> bool:
-        """Whether a member invited on the account pages, with no more than that member's permissions."""
-        return self.facts.get(MANAGED) is True
-
-    @property
-    def url(self) -> str | None:
-        """The page of an application that the link opens; None for the hosted page."""
-        return self.facts.get(URL)

@@ -12,6 +12,7 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import (
     domains,
+    invitation_store,
     inviting,
     link_store,
     member_store,
@@ -94,9 +95,9 @@ def require(context: Context, link_id: str) -> tuple[InvitationLink, Organizatio
 
 def find_open(context: Context, token: str) -> tuple[InvitationLink, Organization] | None:
     """Return the open link with this token; None if there is none. Raises OrganizationInactive."""
-    link = link_store.by_token_hash(context, randomness.digest(token))
-    organization = service.by_id(context, link.org_id) if link is not None else None
-    if link is None or organization is None or not link.is_open:
+    link = invitation_store.by_token_hash(context, randomness.digest(token))
+    organization = service.by_id(context, link.org_id) if isinstance(link, InvitationLink) else None
+    if not isinstance(link, InvitationLink) or organization is None or not link.is_open:
         return None
     return link, service.active(organization)
 

@@ -13,8 +13,9 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
-from app.identity.directory.organizations import names
+from app.identity.directory.organizations import link_store, names
 from app.identity.directory.organizations.invitation import EXPIRED, INVITED, LIFETIME, REVOKED, Invitation
+from app.identity.directory.organizations.invitation_link import InvitationLink
 from app.identity.directory.organizations.tables import organization_invitations as table
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -27,9 +28,12 @@ def by_id(context: Context, invitation_id: str) -> Invitation | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def by_token_hash(context: Context, token_hash: str) -> Invitation | None:
-    """Return the invitation of a link, whatever its status."""
-    return _one(context, T.token_hash == token_hash)
+def by_token_hash(context: Context, token_hash: str) -> Invitation | InvitationLink | None:
+    """Return the invitation or the link for several people with this token, whatever its status."""
+    row = context.work.one(select(table).where(T.tenant_id == context.tenant.tenant_id, T.token_hash == token_hash))
+    if row is None:
+        return None
+    return _invitation(context, row) if row.email is not None else link_store.link_of(context, row)
 
 
 def locked(context: Context, invitation_id: str, token_hash: str | None = None) -> Invitation | None:
@@ -163,7 +167,7 @@ def revoke_of_member(
 
 
 def _invitation(context: Context, row: Row[Any]) -> Invitation:
-    values = dict(row._mapping)
+    values = {name: row._mapping[name] for name in Invitation.__dataclass_fields__}
     if values["status"] == INVITED and values["ends_at"] <= context.now:
         values["status"] = EXPIRED
     return Invitation(**{**values, "role_ids": tuple(values["role_ids"]), "facts": dict(values["facts"])})

@@ -149,7 +149,7 @@ def require_open(context: Context, token: str) -> tuple[Invitation, Organization
     """Return the open invitation of a link. Raises ClosedInvitation, OrganizationInactive."""
     invitation = store.by_token_hash(context, randomness.digest(token))
     organization = service.by_id(context, invitation.org_id) if invitation is not None else None
-    if invitation is None or organization is None or not invitation.is_open:
+    if not isinstance(invitation, Invitation) or organization is None or not invitation.is_open:
         raise e.ClosedInvitation
     return invitation, service.active(organization)
 

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol
 
 from app.contract import errors as e
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import member_store, memberships, names, own_members, role_store, service
 from app.identity.directory.organizations import store as organization_store
+from app.identity.directory.organizations.invitation import AnyInvitation
 from app.identity.directory.organizations.invitation_link import InvitationLink
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
-
-
-class Backed(Protocol):
-    """An invitation or a link."""
-
-    @property
-    def role_ids(self) -> tuple[str, ...]: ...
-    @property
-    def inviter_uid(self) -> str: ...
-    @property
-    def is_managed(self) -> bool: ...
 
 
 def lock(context: Context, org_id: str, *, is_alone: bool = False) -> Organization:
@@ -62,7 +51,7 @@ def inviter(context: Context, uid: str) -> Account | None:
     return account if account is not None and not account.is_deleted else None
 
 
-def is_backed(context: Context, organization: Organization, invitation: Backed) -> bool:
+def is_backed(context: Context, organization: Organization, invitation: AnyInvitation) -> bool:
     """Return whether the member who invited on the account pages may still give these roles; True for those of servers.
 
     Otherwise a manager who lost the role could return by an invitation made before, and one whose account was blocked could go on
@@ -83,7 +72,7 @@ def is_backed(context: Context, organization: Organization, invitation: Backed) 
     return own_members.can_give_roles(context, scope, role_ids)
 
 
-def require_backing(context: Context, organization: Organization, invitation: Backed) -> None:
+def require_backing(context: Context, organization: Organization, invitation: AnyInvitation) -> None:
     """Raise ClosedInvitation if the member who invited may no longer give these roles."""
     if not is_backed(context, organization, invitation):
         raise e.ClosedInvitation

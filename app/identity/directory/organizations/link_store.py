@@ -25,22 +25,17 @@ def by_id(context: Context, invitation_id: str) -> InvitationLink | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def by_token_hash(context: Context, token_hash: str) -> InvitationLink | None:
-    """Return the link with this token, whatever its status."""
-    return _one(context, T.token_hash == token_hash)
-
-
 def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationLink]:
     """Return the links of an organization, the oldest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id)).order_by(T.created_at, T.invitation_id)
-    return [_link(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
+    return [link_of(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
 
 
 def open_links(context: Context, org_ids: Collection[str]) -> list[InvitationLink]:
     """Return the links of these organizations that can still be used, the newest first."""
     where = _of(context, T.org_id.in_(org_ids), *_open(context))
     rows = context.work.all(select(*_COLUMNS).where(*where).order_by(T.created_at.desc(), T.invitation_id))
-    return [_link(context, row) for row in rows]
+    return [link_of(context, row) for row in rows]
 
 
 def count(context: Context, org_id: str) -> int:
@@ -83,7 +78,7 @@ def add(
         "max_uses": max_uses,
     }
     row = context.work.run(insert(table).values(values).returning(*_COLUMNS)).one()
-    return _link(context, row), token
+    return link_of(context, row), token
 
 
 def use(context: Context, link: InvitationLink) -> InvitationLink | None:
@@ -91,7 +86,7 @@ def use(context: Context, link: InvitationLink) -> InvitationLink | None:
     where = [T.invitation_id == link.invitation_id, *_open(context)]
     values = {"uses": T.uses + 1, "modified_at": context.now}
     row = context.work.one(update(table).where(*_of(context, *where)).values(values).returning(*_COLUMNS))
-    return _link(context, row) if row is not None else None
+    return link_of(context, row) if row is not None else None
 
 
 def revoke(context: Context, link: InvitationLink) -> InvitationLink | None:
@@ -145,11 +140,13 @@ def _use_of(context: Context, link: InvitationLink, uid: str) -> dict[str, Any]:
 def _revoke(context: Context, *where: ColumnElement[bool]) -> list[InvitationLink]:
     values = {"status": REVOKED, "modified_at": context.now}
     rows = context.work.all(update(table).where(*where).values(values).returning(*_COLUMNS))
-    return [_link(context, row) for row in rows]
+    return [link_of(context, row) for row in rows]
 
 
-def _link(context: Context, row: Row[Any]) -> InvitationLink:
-    values = {**row._mapping, "role_ids": tuple(row.role_ids), "facts": dict(row.facts), "uses": row.uses or 0}
+def link_of(context: Context, row: Row[Any]) -> InvitationLink:
+    """Return the link in a row that has its columns."""
+    named = {name: row._mapping[name] for name in InvitationLink.__dataclass_fields__}
+    values = {**named, "role_ids": tuple(row.role_ids), "facts": dict(row.facts), "uses": row.uses or 0}
     return InvitationLink(**{**values, "status": _status(context, row)})
 
 
@@ -163,7 +160,7 @@ def _status(context: Context, row: Row[Any]) -> str:
 
 def _one(context: Context, *where: ColumnElement[bool]) -> InvitationLink | None:
     row = context.work.one(select(*_COLUMNS).where(*_of(context, *where)))
-    return _link(context, row) if row is not None else None
+    return link_of(context, row) if row is not None else None
 
 
 def _open(context: Context) -> tuple[ColumnElement[bool], ...]:
