@@ -97,6 +97,8 @@ def _protected(app: WSGIApplication, settings: Settings) -> ForwardedHeaders:
         scheme="https" if settings.public_scheme == "https" else "http",
         domain=settings.hub_domain,
         trusted_proxies=settings.trusted_proxies,
+        certificate_header=settings.client_certificate_header,
+        check_header=settings.client_verification_header,
         is_served=lambda host: hostname_of(host) == api,
         plain_hosts={inside.hostname} if inside.scheme == "http" and inside.hostname else frozenset(),
     )

@@ -12,6 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from app.kit.cpu_quota import usable_cpus
 from app.kit.database_address import normalized
+from app.kit.setting_addresses import PORTS as _PORTS
+from app.kit.setting_addresses import Address as _Address
+from app.kit.setting_addresses import has_port as _has_port
 from app.kit.setting_values import SettingsError as SettingsError
 from app.kit.setting_values import captcha_urls as _captcha_urls
 from app.kit.setting_values import count as _count
@@ -19,6 +22,7 @@ from app.kit.setting_values import dns_servers as _dns_servers
 from app.kit.setting_values import file as _file
 from app.kit.setting_values import folder as _folder
 from app.kit.setting_values import networks as _networks
+from app.kit.setting_values import proxy_header as _proxy_header
 from app.kit.setting_values import seconds as _seconds
 from app.kit.setting_values import switch as _switch
 
@@ -26,7 +30,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?\Z")
-_PORTS = range(1, 65_536)
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,14 @@ class Settings:
     """IP addresses of the DNS servers that custom domains are verified at, each with `:port` or `[IPv6]:port`; empty: the machine's."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies whose X-Forwarded-* headers are trusted."""
+    client_certificate_header: str = ""
+    """Header in which trusted proxies send a client's TLS certificate: `Client-Cert` (RFC 9440), or another name for an escaped PEM
+    (nginx: `$ssl_client_escaped_cert`); empty: certificates authenticate no client and bind no token."""
+    client_verification_header: str = ""
+    """Header that is `SUCCESS` where the proxy verified the chain of that certificate (nginx: `$ssl_client_verify`); empty: no
+    client can use `tls_client_auth`."""
+    mtls_domain: str = ""
+    """Domain whose hosts ask for client certificates, one below it for each tenant; the metadata name it as `mtls_endpoint_aliases`."""
     provider_networks: tuple[str, ...] = ()
     """Private networks that tenants' identity providers (`connections`) may use, such as `10.20.0.0/16`; empty: none, except this
     machine if the hub domain is localhost. With HTTPS_PROXY set, the proxy must enforce this instead."""
@@ -171,6 +182,15 @@ class Settings:
         """Return the address of a tenant's host."""
         return f"{self.public_scheme}://{tenant}.{self.hub_domain}"
 
+    def mtls_url(self, tenant: str) -> str:
+        """Return the address of a tenant's host that asks for client certificates; empty without one."""
+        return f"{self.public_scheme}://{tenant}.{self.mtls_domain}" if self.mtls_domain else ""
+
+    def without_mtls(self, host: str) -> str:
+        """Return the tenant's own host for the one that asks for client certificates, and any other host unchanged."""
+        name, _, domain = host.lower().partition(".")
+        return f"{name}.{self.hub_domain}" if self.mtls_domain and domain == self.mtls_domain else host
+
     def custom_url(self, domain: str) -> str:
         """Return the address of a custom domain, which has the hub domain's port."""
         _, colon, port = self.hub_domain.partition(":")
@@ -220,6 +240,9 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         theme_files=_folder("GATEHOUSE_THEME_FILES", env.get("GATEHOUSE_THEME_FILES", "")),
         dns_servers=_dns_servers("GATEHOUSE_DNS_SERVERS", env.get("GATEHOUSE_DNS_SERVERS", "")),
         trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
+        client_certificate_header=_proxy_header(env, "GATEHOUSE_CLIENT_CERTIFICATE_HEADER"),
+        client_verification_header=_proxy_header(env, "GATEHOUSE_CLIENT_VERIFICATION_HEADER"),
+        mtls_domain=env.get("GATEHOUSE_MTLS_DOMAIN", "").lower(),
         provider_networks=_networks("GATEHOUSE_PROVIDER_NETWORKS", env.get("GATEHOUSE_PROVIDER_NETWORKS", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
         shows_cost=_switch("GATEHOUSE_COST", env.get("GATEHOUSE_COST", "")),
@@ -253,6 +276,7 @@ def _check(settings: Settings) -> None:
         raise SettingsError(f"GATEHOUSE_SCHEME must be http or https, not {settings.scheme!r}.")
     if not settings.is_local and settings.scheme == "http":
         raise SettingsError("GATEHOUSE_SCHEME=http only works on localhost. Use https.")
+    _check_certificates(settings)
     if settings.migrate_url and settings.is_sqlite:
         raise SettingsError(
             "GATEHOUSE_MIGRATE_URL is for PostgreSQL, but GATEHOUSE_DATABASE_URL is SQLite. Remove one of them."
@@ -271,6 +295,20 @@ def _check(settings: Settings) -> None:
     _check_inside(settings)
 
 
+def _check_certificates(settings: Settings) -> None:
+    """Refuse settings with which certificates would not be proven, or never arrive."""
+    if settings.client_certificate_header and not settings.trusted_proxies:
+        raise SettingsError(
+            "GATEHOUSE_CLIENT_CERTIFICATE_HEADER needs GATEHOUSE_TRUSTED_PROXIES: only they may send it."
+        )
+    if not settings.client_certificate_header and (settings.client_verification_header or settings.mtls_domain):
+        raise SettingsError(
+            "GATEHOUSE_CLIENT_VERIFICATION_HEADER and GATEHOUSE_MTLS_DOMAIN need GATEHOUSE_CLIENT_CERTIFICATE_HEADER."
+        )
+    if settings.mtls_domain and (not _HOST.match(settings.mtls_domain) or settings.mtls_domain == settings.hub_domain):
+        raise SettingsError("GATEHOUSE_MTLS_DOMAIN must be a domain of its own, such as mtls.id.example.com.")
+
+
 def _check_inside(settings: Settings) -> None:
     """Refuse to serve the hub's operations on a public host."""
     inside = urlsplit(settings.api_url.lower()).hostname or ""
@@ -279,27 +317,6 @@ def _check_inside(settings: Settings) -> None:
         raise SettingsError(
             "GATEHOUSE_API_URL names a public host. Set it to an internal address of the identity service, such as http://identity:8000."
         )
-
-
-@dataclass(frozen=True)
-class _Address:
-    """The address of another program: allowed schemes, and whether a host is required."""
-
-    name: str
-    url: str
-    schemes: tuple[str, ...]
-    like: str
-    hostless: tuple[str, ...] = ("inbox", "unix")
-
-    def check(self) -> None:
-        """Raise SettingsError if the address is malformed."""
-        scheme = self.url.partition(":")[0].lower()
-        if self.url and (
-            scheme not in self.schemes
-            or not _has_port(self.url)
-            or not (scheme in self.hostless or urlsplit(self.url).hostname)
-        ):
-            raise SettingsError(f"{self.name} must be {self.like}.")
 
 
 def _addresses(settings: Settings) -> tuple[_Address, ...]:
@@ -334,15 +351,6 @@ def _addresses(settings: Settings) -> tuple[_Address, ...]:
         _Address("GATEHOUSE_API_URL", settings.api_url, web, "a web address such as http://identity:8000"),
         _Address("GATEHOUSE_TELEMETRY_URL", settings.telemetry_url, web, "a web address such as http://collector:4318"),
     )
-
-
-def _has_port(url: str) -> bool:
-    """Return whether the port is absent or valid."""
-    try:
-        port = urlsplit(url).port
-    except ValueError:
-        return False
-    return port is None or port in _PORTS
 
 
 def _database(name: str, url: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.authorization_details import TypeName
 from app.contract.claims_mapping import Claims
-from app.contract.client_authentication import AssertionAlg, AuthMethod
+from app.contract.client_authentication import AssertionAlg, AuthMethod, CertificateName
 from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
 from app.contract.logout_settings import MAX_LOGOUT_ADDRESSES
@@ -120,6 +120,12 @@ class OAuthClient(Wire):
     front_channel_logout_session_required: Annotated[bool, StoredAs("frontchannel_logout_session_required")] = False
     token_endpoint_auth_method: AuthMethod = "client_secret_basic"
     token_endpoint_auth_signing_alg: AssertionAlg | None = None
+    tls_client_auth_subject_dn: CertificateName | None = None
+    tls_client_auth_san_dns: CertificateName | None = None
+    tls_client_auth_san_uri: CertificateName | None = None
+    tls_client_auth_san_ip: CertificateName | None = None
+    tls_client_auth_san_email: CertificateName | None = None
+    tls_client_certificate_bound_access_tokens: bool = False
     jwks: Jwks | None = None
     jwks_uri: ProviderAddress | None = None
     request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None

@@ -39,6 +39,7 @@ class SecurityProfileSettings(ConfigurationModel):
     allow_plain_pkce: bool = False
     dpop_bound_access_tokens: bool = False
     require_dpop_nonce: bool = False
+    tls_client_certificate_bound_access_tokens: bool = False
     refresh_token_rotation: bool | None = None  # absent: on, except for fapi2
 
     @model_validator(mode="after")

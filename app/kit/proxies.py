@@ -22,6 +22,10 @@ HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\.?|\[[0-9a-f:.]+\])(?::[
 HSTS_SECONDS = 365 * 24 * 3600
 PLAIN_REFUSAL = b"This address is served over HTTPS only. Nothing was done; what was sent travelled unprotected.\n"
 WRONG_HOST = b"No such host is served here.\n"
+CLIENT_CERTIFICATE = "gatehouse.client_certificate"
+"""The certificate that a client presented to a trusted proxy, as the proxy's header spells it."""
+CERTIFICATE_CHECK = "gatehouse.client_certificate_check"
+"""What the proxy says about its chain. No header field can have these keys: those begin with `HTTP_`."""
 logger = logging.getLogger("gatehouse.proxies")
 
 
@@ -104,13 +108,17 @@ def network_of(text: str) -> str:
 class ForwardedHeaders:
     """Applies the forwarded header fields of trusted proxies to the environment, and removes them in every case.
 
-    The application never sees `X-Forwarded-*` or `Forwarded`; REMOTE_ADDR is the client's address.
+    The application never sees `X-Forwarded-*` or `Forwarded`; REMOTE_ADDR is the client's address. It sees the headers of client
+    certificates under keys of their own, and only from trusted proxies.
     """
 
     app: WSGIApplication
     proxies: Proxies
+    certificate_headers: Mapping[str, str] = field(default_factory=dict)
+    """The key of the environment for each header, such as `HTTP_CLIENT_CERT`."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        self._apply_certificate(environ)
         forwarded = {key: environ.pop(key) for key in list(environ) if key.startswith(FORWARDED)}
         if forwarded:
             self._apply_trusted(environ, forwarded)
@@ -124,6 +132,14 @@ class ForwardedHeaders:
         seen = {key: value for key, value in environ.items() if key not in forwarded}
         self._apply_trusted(seen, forwarded)
         return seen
+
+    def _apply_certificate(self, environ: WSGIEnvironment) -> None:
+        """Move the headers of the certificate, before the peer's address gives way to the client's."""
+        is_trusted = bool(self.certificate_headers) and self.proxies.trusts(environ.get("REMOTE_ADDR", ""))
+        for header, key in self.certificate_headers.items():
+            value = environ.pop(header, None)
+            if value is not None and is_trusted:
+                environ[key] = value
 
     def _apply_trusted(self, environ: WSGIEnvironment, forwarded: dict[str, Any]) -> None:
         peer = environ.get("REMOTE_ADDR", "")
@@ -261,12 +277,20 @@ def protect(
     trusted_proxies: Iterable[str] = (),
     is_served: Callable[[str], bool] = no_other_host,
     plain_hosts: Collection[str] = (),
+    certificate_header: str = "",
+    check_header: str = "",
 ) -> ForwardedHeaders:
-    """Return `app` behind both, as the settings say. With `scheme` "http", plain HTTP is served everywhere.
+    """Return `app` behind both, as the settings say; with `scheme` "http", plain HTTP is served everywhere.
+
+    Args:
+        certificate_header: in which trusted proxies send client certificates.
+        check_header: in which they say that a certificate's chain is verified.
 
     Raises:
         ValueError: a trusted proxy is not an address.
     """
     if scheme == "https":
         app = HttpsOnly(app, domain, is_served, frozenset(map(hostname_of, plain_hosts)))
-    return ForwardedHeaders(app, Proxies.of(trusted_proxies))
+    keys = {certificate_header: CLIENT_CERTIFICATE, check_header: CERTIFICATE_CHECK}
+    headers = {f"HTTP_{name.upper().replace('-', '_')}": key for name, key in keys.items() if name}
+    return ForwardedHeaders(app, Proxies.of(trusted_proxies), headers)

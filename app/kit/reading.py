@@ -42,6 +42,8 @@ class RawRequest:
     request_id: str = ""  # in logs, audit rows and answers
     is_inside: bool = False  # a call within this process, not over the network
     shed: Shed | None = None  # the queue for hashing is full
+    client_certificate: str = ""  # that of the TLS connection, as a trusted proxy spells it
+    certificate_check: str = ""  # what the proxy says about its chain
     is_repeated: bool = False  # a retry after the store aborted the transaction
     response_headers: dict[str, str] = field(default_factory=dict)  # added to the response, a refusal included
 

@@ -22,6 +22,7 @@ from app.kit.admission import SHED, Shed
 from app.kit.errors import ApiError, OAuthError, declared_as
 from app.kit.instrumentation import REQUEST_ID, new_request_id
 from app.kit.operation import AnyOperation, Catalogue, Host
+from app.kit.proxies import CERTIFICATE_CHECK, CLIENT_CERTIFICATE
 from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, filter_address, read_body, read_request
 from app.kit.routing import Match, Router, choose
 from app.kit.throttled_log import ThrottledLog
@@ -270,6 +271,8 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
         is_inside=INSIDE in environ,
         request_id=environ.get(REQUEST_ID) or new_request_id(),
         shed=environ.get(SHED),
+        client_certificate=environ.get(CLIENT_CERTIFICATE, ""),
+        certificate_check=environ.get(CERTIFICATE_CHECK, ""),
     )
 
 

@@ -88,3 +88,17 @@ def networks(name: str, text: str, but_for: str = "") -> tuple[str, ...]:
         except ValueError:
             raise SettingsError(f"{name}: {part!r} isn't an IP address or network.") from None
     return listed
+
+
+_HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,99}")
+_TAKEN = ("x-forwarded-", "forwarded", "x-real-ip", "authorization", "cookie", "host")
+
+
+def proxy_header(env: Mapping[str, str], name: str) -> str:
+    """Return the name of a header that only trusted proxies may send."""
+    header = env.get(name, "").strip()
+    if header and (not _HEADER.fullmatch(header) or header.lower().startswith(_TAKEN)):
+        raise SettingsError(
+            f"{name} must be the name of a header of its own, such as X-SSL-Client-Cert, not {header!r}."
+        )
+    return header

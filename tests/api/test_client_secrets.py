@@ -139,6 +139,11 @@ def test_file_changes_how_an_application_authenticates(own_services: Services) -
         ("client_secret_jwt", ", token_endpoint_auth_signing_alg: RS256", "token_endpoint_auth_signing_alg"),
         ("client_secret_basic", ", token_endpoint_auth_signing_alg: HS256", "token_endpoint_auth_signing_alg"),
         ("client_secret_jwt", ", token_endpoint_auth_signing_alg: none", "token_endpoint_auth_signing_alg"),
+        ("self_signed_tls_client_auth", "", "jwks"),
+        ("tls_client_auth", "", "tls_client_auth_subject_dn"),
+        ("tls_client_auth", ", tls_client_auth_subject_dn: shop", "tls_client_auth_subject_dn"),
+        ("tls_client_auth", ", tls_client_auth_san_ip: shop", "tls_client_auth_san_ip"),
+        ("tls_client_auth", ", tls_client_auth_san_dns: a.example, tls_client_auth_san_uri: x", "tls_client_auth_subject_dn"),
     ],
 )  # fmt: skip
 def test_contradictory_file_is_refused(own_services: Services, method: str, more: str, problem: str) -> None:

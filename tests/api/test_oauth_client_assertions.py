@@ -151,6 +151,14 @@ def test_assertion_for_another_server_is_refused(keyed: RelyingParty, signer: Si
     assert outcome(ask(keyed, signer.assertion(aud=audience))) == (401, "invalid_client")
 
 
+def test_fapi_application_names_the_issuer_alone(world: World, signer: Signer, keyed: RelyingParty) -> None:
+    """FAPI 2.0 Security Profile section 5.3.2.1: the issuer, as one text."""
+    world.change(keyed, security_profile="fapi2")
+    for audience in audiences_of(keyed, "par"):
+        answer = keyed.back("introspect", {"token": "x", **signer.assertion(aud=audience)})
+        assert answer.status_code == (200 if audience == keyed.issuer else 401), audience
+
+
 def test_audience_beside_ours_is_refused(keyed: RelyingParty, signer: Signer, foreign_shop: RelyingParty) -> None:
     """An assertion that another server could present here, or we there, is for neither (RFC 7523 section 3)."""
     for other in ("https://another.example", foreign_shop.issuer):

@@ -42,7 +42,7 @@ class IdentityLifecycle:
             self._adopt_request_id(raw, visit.reference)
             tenant = callers.tenant_at(self.services, visit.host, cost)
         elif operation.host is Host.TENANT:
-            tenant = callers.tenant_at(self.services, raw.host, cost)
+            tenant = callers.tenant_at(self.services, self.services.settings.without_mtls(raw.host), cost)
             self._check_key(operation, raw, tenant.api_key)
         elif callers.is_machine(operation, raw) and (AuthScheme.API_KEY not in schemes or callers.api_key(raw) is None):
             tenant = machine_tokens.tenant_of(self.services, raw.header_token(), cost)

@@ -107,6 +107,12 @@ class Context:
         return self._address_of_request or self.own_addresses[0]
 
     @property
+    def called_at(self) -> str:
+        """The issuer's address, or that of the tenant's host that asks for client certificates, where the request came to that."""
+        mtls = self.services.settings.mtls_url(self.tenant.name)
+        return mtls if mtls and mtls.partition("://")[2] == self.raw.host.lower() else self.issuer
+
+    @property
     def pages_url(self) -> str:
         """The address for links in mails and for callbacks: that of the request, else the first custom domain, else the own host."""
         return self._address_of_request or self.own_addresses[:2][-1]

@@ -13,6 +13,7 @@ from app.identity.authentication.federation.providers.id_tokens import Keys
 from app.identity.platform.context import Context
 from app.identity.platform.openid_metadata import import_keys, with_id
 from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import client_certificates
 
 ALGORITHMS: Final = ("RS256", "PS256", "ES256", "EdDSA")
 """With which clients sign: never a shared secret, of which we store a digest alone, and never `none`."""
@@ -44,6 +45,25 @@ def of(context: Context, client: Application) -> Keys:
         return _strong(context.services.provider_metadata.keys(str(settings.jwks_uri), kid))
 
     return fetched
+
+
+def has_certificate(context: Context, client: Application, thumbprint: str) -> bool:
+    """Return whether a certificate is an `x5c` of the client (RFC 8705 section 2.2). Raises ProviderUnavailable.
+
+    One that is unknown reads the `jwks_uri` again, as an unknown `kid` does.
+    """
+    settings = client.settings
+    if settings.jwks is not None:
+        keys = settings.jwks.get("keys") or ()
+        return thumbprint in client_certificates.thumbprints(key.get("x5c") for key in keys)
+    if settings.jwks_uri is None:
+        return False
+    fetch = of(context, client)
+    for _ in range(2):
+        if thumbprint in client_certificates.thumbprints(key.get("x5c") for key in fetch(None)):
+            return True
+        fetch(f"x5t#S256 {thumbprint}")  # no key has this id
+    return False
 
 
 @lru_cache(maxsize=1024)

@@ -161,7 +161,7 @@ def _address(context: Context) -> str:
     """Return the address of the request by our own names: the Host header only chooses among them."""
     settings = context.services.settings
     is_api = context.raw.host.lower() == settings.api_hostname
-    return (settings.base_url if is_api else context.issuer) + context.raw.path
+    return (settings.base_url if is_api else context.called_at) + context.raw.path
 
 
 def _normalized(address: object) -> tuple[str, str, int | None, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -14,7 +14,14 @@ from app.contract.subject_types import SubjectType
 from app.contract.tenant_file import GrantType
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorization_details, client_keys, dpop, issuers, organization_claims
+from app.identity.protocols.oauth import (
+    authorization_details,
+    client_certificates,
+    client_keys,
+    dpop,
+    issuers,
+    organization_claims,
+)
 from app.identity.protocols.oauth.authorize import acr_values, prompt, response_mode
 from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES, names
 from app.identity.protocols.oauth.client_authentication import registry as client_authentication
@@ -43,13 +50,16 @@ def issuer_at(context: Context, app: str | None) -> Issuer:
 
 @dataclass(frozen=True)
 class Offer:
-    """What a tenant's settings add to the metadata."""
+    """What the settings of the tenant and of the installation add to the metadata."""
 
     has_open_registration: bool = False
     has_session_management: bool = False
     has_registration: bool = False
     takes_documents: bool = False
     authorization_details_types: tuple[str, ...] = ()
+    client_methods: tuple[str, ...] = ()
+    binds_certificates: bool = False
+    mtls_url: str = ""
 
 
 def document(context: Context, issuer: Issuer) -> Document:
@@ -61,6 +71,9 @@ def document(context: Context, issuer: Issuer) -> Document:
         has_registration=settings.client_registration.mode != "closed",
         takes_documents=settings.client_registration.client_id_documents,
         authorization_details_types=authorization_details.supported(context),
+        client_methods=client_authentication.served(context.services.settings),
+        binds_certificates=client_certificates.is_configured(context.services.settings),
+        mtls_url=context.services.settings.mtls_url(context.tenant.name),
     )
     return Document(_bytes(issuer, offer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
 
@@ -97,7 +110,8 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "authorization_signing_alg_values_supported": list(ALGORITHMS),
         "grant_types_supported": [*_GRANTS, *([types.IMPLICIT] if offer.has_open_registration else [])],
         "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *CLAIMS_OF_SCOPES],
-        **client_authentication.metadata(),
+        **client_authentication.metadata(offer.client_methods),
+        **_certificate_members(issuer, offer),
         "introspection_signing_alg_values_supported": list(ALGORITHMS),
         "code_challenge_methods_supported": ["S256"],
         "dpop_signing_alg_values_supported": list(dpop.ALGORITHMS),
@@ -109,6 +123,24 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "authorization_details_types_supported": list(offer.authorization_details_types),
         **({**_openid_members(issuer), **_logout_members(issuer, offer)} if is_openid else {}),
     }
+
+
+def _certificate_members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
+    """Return the members of RFC 8705 sections 3.3 and 5."""
+    if not offer.binds_certificates:
+        return {}
+    members: dict[str, Any] = {"tls_client_certificate_bound_access_tokens": True}
+    if offer.mtls_url:
+        at_mtls = replace(issuer, hub_url=offer.mtls_url)
+        members["mtls_endpoint_aliases"] = {
+            "token_endpoint": at_mtls.token_endpoint,
+            "revocation_endpoint": at_mtls.client_endpoint("revoke"),
+            "introspection_endpoint": at_mtls.client_endpoint("introspect"),
+            "pushed_authorization_request_endpoint": at_mtls.client_endpoint("par"),
+            "device_authorization_endpoint": at_mtls.client_endpoint("device"),
+            **({"userinfo_endpoint": at_mtls.browser_endpoint("userinfo")} if issuer.protocol == OIDC else {}),
+        }
+    return members
 
 
 def _response_types(issuer: Issuer, offer: Offer) -> list[str]:

@@ -1,4 +1,5 @@
-"""Tokens that are bound to what their sender holds (RFC 7800): the key of a DPoP proof (RFC 9449).
+"""Tokens that are bound to what their sender holds (RFC 7800): the key of a DPoP proof (RFC 9449), or of a TLS
+certificate (RFC 8705).
 
 `context.confirmation` is what the sender of a client's request proved; the tokens that it gets have it as the fact `cnf`, and a
 request with such a token must prove the same again.
@@ -9,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.contract.errors_oauth import InvalidDpopProof, InvalidGrant, UseDpopNonce
+from app.contract.errors_oauth import InvalidDpopProof, InvalidGrant, InvalidRequest, UseDpopNonce
 from app.identity.credentials.tokens.service import CNF
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import client_keys, dpop
+from app.identity.protocols.oauth import client_certificates, client_keys, dpop
 from app.identity.protocols.oauth.dpop import DpopProofRefused, Expected
 
 JKT: Final = "jkt"
 """The thumbprint of the key of DPoP proofs (RFC 9449 section 6.1)."""
+X5T: Final = "x5t#S256"
+"""The thumbprint of the certificate of TLS connections (RFC 8705 section 3.1)."""
 
 
 class SenderRefused(Exception):
@@ -30,12 +33,18 @@ class SenderRefused(Exception):
 
 
 def prove(context: Context, client: Application) -> None:
-    """Set what the sender of a token request proves (RFC 9449 section 5).
+    """Set what the sender of a token request proves (RFC 9449 section 5, RFC 8705 section 3).
 
     Raises:
+        InvalidRequest: there is no certificate to which the client's tokens must be bound.
         InvalidDpopProof: the proof is wrong, or is missing where the client's tokens must be bound.
         UseDpopNonce: the proof needs a new nonce.
     """
+    if client.settings.tls_client_certificate_bound_access_tokens:
+        certificate = client_certificates.of(context)
+        if certificate is None:
+            raise InvalidRequest("This client must present its certificate.")
+        context.confirmation[X5T] = certificate.thumbprint
     if dpop.is_sent(context.raw):
         context.confirmation[JKT] = _endpoint_key(context, client)
     elif client.settings.dpop_bound_access_tokens or (client.settings.needs_bound_tokens and not context.confirmation):
@@ -103,6 +112,7 @@ def check(context: Context, token: str, facts: Mapping[str, Any], client_id: str
 
     Raises SenderRefused.
     """
+    _check_certificate(context, confirmation(facts).get(X5T))
     bound, has_scheme = confirmation(facts).get(JKT), context.raw.auth_scheme == dpop.SCHEME
     if bound is None and not has_scheme:
         return
@@ -117,6 +127,15 @@ def check(context: Context, token: str, facts: Mapping[str, Any], client_id: str
         raise _refused(context, refusal.error, refusal.reason) from None
     if proved != bound:
         raise _refused(context, "invalid_token", "The access token is bound to another key.")
+
+
+def _check_certificate(context: Context, bound: str | None) -> None:
+    """Check that the connection has the certificate that the token is bound to (RFC 8705 section 3). Raises SenderRefused."""
+    certificate = client_certificates.of(context) if bound is not None else None
+    if bound is not None and (certificate is None or certificate.thumbprint != bound):
+        reason = "The access token is bound to another certificate."
+        context.raw.response_headers["WWW-Authenticate"] = f'Bearer error="invalid_token", error_description="{reason}"'
+        raise SenderRefused("invalid_token", reason)
 
 
 def _expected(client: Application | None, access_token: str | None = None) -> Expected:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
+from app.settings import Settings
 
 Verify = Callable[[Context, Application, ClientCredentials], None]
 
@@ -22,6 +23,7 @@ class Method:
         verify: raises the OAuth error of credentials that are wrong; called only for an active client that may use the method.
         is_secret_sent: the request contains the client's secret itself.
         algorithms: the signatures that it accepts, if it signs.
+        is_served: whether the installation can verify it; the metadata name no other.
     """
 
     name: str
@@ -29,3 +31,4 @@ class Method:
     verify: Verify
     is_secret_sent: bool = False
     algorithms: tuple[str, ...] = ()
+    is_served: Callable[[Settings], bool] = lambda _: True

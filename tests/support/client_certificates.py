@@ -1,0 +1,70 @@
+"""TLS certificates of clients, and the headers in which a proxy sends them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from joserfc.jwk import ECKey
+
+from app.kit.proxies import CERTIFICATE_CHECK, CLIENT_CERTIFICATE
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate that signs itself; who signed it is the proxy's concern."""
+
+    certificate: x509.Certificate
+
+    @property
+    def der(self) -> bytes:
+        return self.certificate.public_bytes(Encoding.DER)
+
+    @property
+    def escaped(self) -> str:
+        """As nginx sends it (`$ssl_client_escaped_cert`)."""
+        return quote(self.certificate.public_bytes(Encoding.PEM).decode(), safe="")
+
+    @property
+    def field(self) -> str:
+        """As RFC 9440 sends it."""
+        return f":{base64.b64encode(self.der).decode()}:"
+
+    @property
+    def jwk(self) -> dict[str, Any]:
+        """The key set's entry that registers it."""
+        pem = self.certificate.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        return {**ECKey.import_key(pem).as_dict(private=False), "x5c": [base64.b64encode(self.der).decode()]}
+
+    def environ(self, check: str = "SUCCESS", **more: Any) -> dict[str, Any]:
+        """Return the environment of a request over its connection, as the middleware leaves it."""
+        return {CLIENT_CERTIFICATE: self.escaped, CERTIFICATE_CHECK: check, "REMOTE_ADDR": "198.51.100.9", **more}
+
+
+def certificate(
+    subject: str = "CN=shop,O=Example", names: Sequence[x509.GeneralName] = (), *, begins: timedelta = -DAY, ends: timedelta = DAY
+) -> Certificate:  # fmt: skip
+    """Return a new certificate of this subject."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name.from_rfc4514_string(subject)
+    made = x509.CertificateBuilder(
+        issuer_name=name,
+        subject_name=name,
+        public_key=key.public_key(),
+        serial_number=x509.random_serial_number(),
+        not_valid_before=now + begins,
+        not_valid_after=now + ends,
+    )
+    if names:
+        made = made.add_extension(x509.SubjectAlternativeName(names), critical=False)
+    return Certificate(made.sign(key, hashes.SHA256()))
