@@ -3,8 +3,8 @@
 Usage: `python -m tools.specifications` writes the table, `python -m tools.specifications check` lists its holes instead.
 
 A file of `app/` checks a section if it cites it, as in `(RFC 6749 section 4.1.3)`; a test that cites a section shows it.
-specifications.toml lists the sections that bind an authorization server or OpenID provider, and names files and tests that do so
-without a citation.
+The files in `sections/` list the sections that bind an authorization server or OpenID provider, and name files and tests that do
+so without a citation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-SECTIONS = Path(__file__).with_name("specifications.toml")
+SECTIONS = Path(__file__).with_name("sections")
 TARGET = ROOT / "docs" / "specifications.md"
 _NUMBER = r"(?:[0-9]+|[A-Z](?![A-Za-z]))(?:\.[0-9]+)*"
 _NUMBERS = rf"{_NUMBER}(?:(?:,| and|, and) {_NUMBER}(?![\w-]))*"
@@ -62,14 +62,14 @@ def read() -> dict[str, list[Section]]:
     """Return the sections of each specification, by its name and title.
 
     Raises:
-        ValueError: specifications.toml lacks a section that is cited, or names a test that does not exist.
+        ValueError: the list lacks a section that is cited, or names a file or test that does not exist.
     """
     found = {}
-    for name, stated in tomllib.loads(SECTIONS.read_text())["specifications"].items():
+    for name, stated in _listed().items():
         cited = _citations(name, stated.get("short"))
         unknown = (cited.checks.keys() | cited.tests.keys()) - stated["sections"].keys()
         if unknown:
-            raise ValueError(f"{SECTIONS.name} has no section {', '.join(sorted(unknown))} of {name}.")
+            raise ValueError(f"The list has no section {', '.join(sorted(unknown))} of {name}.")
         sections = [_section(number, what, cited) for number, what in stated["sections"].items()]
         found[f"{name}: {stated['title']}"] = sections
     return found
@@ -95,6 +95,11 @@ def document() -> str:
     return "\n".join(lines)
 
 
+def _listed() -> dict[str, Any]:
+    files = [tomllib.loads(path.read_text())["specifications"] for path in sorted(SECTIONS.glob("*.toml"))]
+    return {name: stated for specifications in files for name, stated in specifications.items()}
+
+
 def _section(number: str, what: str | Mapping[str, Any], cited: Citations) -> Section:
     stated = {"title": what} if isinstance(what, str) else what
     checks = cited.checks[number] | {_file(name) for name in stated.get("checks", ())}
@@ -107,13 +112,13 @@ def _file(name: str) -> str:
     for folder in ("identity/protocols/oauth/", ""):
         if (ROOT / "app" / folder / name).exists():
             return folder + name
-    raise ValueError(f"{SECTIONS.name} names the file {name}, which does not exist.")
+    raise ValueError(f"The list names the file {name}, which does not exist.")
 
 
 def _tests_named(name: str) -> set[str]:
     found = {f"{path}::{name}" for path, _ in _sources("tests") if name in _functions(path)}
     if not found:
-        raise ValueError(f"{SECTIONS.name} names the test {name}, which does not exist.")
+        raise ValueError(f"The list names the test {name}, which does not exist.")
     return found
 
 

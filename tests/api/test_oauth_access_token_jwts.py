@@ -36,7 +36,7 @@ def test_token_has_every_required_claim(machine_readable: RelyingParty, browser:
     assert len({claims["jti"], again["jti"]}) == 2
 
 
-def test_token_tells_of_authentication_as_the_id_token_does(
+def test_token_has_the_authentication_claims_of_the_id_token(
     services: Services, machine_readable: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     """RFC 9068 section 2.2.1; a refreshed token tells of the same authentication."""
@@ -49,7 +49,7 @@ def test_token_tells_of_authentication_as_the_id_token_does(
         assert {name: claims_in(token)[name] for name in expected} == expected
 
 
-def test_token_of_a_machine_tells_of_no_user(world: World) -> None:
+def test_token_of_a_machine_has_no_claims_about_a_user(world: World) -> None:
     """RFC 9068 section 2.2: `sub` is the client's where there is no resource owner."""
     robot = world.application(
         "robot", grant_types=["client_credentials"], redirect_uris=[], access_token_format="jwt", resources=[ORDERS],

@@ -117,9 +117,7 @@ def test_second_use_of_code_revokes_front_channel_token(hybrid: RelyingParty, br
     assert hybrid.introspect(front["token"])["active"] is False
 
 
-def test_implicit_token_has_no_offline_access_and_ends_with_session(
-    hybrid: RelyingParty, browser: Browser, ada: Person
-) -> None:
+def test_implicit_token_ends_with_session(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
     held = fragment_of(ask(browser.signed_in(ada), hybrid, "token id_token", scope="openid email offline_access"))
     assert held["scope"] == "openid email"
     described = hybrid.introspect(held["token"])

@@ -51,7 +51,7 @@ def test_response_is_a_jwt_with_the_members_of_the_json(shop: RelyingParty, brow
     assert asked(shop, token).headers["Cache-Control"] == "no-store"
 
 
-def test_inactive_token_tells_nothing_else(world: World, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_inactive_token_has_no_other_member(world: World, shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """RFC 9701 section 5; another client's token is inactive too."""
     for token in ("nonsense", access_token(world.application("other"), browser, ada)):
         assert decoded(shop, asked(shop, token))["token_introspection"] == {"active": False}

@@ -181,7 +181,7 @@ def test_exchanged_token_names_actor_as_its_client_knows_it(world: World, browse
     assert client.introspect(token)["act"] == {"sub": own}
 
 
-def test_length_of_subject_tells_nothing_about_custom_uids(services: Services, world: World) -> None:
+def test_subject_has_one_length_for_every_uid(services: Services, world: World) -> None:
     client = pairwise(world, "app")
     with call_of(services, world.name) as call:
         application = call.application(client_id=client.client_id)

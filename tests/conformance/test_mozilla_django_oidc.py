@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Thread
 from types import ModuleType
 
@@ -45,6 +46,23 @@ def application(hub_url: str, ports: dict[str, int], tmp_path_factory: pytest.Te
     """Serve the Django application and return its address."""
     folder, addresses = tmp_path_factory.mktemp("django"), ModuleType("addresses")
     installed = ["django.contrib.sessions", "django.contrib.auth", "django.contrib.contenttypes", "mozilla_django_oidc"]
+    configure(hub_url, folder / "django.db", addresses, installed)
+    django.setup()
+    vars(addresses)["urlpatterns"] = [path("", home), path("oidc/", include("mozilla_django_oidc.urls"))]
+    server = make_server("127.0.0.1", ports["django"], get_wsgi_application(), threaded=True)
+
+    def serve() -> None:
+        call_command("migrate", verbosity=0)  # here, because Django refuses its database beside Playwright's event loop
+        server.serve_forever(poll_interval=0.02)
+
+    thread = Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+
+
+def configure(hub_url: str, database: Path, addresses: ModuleType, installed: list[str]) -> None:
     settings.configure(
         SECRET_KEY=secrets.token_hex(),
         ALLOWED_HOSTS=["127.0.0.1"],
@@ -57,7 +75,7 @@ def application(hub_url: str, ports: dict[str, int], tmp_path_factory: pytest.Te
             "mozilla_django_oidc.middleware.SessionRefresh",
         ],
         TEMPLATES=[{"BACKEND": "django.template.backends.django.DjangoTemplates"}],
-        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": folder / "django.db"}},
+        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": database}},
         DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
         AUTHENTICATION_BACKENDS=["mozilla_django_oidc.auth.OIDCAuthenticationBackend"],
         LOGIN_REDIRECT_URL="/",
@@ -76,19 +94,6 @@ def application(hub_url: str, ports: dict[str, int], tmp_path_factory: pytest.Te
         OIDC_OP_LOGOUT_URL_METHOD=f"{__name__}.end_session_address",
         OIDC_RENEW_ID_TOKEN_EXPIRY_SECONDS=1,
     )
-    django.setup()
-    vars(addresses)["urlpatterns"] = [path("", home), path("oidc/", include("mozilla_django_oidc.urls"))]
-    server = make_server("127.0.0.1", ports["django"], get_wsgi_application(), threaded=True)
-
-    def serve() -> None:
-        call_command("migrate", verbosity=0)  # here, because Django refuses its database beside Playwright's event loop
-        server.serve_forever(poll_interval=0.02)
-
-    thread = Thread(target=serve, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
 
 
 def test_django_signs_in_renews_silently_and_signs_out(application: str, opened: Opened) -> None:

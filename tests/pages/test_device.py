@@ -122,7 +122,7 @@ def test_qr_code_is_drawn_for_codes_alone(visitor: Visitor, typed: str) -> None:
     assert visitor.open(f"/device/qr?user_code={typed}").status == 404
 
 
-def test_qr_code_does_not_say_whether_a_code_exists(visitor: Visitor, held: dict[str, Any]) -> None:
+def test_qr_code_is_drawn_for_unknown_codes_too(visitor: Visitor, held: dict[str, Any]) -> None:
     known, unknown = (visitor.open(f"/device/qr?user_code={code}") for code in (held["user_code"], "BBBB-BBBB"))
     assert (known.status, unknown.status) == (200, 200)
     assert unknown.cost.get("sql", 0) == 0

@@ -42,9 +42,7 @@ def test_consent_names_the_host_that_gets_the_data(world: World, visitor: Visito
 
 
 @pytest.mark.parametrize("uri", ["com.example.editor:/cb", "http://127.0.0.1:7777/cb"])
-def test_consent_tells_that_an_app_is_on_this_device(
-    world: World, visitor: Visitor, registrar: Registrar, uri: str
-) -> None:
+def test_consent_names_an_app_on_this_device(world: World, visitor: Visitor, registrar: Registrar, uri: str) -> None:
     client = registrar.relying_party(registrar.registered(redirect_uris=[uri]))
     assert "just opened this app on this device" in consent_page(world, visitor, client).text
 

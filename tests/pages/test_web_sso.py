@@ -124,7 +124,7 @@ def test_page_of_our_own_gets_a_token(visitor: Visitor, ada: Person) -> None:
     assert cross.status_code == 403
 
 
-def test_nothing_is_shared_unless_the_tenant_says_so(tenant: World, visitor: Visitor, ada: Person) -> None:
+def test_nothing_is_shared_by_default(tenant: World, visitor: Visitor, ada: Person) -> None:
     sign_in(visitor, ada)
     tenant.change_settings(web_sso=False)
     assert asks(visitor, "login").status_code == 403

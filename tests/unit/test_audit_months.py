@@ -11,6 +11,7 @@ import pytest
 from app.identity.entry import audit_retention
 from app.identity.entry.cleaning import Cleaner
 from app.identity.platform.audit import AuditLog, of_account
+from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import SystemClock
@@ -37,6 +38,7 @@ from tests.support.servers import BACKUP, RUNTIME, Postgres, PostgresUrls
 def test_worker_creates_coming_months_and_drops_old_ones(
     partitioned: PostgresUrls, owner: Connected, runtime: Connected, audit_database: Database
 ) -> None:
+    migrate.upgrade(partitioned.migrate_url, runtime_role=RUNTIME)  # the cleaner reads tables of today
     state(owner, acme=30, globex=400)
     old(owner, audit_older=(600, 500.01), audit_old=(500, 450.01), audit_mid=(450, 380))
     kept = [add(runtime, "globex", moment(-390)), add(runtime, "globex", moment(0))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -140,54 +141,21 @@ class ConsentPage(Page):
         access = tuple(Scope(name) for name in INTERFACE_SCOPES)
         special = (*usual, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
         policy, terms = "https://shop.example.com/privacy", "https://shop.example.com/terms"
+        shop, ink = partial(cls, ConsentForm(), "Acme Shop", "ada@example.com"), "paperandink.example"
+        known = partial(shop, home="shop.example.com")
+        device = partial(cls, ConsentForm(), "Code Editor", "ada@example.com", destination="com.example.editor:")
+        calendar = partial(cls, ConsentForm(), "Calendar", "ada@example.com", destination="calendar.example")
+        optional = (Scope("openid"), *(Scope(name, is_optional=True) for name in ("profile", "email", "phone")))
         return {
-            "usual": cls(
-                ConsentForm(),
-                "Acme Shop",
-                "ada@example.com",
-                usual,
-                home="shop.example.com",
-                policy=policy,
-                terms=terms,
-            ),
-            "with a logo": cls(
-                ConsentForm(), "Paper & Ink", "ada@example.com", usual, logo=_LOGO, home="paperandink.example"
-            ),
-            "to know who it is": cls(
-                ConsentForm(), "Acme Shop", "ada@example.com", DEFAULT_SCOPES, home="shop.example.com"
-            ),
-            "with access to the account": cls(ConsentForm(), "Acme Shop", "ada@example.com", (*usual, *access)),
-            "with roles": cls(
-                ConsentForm(), "Acme Shop", "ada@example.com", (*usual, Scope("roles"), Scope("permissions"))
-            ),
-            "with optional scopes": cls(
-                ConsentForm(),
-                "Acme Shop",
-                "ada@example.com",
-                (Scope("openid"), *(Scope(name, is_optional=True) for name in ("profile", "email", "phone"))),
-                home="shop.example.com",
-            ),
-            "for more access": cls(
-                ConsentForm(),
-                "Acme Shop",
-                "ada@example.com",
-                (Scope("address"), Scope("phone")),
-                usual,
-                policy=policy,
-                terms=terms,
-            ),
-            "for a payment": cls(
-                ConsentForm(), "Acme Shop", "ada@example.com", (), usual, (Detail(_PAYMENT),), home="shop.example.com"
-            ),
-            "self-registered": cls(
-                ConsentForm(),
-                "Calendar",
-                "ada@example.com",
-                usual,
-                policy=policy,
-                terms=terms,
-                destination="calendar.example",
-            ),
+            "usual": known(usual, policy=policy, terms=terms),
+            "with a logo": cls(ConsentForm(), "Paper & Ink", "ada@example.com", usual, logo=_LOGO, home=ink),
+            "to know who it is": known(DEFAULT_SCOPES),
+            "with access to the account": shop((*usual, *access)),
+            "with roles": shop((*usual, Scope("roles"), Scope("permissions"))),
+            "with optional scopes": known(optional),
+            "for more access": shop((Scope("address"), Scope("phone")), usual, policy=policy, terms=terms),
+            "for a payment": known((), usual, (Detail(_PAYMENT),)),
+            "self-registered": calendar(usual, policy=policy, terms=terms),
             "described by a document": cls(
                 ConsentForm(),
                 "Code Editor",
@@ -196,10 +164,8 @@ class ConsentPage(Page):
                 home="editor.example",
                 destination="127.0.0.1:33418",
             ),
-            "self-registered on the device": cls(
-                ConsentForm(), "Code Editor", "ada@example.com", usual, destination="com.example.editor:"
-            ),
-            "with scopes of its own": cls(ConsentForm(), "Acme Shop", "ada@example.com", special),
+            "self-registered on the device": device(usual),
+            "with scopes of its own": shop(special),
         }
 
 

@@ -34,25 +34,25 @@ def parse(context: Context, client: Application, text: str) -> tuple[Detail, ...
     return tuple(details)
 
 
-def narrow(granted: Sequence[Detail], stated: StatedDetails | None) -> tuple[Detail, ...]:
+def narrow(granted: Sequence[Detail], narrower: StatedDetails | None) -> tuple[Detail, ...]:
     """Return what a token request selects of the granted details: each object equals a granted one (RFC 9396 section 6.1).
 
     Raises:
         InvalidAuthorizationDetails: malformed, or more than was granted.
     """
-    if stated is None:
+    if narrower is None:
         return tuple(granted)
-    chosen = _array(stated if isinstance(stated, str) else _as_text(stated))
+    chosen = _array(narrower if isinstance(narrower, str) else _as_text(narrower))
     if any(detail not in granted for detail in chosen):
         raise InvalidAuthorizationDetails("The authorization_details exceed what was granted.")
     return tuple(chosen)
 
 
-def facts(granted: Sequence[Detail], stated: StatedDetails | None) -> dict[str, Any]:
+def facts(granted: Sequence[Detail], narrower: StatedDetails | None) -> dict[str, Any]:
     """Return the facts of tokens for the granted details, as far as the token request selects them; none without any."""
-    if not granted and stated is None:
+    if not granted and narrower is None:
         return {}
-    return {FACT: list(narrow(granted, stated)), GRANTED: list(granted)}
+    return {FACT: list(narrow(granted, narrower)), GRANTED: list(granted)}
 
 
 def supported(context: Context, client: Application | None = None) -> tuple[str, ...]:
@@ -148,5 +148,5 @@ def _refuse_constant(text: str) -> None:
     raise ValueError(text)
 
 
-def _as_text(stated: list[Detail]) -> str:
-    return json.dumps(stated, ensure_ascii=False)
+def _as_text(narrower: list[Detail]) -> str:
+    return json.dumps(narrower, ensure_ascii=False)

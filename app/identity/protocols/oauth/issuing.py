@@ -103,30 +103,25 @@ def active_membership(context: Context, uid: str, facts: Mapping[str, Any]) -> M
 
 
 def token_response(
-    context: Context,
-    client: Application,
-    issuer: Issuer,
-    grant: Grant,
-    account: Account | None,
+    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None
 ) -> TokenResponse:
     """Issue the tokens of a grant. They end with their session, unless they outlive it."""
     scope, facts = _scope_and_facts(context, client, issuer, grant)
     granted = str(facts.get("granted") or "").split() or grant.scope
-    outlives = outlives_session(client, granted)
-    if outlives and grant.session_id is not None:
-        facts[tokens.SID] = grant.session_id
-    ends_at = None if outlives else grant.session_ends_at
+    session_id, ends_at = grant.session_id, grant.session_ends_at
+    if outlives_session(client, granted):
+        facts |= {tokens.SID: session_id} if session_id is not None else {}
+        session_id = ends_at = None
     lifetime, refresh_seconds = _lifetimes(context, client, account, facts, ends_at)
     roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, facts.get("id_token_claims") or ())
+    mapped = mapped_claims.of_token(account, client.settings.claims_mapping.access_token, claims.withheld(scope))
     narrowed = replace(grant, scope=scope, facts=facts)
-    mapping = client.settings.claims_mapping.access_token
-    mapped = mapped_claims.of_token(account, mapping, claims.withheld(scope))
     signed = _signed_access_token(context, client, narrowed, lifetime, {**mapped, **roles.access_token})
     issued = tokens.issue(
         context,
         uid=grant.uid,
         client_id=client.client_id,
-        session_id=None if outlives else grant.session_id,
+        session_id=session_id,
         session_ends_at=ends_at,
         scope=" ".join(scope),
         facts=facts,
@@ -138,10 +133,21 @@ def token_response(
         kept_refresh=grant.kept_refresh,
     )
     signed_id_token = None
-    if account is not None and not grant.is_access_only and OPENID in grant.scope and issuer.protocol == "oidc":
+    if account is not None and _has_id_token(issuer, grant):
         hashed = {"at_hash": issued.access_token}
         signed_id_token = id_token(context, client, issuer, grant, account, hashed, roles=roles.id_token)
     context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
+    return _response(context, issued, signed_id_token, lifetime, scope, facts)
+
+
+def _response(
+    context: Context,
+    issued: tokens.IssuedTokens,
+    signed_id_token: str | None,
+    lifetime: int,
+    scope: tuple[str, ...],
+    facts: Mapping[str, Any],
+) -> TokenResponse:
     return TokenResponse(
         access_token=issued.access_token,
         token_type=sender_constraints.token_type(context),
@@ -152,6 +158,10 @@ def token_response(
         scope=" ".join(scope) or None,
         authorization_details=facts.get(authorization_details.FACT),
     )
+
+
+def _has_id_token(issuer: Issuer, grant: Grant) -> bool:
+    return not grant.is_access_only and OPENID in grant.scope and issuer.protocol == "oidc"
 
 
 def _scope_and_facts(

@@ -5,6 +5,7 @@ Core sections 3.2.2.5 and 3.3.2.5). No refresh token is among them.
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 from app.contract import oauth_response_types as types
@@ -44,7 +45,38 @@ def parameters(
     if ends_at is None:
         raise RefusedByRedirect("login_required", "The session was ended.")
     issuer = issuers.named(context, client, request.issuer)
-    grant = Grant(
+    grant = _grant(request, session, ends_at, code, facts, membership)
+    sent: dict[str, str | None] = {}
+    access_token = None
+    if types.TOKEN in words:
+        response = issuing.token_response(context, client, issuer, grant, account)
+        access_token = response.access_token
+        details = response.authorization_details
+        sent = {
+            "access_token": access_token,
+            "token": access_token,  # the interface's older name for it (federation.md section 4)
+            "token_type": response.token_type,
+            "expires_in": str(response.expires_in),
+            "scope": response.scope,
+            "authorization_details": json.dumps(details) if details else None,
+        }
+    if types.ID_TOKEN in words:
+        hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}
+        # Without an access token there is no userinfo: the claims of the scopes are in the id_token (Core section 5.4).
+        more = claims.names(request.scope) if words == [types.ID_TOKEN] else ()
+        sent["id_token"] = issuing.id_token(context, client, issuer, grant, account, hashed, more)
+    return sent
+
+
+def _grant(
+    request: Authorization,
+    session: BrowserSession,
+    ends_at: datetime,
+    code: tuple[str, str] | None,
+    facts: dict[str, Any],
+    membership: Membership | None,
+) -> Grant:
+    return Grant(
         kind=types.IMPLICIT,
         scope=request.scope,
         uid=session.uid,
@@ -60,24 +92,3 @@ def parameters(
         membership=membership,
         is_access_only=True,
     )
-    sent: dict[str, str | None] = {}
-    access_token = None
-    if types.TOKEN in words:
-        response = issuing.token_response(context, client, issuer, grant, account)
-        access_token = response.access_token
-        sent = {
-            "access_token": access_token,
-            "token": access_token,  # the interface's older name for it (federation.md section 4)
-            "token_type": response.token_type,
-            "expires_in": str(response.expires_in),
-            "scope": response.scope,
-            "authorization_details": json.dumps(response.authorization_details)
-            if response.authorization_details
-            else None,
-        }
-    if types.ID_TOKEN in words:
-        hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}
-        # Without an access token there is no userinfo: the claims of the scopes are in the id_token (Core section 5.4).
-        more = claims.names(request.scope) if words == [types.ID_TOKEN] else ()
-        sent["id_token"] = issuing.id_token(context, client, issuer, grant, account, hashed, more)
-    return sent

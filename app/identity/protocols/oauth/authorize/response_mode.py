@@ -36,11 +36,11 @@ SUPPORTED = (*MODES, JWT)
 
 
 def check(request: UncheckedRequest) -> None:
-    response_type = _stated(request, "response_type") or ""
+    response_type = _value_of(request, "response_type") or ""
     is_front_channel = types.is_front_channel(response_type)
     default = FRAGMENT if is_front_channel else QUERY
     request.accepted["response_mode"] = default  # of a refusal below
-    mode = _stated(request, "response_mode") or default
+    mode = _value_of(request, "response_mode") or default
     if mode == JWT:
         mode = f"{default}.jwt"
     if mode not in MODES:
@@ -52,5 +52,5 @@ def check(request: UncheckedRequest) -> None:
     request.accepted["response_mode"] = mode
 
 
-def _stated(request: UncheckedRequest, name: str) -> str | None:
+def _value_of(request: UncheckedRequest, name: str) -> str | None:
     return request.values.get(name) or request_object.unverified(request, name)
