@@ -1,4 +1,4 @@
-"""JWT access tokens (RFC 9068), and that no token stands in for another kind (RFC 8725 section 3.11)."""
+"""JWT access tokens (RFC 9068 section 2.2) (RFC 9068 section 4), and that no token stands in for another kind (RFC 8725 section 3.11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The algorithms of an application's tokens, and the tenant's keys for them (RFC 7518 section 3.1, RFC 8037 section 3.1)."""
+"""The algorithms of an application's tokens, and the tenant's keys for them (RFC 7518 section 3.1) (RFC 8037 section 3.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims by the tenant's mapping (federation.md section 5): each application gets what the tenant maps for it, and no more."""
+"""Each application gets the claims that the tenant maps for it, and no more (federation.md section 5) (RFC 9068 section 2.2.2)."""
 
 from __future__ import annotations
 

@@ -78,9 +78,29 @@ tenants:
         post_logout_redirect_uris: ["http://127.0.0.1:{ports[page]}/"]
         cors_origins: ["http://127.0.0.1:{ports[page]}"]
         token_endpoint_auth_method: none
-    accounts:
+{signed}    accounts:
       - {{email: ada@example.com, password: {password}, email_verified: true, first_name: Ada, last_name: Lovelace}}
 """
+SIGNED = """\
+      - name: {name}
+        client_id: {name}
+        client_secret: "{secret}"
+        redirect_uris: ["{callback}"]
+        subject_type: pairwise
+        id_token_signed_response_alg: {algorithm}
+        userinfo_signed_response_alg: {algorithm}
+        introspection_signed_response_alg: {algorithm}
+        access_token_format: jwt
+        access_token_signing_alg: {algorithm}
+"""
+
+
+def signed_applications() -> str:
+    """Return an application for each algorithm beside RS256."""
+    return "".join(
+        SIGNED.format(name=algorithm.lower(), algorithm=algorithm, secret=SECRET, callback=CALLBACK)
+        for algorithm in ("PS256", "ES256", "EdDSA")
+    )
 
 
 @pytest.fixture(scope="session")
@@ -97,7 +117,15 @@ def hub_url(tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int]) -> 
     file = folder / "conformance.yaml"
     jwks = json.dumps(public_jwks(client_key("ES256", "bank")))
     file.write_text(
-        CONFIGURATION.format(secret=SECRET, callback=CALLBACK, bye=BYE, password=PASSWORD, ports=ports, jwks=jwks)
+        CONFIGURATION.format(
+            secret=SECRET,
+            callback=CALLBACK,
+            bye=BYE,
+            password=PASSWORD,
+            ports=ports,
+            jwks=jwks,
+            signed=signed_applications(),
+        )
     )
     for command in (["migrate"], ["apply", str(file)]):
         subprocess.run(gatehouse(*command), env=environment, check=True, capture_output=True)
