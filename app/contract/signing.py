@@ -1,4 +1,7 @@
-"""How the tokens of an application are signed, and what they say beside the standards' claims."""
+"""How the tokens of an application are signed, and what they say beside the standards' claims.
+
+(OpenID Connect Registration section 2) (RFC 9701 section 6)
+"""
 
 from typing import Literal
 

@@ -112,7 +112,8 @@ def test_tenant_without_other_algorithms_publishes_one_key(shop: RelyingParty, b
     assert [key["alg"] for key in published(shop)] == ["RS256"]
 
 
-def test_every_advertised_algorithm_can_be_registered(world: World, browser: Browser, ada: Person) -> None:
+def test_every_advertised_algorithm_can_be_registered(world: World) -> None:
+    """(RFC 9701 section 7) (OpenID Connect Discovery section 3)"""
     metadata = world.application("any").get("/.well-known/openid-configuration").json or {}
     for name in ("id_token", "userinfo", "introspection"):
         assert metadata[f"{name}_signing_alg_values_supported"] == list(ALL) == list(ALGORITHMS)

@@ -1,4 +1,7 @@
-"""Introspection responses as signed JWTs (RFC 9701 section 4) (RFC 9701 section 5) (RFC 9701 section 8.1)."""
+"""Introspection responses as signed JWTs.
+
+(RFC 9701 section 4) (RFC 9701 section 5) (RFC 9701 section 6) (RFC 9701 section 8.1)
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discovery documents (OpenID Connect Discovery section 3, RFC 8414 section 2): rendered once per issuer."""
+"""Discovery documents (OpenID Connect Discovery section 3, RFC 8414 section 2, RFC 9701 section 7): rendered once per issuer."""
 
 from __future__ import annotations
 
