@@ -15,6 +15,7 @@ from joserfc import jwt
 from joserfc.jwk import Key
 from sqlalchemy import delete, insert, select, update
 
+from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS, DEFAULT, new_rsa_key
 from app.identity.directory.tenants.tables import signing_keys
 from app.identity.platform.encryption import Encryption
@@ -53,7 +54,7 @@ class StoredSigningKeys:
         return self._refresh(work, cached, {DEFAULT, *algorithms})
 
     def publish(self, work: UnitOfWork, algorithms: Collection[str]) -> None:
-        """Create the missing keys of these algorithms, except RS256, in this unit of work, which raises the tenant's version.
+        """Create the missing keys of these algorithms, except RS256, in this unit of work; every process then rereads the keys.
 
         For the registration of an application, so that a key is published before it signs. Two concurrent calls may create two
         keys: both are published, and one signs.
@@ -63,6 +64,7 @@ class StoredSigningKeys:
         for algorithm in sorted(missing):
             self._add(work, algorithm, active_at=self._clock.now())
         if missing:
+            changes.change(work)
             self.drop(work.tenant_id)
 
     def can_sign(self, work: UnitOfWork, algorithm: str) -> bool:
@@ -105,9 +107,12 @@ class StoredSigningKeys:
         """
         created: dict[tuple[str, str], Key] = {}
         with nullcontext(work) if work.is_writing else work.separate_transaction() as transaction:
-            for algorithm in sorted(wanted - {row.algorithm for row in self._rows(transaction)}):
+            held = {row.algorithm for row in self._rows(transaction)}
+            for algorithm in sorted(wanted - held):
                 kid, key = self._add(transaction, algorithm, active_at=self._clock.now())
                 created[(work.tenant_id, kid)] = key
+            if held and created:  # other processes publish a key set without them
+                changes.change(transaction)
         self._loaded.update(created)
         return self._rows(work)
 
