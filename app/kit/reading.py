@@ -45,6 +45,7 @@ class RawRequest:
     client_certificate: str = ""  # that of the TLS connection, as a trusted proxy spells it
     certificate_check: str = ""  # what the proxy says about its chain
     is_repeated: bool = False  # a retry after the store aborted the transaction
+    claimed: set[str] = field(default_factory=set)  # single-use values that this request took, also before a retry
     response_headers: dict[str, str] = field(default_factory=dict)  # added to the response, a refusal included
 
     @cached_property

@@ -8,18 +8,23 @@ import secrets
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 from sqlalchemy import insert
+from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
+from app.identity import create_app, create_service, create_services
 from app.identity.directory.tenants.tables import custom_hosts
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import dpop
+from app.kit.reading import RawRequest
+from tests.support.callers import call_of
 from tests.support.dpop import Prover
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, moved
@@ -222,6 +227,32 @@ def test_dpop_proof_is_used_once_by_its_key(prover: Prover, browser: Browser, ad
     assert another.redeem(browser.code(prover.client, ada), dpop_proof).status_code == 200
 
 
+@pytest.mark.parametrize("with_nonce", [False, True])
+@pytest.mark.parametrize("seconds", [1, 30, 59])
+def test_dpop_proof_is_remembered_for_its_whole_life(
+    services: Services, prover: Prover, with_nonce: bool, seconds: int
+) -> None:
+    """(RFC 9449 section 11.1): the time of the second use does not matter."""
+    prover.nonce = prover.redeem("unknown").headers["DPoP-Nonce"] if with_nonce else None
+    proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token")
+    assert outcome(prover.redeem("unknown", proof)) == (400, "invalid_grant")
+    with moved(services, seconds=seconds):
+        assert outcome(prover.redeem("unknown", proof)) == (400, "invalid_dpop_proof")
+
+
+def test_retry_of_a_request_may_use_its_dpop_proof_again(services: Services, prover: Prover) -> None:
+    """(RFC 9449 section 11.1): the store aborted its transaction, so the service runs it again."""
+    address, expected = f"{prover.client.hub_url}/api/oidc/token", dpop.Expected()
+    headers = {"dpop": prover.dpop_proof("POST", address)}
+    with call_of(services, prover.client.tenant_name) as context:
+        host = context.raw.host
+        context.raw = RawRequest("POST", "/api/oidc/token", "", headers, b"", host=host)
+        assert [dpop.verify(context, expected) for _ in range(2)] == [prover.thumbprint] * 2
+        context.raw = RawRequest("POST", "/api/oidc/token", "", headers, b"", host=host, is_repeated=True)
+        with pytest.raises(dpop.DpopProofRefused):
+            dpop.verify(context, expected)
+
+
 def test_refused_request_uses_its_dpop_proof_up(prover: Prover) -> None:
     """(RFC 9449 section 11.1)"""
     dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token")
@@ -245,6 +276,18 @@ def test_one_of_many_token_requests_with_one_dpop_proof_wins(prover: Prover, bro
     with ThreadPoolExecutor(10) as pool:
         statuses = list(pool.map(lambda code: prover.redeem(code, dpop_proof).status_code, codes))
     assert (statuses.count(200), statuses.count(400)) == (1, 19)
+
+
+def test_dpop_proof_used_at_another_instance_is_refused(services: Services, prover: Prover, redis_url: str) -> None:
+    """(RFC 9449 section 11.1)"""
+    instances = [create_services(replace(services.settings, redis_url=redis_url), services.clock) for _ in range(2)]
+    proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token")
+    errors = []
+    for one in instances:
+        client = replace(prover.client, wsgi=WsgiClient(create_app(create_service(one))))
+        errors.append(outcome(Prover(client).redeem("unknown", proof))[1])
+        one.database.dispose()
+    assert errors == ["invalid_grant", "invalid_dpop_proof"]
 
 
 def test_used_dpop_proofs_are_forgotten_after_they_expired(services: Services, prover: Prover) -> None:

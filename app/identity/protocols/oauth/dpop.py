@@ -74,11 +74,11 @@ def verify(context: Context, expected: Expected) -> str:
     header, key = _read_header(context.raw.headers.get(HEADER, ""), expected.algorithms)
     claims = _signed_claims(context.raw.headers[HEADER], key, str(header["alg"]))
     _check_request(context, claims)
-    _check_time(context, claims, expected)
+    at = _check_time(context, claims, expected)
     if expected.access_token is not None and claims.get("ath") != randomness.digest(expected.access_token):
         raise DpopProofRefused("The ath of the DPoP proof is not that of the access token.")
     thumbprint = key.thumbprint()
-    _use_up(context, thumbprint, claims)
+    _use_up(context, thumbprint, claims, at)
     return thumbprint
 
 
@@ -176,37 +176,44 @@ def _normalized(address: object) -> tuple[str, str, int | None, str] | None:
     return parts.scheme, parts.hostname, port, unquote(parts.path) or "/"
 
 
-def _check_time(context: Context, claims: dict[str, Any], expected: Expected) -> None:
-    """Check that the proof is new: by its nonce, else by its `iat` (RFC 9449 sections 4.3, 8 and 11.1).
+def _check_time(context: Context, claims: dict[str, Any], expected: Expected) -> int:
+    """Check that the proof is new, and return its time: that of its nonce, else its `iat` (RFC 9449 sections 4.3, 8 and 11.1).
 
     A sender with a nonce of ours may have a wrong clock.
     """
     issued_at, given = claims.get("iat"), claims.get("nonce")
     if not isinstance(issued_at, int | float) or isinstance(issued_at, bool):
         raise DpopProofRefused("The DPoP proof has no iat.")
-    if given is None and expected.requires_nonce:
+    if given is not None:
+        return _time_of(context, given)
+    if expected.requires_nonce:
         raise DpopProofRefused("The DPoP proof needs the nonce of the header DPoP-Nonce.", "use_dpop_nonce")
-    if given is not None and not _is_our_nonce(context, given):
-        raise DpopProofRefused("The nonce of the DPoP proof has expired.", "use_dpop_nonce")
-    if given is None and not abs(issued_at - context.now.timestamp()) <= SKEW_SECONDS:
+    if not abs(issued_at - context.now.timestamp()) <= SKEW_SECONDS:
         raise DpopProofRefused("The iat of the DPoP proof is too far from now.")
+    return int(issued_at)
 
 
-def _is_our_nonce(context: Context, given: object) -> bool:
-    if not isinstance(given, str):
-        return False
-    text, secrets = given.encode("utf-8", "surrogatepass"), context.services.settings.secrets
-    known = (nonce(context, period=period, secret=secret) for secret in secrets for period in (0, -1, 1))
-    return any(hmac.compare_digest(text, one.encode()) for one in known)
+def _time_of(context: Context, given: object) -> int:
+    """Return when the period of a nonce of ours began."""
+    text = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else b""
+    for secret in context.services.settings.secrets:
+        for period in (0, -1, 1):
+            if hmac.compare_digest(text, nonce(context, period=period, secret=secret).encode()):
+                return (int(context.now.timestamp()) // NONCE_SECONDS + period) * NONCE_SECONDS
+    raise DpopProofRefused("The nonce of the DPoP proof has expired.", "use_dpop_nonce")
 
 
-def _use_up(context: Context, thumbprint: str, claims: dict[str, Any]) -> None:
-    """Let no other request of the tenant use this `jti` of the key (RFC 9449 section 11.1)."""
+def _use_up(context: Context, thumbprint: str, claims: dict[str, Any], at: int) -> None:
+    """Let no other request of the tenant use this `jti` of the key (RFC 9449 section 11.1).
+
+    `at` is the time of the proof, the same at each use. A retry of the request may use its own again.
+    """
     jti = claims.get("jti")
     if not isinstance(jti, str) or not jti:
         raise DpopProofRefused("The DPoP proof has no jti.")
     name = randomness.digest(json.dumps(["dpop", context.tenant.tenant_id, thumbprint, jti]))
-    now = int(context.now.timestamp())
-    is_first = context.services.used_proofs.take(name, now, now)
-    if not is_first and not context.raw.is_repeated:
+    if name in context.raw.claimed:
+        return
+    if not context.services.used_proofs.take(name, at, int(context.now.timestamp())):
         raise DpopProofRefused("The DPoP proof was used before.")
+    context.raw.claimed.add(name)
