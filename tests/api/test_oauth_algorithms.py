@@ -25,7 +25,7 @@ from app.identity.protocols.oauth import issued_jwts, machine_tokens
 from tests.support.callers import call_of
 from tests.support.identity_service import MovableClock
 from tests.support.machines import ask, machine
-from tests.support.oauth_world import World
+from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, parameters_of
 from tests.support.tenant_server import TenantServer, answered
 
@@ -271,3 +271,32 @@ def test_key_of_a_rolled_back_request_never_signs_again(
     kid = header_of(tokens_of(client, browser, ada)["id_token"])["kid"]
     assert kid != lost
     assert kid in {key["kid"] for key in published(client)}
+
+
+@pytest.mark.parametrize("is_registered", [True, False])
+def test_every_process_publishes_a_new_key_at_once(
+    services: Services, world: World, shop: RelyingParty, *, is_registered: bool
+) -> None:
+    """A relying party may fetch the key set from another process than the one that created the key."""
+    published(shop)
+    other = create_services(services.settings, services.clock)
+    with UnitOfWork(other.database, world.tenant_id).separate_transaction() as work:
+        if is_registered:
+            other.signing_keys.publish(work, ["ES256"])
+        else:
+            other.signing_keys.sign(work, {"sub": "ada"}, algorithm="ES256")
+    other.database.dispose()
+    services.directory.clear_cache()  # as its copy grows old within seconds
+    assert {key["alg"] for key in published(shop)} == {"RS256", "ES256"}
+
+
+def test_key_is_published_when_application_registers_itself(new_world: NewWorld) -> None:
+    """RFC 7591 section 3.2.1."""
+    world = new_world(client_registration={"mode": "open"})
+    client = world.application("any")
+    assert [key["alg"] for key in published(client)] == ["RS256"]
+    body = {"redirect_uris": ["https://rp.example/cb"], "id_token_signed_response_alg": "EdDSA"}
+    answer = world.wsgi.post("/api/oidc/register", json=body, base_url=client.hub_url)
+    assert answer.status_code == 201, answer.text
+    world.services.directory.clear_cache()
+    assert {key["alg"] for key in published(client)} == {"RS256", "EdDSA"}

@@ -112,4 +112,5 @@ def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo:
             marks = {"registered_by": DOCUMENT, "refreshed_at": context.now, "expires_at": context.now + _UNUSED}
             store.add(work, client_id, settings, context.now, **marks)
             context.audit.record("application.registered", client_id=client_id, by=DOCUMENT)
+        context.services.signing_keys.publish(work, settings.algorithms)
         store.set_logo(work, client_id, logo)

@@ -45,6 +45,7 @@ def register(context: Context, app: str | None, members: Mapping[str, Any]) -> N
     marks |= {"registered_under": under, "registration_token_hash": randomness.digest(token)}
     marks |= client_secrets.columns(context.services.encryption, context.tenant.tenant_id, client_id, settings, secret)
     store.add(context.work, client_id, settings, context.now, **marks)
+    context.services.signing_keys.publish(context.work, settings.algorithms)
     store.set_logo(context.work, client_id, logo)
     context.audit.record("application.registered", client_id=client_id, by=admitted.registered_by)
     return NewRegistrationResponse(
@@ -88,6 +89,7 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     new_secret, columns = _secret_of(context, held, settings)
     if not store.replace(context.work, held, settings, secret=columns, token_hash=randomness.digest(token)):
         raise InvalidToken
+    context.services.signing_keys.publish(context.work, settings.algorithms)
     store.set_logo(context.work, client_id, logo)
     context.audit.record("application.registration_changed", client_id=client_id)
     return RegistrationResponse(
