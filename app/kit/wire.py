@@ -120,6 +120,15 @@ class NoContent(Document):
 
 
 @dataclass(frozen=True)
+class Found(Document):
+    """A redirect of a browser to the `Location` in its headers (RFC 9110 section 15.4.3)."""
+
+    http_status: ClassVar[int] = 302
+    content: bytes = b""
+    media_type: str = ""
+
+
+@dataclass(frozen=True)
 class Shape:
     """The place of each field of a request: field name -> wire name, per place."""
 

@@ -272,7 +272,7 @@ def test_other_method_is_refused_with_the_allowed_ones(refused: Caller, operatio
 def test_responses_forbid_caching_and_sniffing(caller: Caller, operation: AnyOperation) -> None:
     for answer in (caller.ask(operation), caller.ask(operation, query={"apikey": "wrong"}, is_signed=False)):
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.headers["Content-Type"].startswith("application/")
+        assert answer.status_code == 302 or answer.headers["Content-Type"].startswith("application/")
         if answer.status_code != 200 or not operation.name.startswith("oauth_metadata."):  # key sets may be kept
             assert answer.headers["Cache-Control"] == "no-store"
 

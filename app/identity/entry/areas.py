@@ -103,6 +103,7 @@ import app.identity.programs.storefronts.handlers
 import app.identity.protocols.jwt_sign_on.handlers
 import app.identity.protocols.oauth.backchannel_logout
 import app.identity.protocols.oauth.handlers
+import app.identity.protocols.oauth.older_handlers
 import app.identity.protocols.oauth.registration.handlers
 from app.identity.administration.resources.handlers import implement_all
 

@@ -35,6 +35,9 @@ from app.settings import Settings
 
 REAUTHENTICATION_LIFETIME = timedelta(minutes=10)
 _VENDOR_HEADER = re.compile(r"x-\w+-(apikey|apisecret)\Z")
+SITE = "site"
+"""The part of a path that names the tenant."""
+_TENANT_NAME = re.compile(r"[a-z0-9-]{1,63}\Z")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\Z")
 
 
@@ -54,6 +57,14 @@ def tenant_at(services: Services, host: str, cost: Cost | None = None) -> Tenant
     if found is None:
         raise e.UnknownTenant
     return found
+
+
+def tenant_of_site(services: Services, raw: RawRequest, cost: Cost | None = None) -> Tenant:
+    """Return the tenant that the path names (interface federation.md section 9); raises UnknownTenant."""
+    name = raw.parameters[SITE].lower()
+    if not _TENANT_NAME.match(name):
+        raise e.UnknownTenant
+    return tenant_at(services, f"{name}.{services.settings.hub_domain}", cost)
 
 
 def visit_of(services: Services, raw: RawRequest) -> Visit:

@@ -44,6 +44,9 @@ class IdentityLifecycle:
         elif operation.host is Host.TENANT:
             tenant = callers.tenant_at(self.services, self.services.settings.without_mtls(raw.host), cost)
             self._check_key(operation, raw, tenant.api_key)
+        elif callers.SITE in raw.parameters:
+            tenant = callers.tenant_of_site(self.services, raw, cost)
+            self._check_key(operation, raw, tenant.api_key)
         elif callers.is_machine(operation, raw) and (AuthScheme.API_KEY not in schemes or callers.api_key(raw) is None):
             tenant = machine_tokens.tenant_of(self.services, raw.header_token(), cost)
         elif callers.is_query_client(operation, raw) and callers.api_key(raw) is None:

@@ -1,0 +1,94 @@
+"""The older addresses of OAuth and OpenID Connect on the API host (interface federation.md section 9).
+
+They are the endpoints of the tenant's host under other names; tokens have the tenant's issuer. The tenant is known by its API key, or by
+its name in the path (`site`).
+"""
+
+from typing import Annotated
+
+from app.contract import errors_oauth as oauth
+from app.contract.auth import STANDARD, C, K, U
+from app.contract.error_groups import OAUTH
+from app.contract.oauth_authorization import DeviceRequest, DeviceResponse
+from app.contract.oauth_metadata import IssuerRequest, UserinfoResponse
+from app.contract.oauth_tokens import GRANT_ERRORS, RevocationRequest, TokenRequest, TokenResponse
+from app.contract.operations import HASHES_SECRETS, operation
+from app.kit.wire import Document, From
+
+Site = Annotated[str | None, From.PATH]
+
+
+class OlderCodeRequest(TokenRequest):
+    """A code, unless `grant_type` says otherwise."""
+
+    grant_type: str = "authorization_code"
+
+
+class OlderRefreshRequest(TokenRequest):
+    """A refresh token, whatever `grant_type` says."""
+
+    grant_type: str = "refresh_token"
+
+
+class SiteTokenRequest(TokenRequest):
+    site: Site = None
+
+
+class SiteRevocationRequest(RevocationRequest):
+    site: Site = None
+
+
+class SiteRequest(IssuerRequest):
+    site: Site = None
+
+
+_V2 = "/sso/oidc/v2/{site}/{app}"
+
+oauth_redirect = operation(
+    "oauth_older.redirect", "GET /sso/oauth/redirect", IssuerRequest, Document, auth=K, error_profile=OAUTH, answers=(),
+    summary="Redirect the browser to the authorization endpoint of the tenant's host, with its query.",
+)  # fmt: skip
+access_token = operation(
+    "oauth_older.access_token", "POST /sso/oauth/access_token", OlderCodeRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
+    hashing=HASHES_SECRETS, errors=GRANT_ERRORS, summary="Exchange a code for tokens, at the older address.",
+)  # fmt: skip
+refresh = operation(
+    "oauth_older.refresh", "POST /sso/oauth/access_token/refresh", OlderRefreshRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
+    hashing=HASHES_SECRETS, errors=GRANT_ERRORS, summary="Exchange a refresh token for tokens, at the older address.",
+)  # fmt: skip
+revoke = operation(
+    "oauth_older.revoke", "POST /sso/oauth/refresh_token/revoke", RevocationRequest, Document, auth=C & K, error_profile=OAUTH,
+    answers=(), summary="Revoke a refresh token, at the older address; any token is answered 200.",
+)  # fmt: skip
+device = operation(
+    "oauth_older.device", "POST /sso/oauth/{app}/device", DeviceRequest, DeviceResponse, auth=C & K, error_profile=OAUTH,
+    errors=(oauth.UnauthorizedClient, oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported),
+    summary="Start the sign-in of a device without a browser, at the older address.",
+)  # fmt: skip
+
+oidc_authorize = operation(
+    "oauth_older.oidc_authorize", f"GET {_V2}/authorize", SiteRequest, Document, error_profile=OAUTH, answers=(),
+    errors=(oauth.UnknownApplication,),
+    summary="Redirect the browser to the authorization endpoint of an application at the tenant's host, with its query.",
+)  # fmt: skip
+oidc_token = operation(
+    "oauth_older.oidc_token", f"POST {_V2}/token", SiteTokenRequest, TokenResponse, auth=C, error_profile=OAUTH,
+    hashing=HASHES_SECRETS, errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OpenID client at the older address.",
+)  # fmt: skip
+oidc_revoke = operation(
+    "oauth_older.oidc_revoke", f"POST {_V2}/token/revoke", SiteRevocationRequest, Document, auth=C, error_profile=OAUTH, answers=(),
+    summary="Revoke a token, at the older address; any token is answered 200.",
+)  # fmt: skip
+oidc_userinfo = operation(
+    "oauth_older.userinfo", f"GET {_V2}/userinfo", SiteRequest, UserinfoResponse, auth=U, access=STANDARD, error_profile=OAUTH,
+    answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope, oauth.MalformedTokenRequest),
+    summary="Read the claims of the access token's account, at the older address.",
+)  # fmt: skip
+oidc_jwks = operation(
+    "oauth_older.jwks", f"GET {_V2}/jwks", SiteRequest, Document, error_profile=OAUTH, errors=(oauth.UnknownApplication,),
+    summary="Read the keys that sign this tenant's tokens, at the older address.",
+)  # fmt: skip
+oidc_discovery = operation(
+    "oauth_older.discovery", f"GET {_V2}/.well-known/openid-configuration", SiteRequest, Document, error_profile=OAUTH,
+    errors=(oauth.UnknownApplication,), summary="Read the OpenID provider's configuration, at the older address.",
+)  # fmt: skip
