@@ -17,6 +17,7 @@ from app.contract.credential_settings import Pins
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
 from app.contract.hub_models import (
+    AccountOption,
     BrandView,
     DetailView,
     InteractionDecision,
@@ -26,6 +27,8 @@ from app.contract.hub_models import (
     NoParameters,
     OrganizationLook,
     OrganizationOption,
+    OtherSessions,
+    Session,
 )
 from app.contract.operations import HASHES, hub_operation
 from app.contract.organizations_models import MethodLimit
@@ -52,6 +55,7 @@ class Step(StrEnum):
     INVITATION = "invitation"  # to an organization, which this account cannot join
     ELSEWHERE = "elsewhere"  # ask to approve the sign-in of a program on another device; `problem`: done, no
     SELECT_ORGANIZATION = "select_organization"  # choose one of `organizations`, or the personal account if `can_skip`
+    SELECT_ACCOUNT = "select_account"  # choose one of `accounts`, or another one
     CONSENT = "consent"
     DEVICE_CODE = "device_code"  # type the code that a device shows; `problem`: wrong
     DEVICE = "device"  # allow the device of `fields` (user_code, device, place); `scopes` as for CONSENT
@@ -111,13 +115,6 @@ class AccountView(Wire):
     must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
 
 
-class Session(Wire):
-    """A session for an opaque cookie."""
-
-    token: str
-    lifetime_seconds: int | None = None  # None: until the browser closes
-
-
 PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
 """Keys of `Next.ways` beside the passwordless methods; the last is followed by the name of a connection."""
 
@@ -157,6 +154,8 @@ class Next(Wire):
     resend_in_seconds: int = 0  # CHECK_MAIL: wait before the next resend
     can_change: bool = False  # CHECK_MAIL: this browser registered, and may change the address or number
     session: Session | None = None  # set the session cookie to it
+    accounts: list[AccountOption] = Field(default_factory=list)  # SELECT_ACCOUNT
+    other_sessions: OtherSessions | None = None  # set their cookie; None leaves it
     ends_session: bool = False  # delete the session cookie
     frames: list[str] = Field(default_factory=list)  # SIGNED_OUT, REDIRECT: addresses to load in frames first
     browser_state: str | None = None  # the session's state for the session iframe; set its cookie to it

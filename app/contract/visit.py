@@ -14,6 +14,7 @@ class Visit(BaseModel):
     host: str  # the tenant host, with port
     scheme: str = "http"
     session: str | None = None  # the browser session's cookie
+    others: tuple[str, ...] = ()  # the cookies of sessions of other accounts
     trusted: str | None = None  # the trusted-browser cookie
     binding: str | None = None  # the browser's secret of the interaction
     address: str = ""  # the client's address, after trusted proxies

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from flask import Response, has_request_context, request
 
+from app.contract.hub_models import OtherSessions
 from app.contract.hub_sign_out import CHECK_SESSION_PATH
 from app.hub.interaction import COOKIE_LIFETIME_SECONDS, Interaction
 from app.hub.services import services
@@ -14,6 +15,8 @@ from app.kit import randomness
 from app.kit.web_addresses import is_web_address
 
 _STATE_LIFETIME_SECONDS: Final = 365 * 86_400
+OTHERS_SEPARATOR: Final = "."
+"""Between the tokens of a cookie; they are URL-safe base64, which has none."""
 
 
 def set_cookie(response: Response, name: str, value: str, lifetime_seconds: int | None) -> None:
@@ -28,6 +31,15 @@ def delete_cookie(response: Response, name: str) -> None:
     """Delete a cookie of this host."""
     is_secure = services().settings.public_scheme == "https"
     response.delete_cookie(name, path="/", secure=is_secure, httponly=True, samesite="Lax")
+
+
+def set_other_sessions(response: Response, others: OtherSessions) -> None:
+    """Set the cookie with the sessions of the browser's other accounts; delete it where there are none."""
+    name = services().other_sessions_cookie
+    if others.tokens:
+        set_cookie(response, name, OTHERS_SEPARATOR.join(others.tokens), others.lifetime_seconds)
+    elif name in request.cookies:
+        delete_cookie(response, name)
 
 
 def set_state_cookie(response: Response, state: str | None) -> None:

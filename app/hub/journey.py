@@ -17,6 +17,7 @@ from app.hub.cookies import (
     remembered_relying_party,
     set_cookie,
     set_interaction_cookie,
+    set_other_sessions,
     set_state_cookie,
 )
 from app.hub.interaction import Interaction, interaction_from_step
@@ -35,6 +36,7 @@ PAGES: Final = {
     Step.PASSKEY_OFFER: "/passkeys/offer",
     Step.BACKUP_CODES: "/backup-codes",
     Step.ELSEWHERE: "/sign-in/elsewhere",
+    Step.SELECT_ACCOUNT: "/choose-account",
     Step.SELECT_ORGANIZATION: "/select-organization",
     Step.CONSENT: "/consent",
     Step.DEVICE_CODE: "/device",
@@ -123,6 +125,8 @@ def set_cookies(response: Response, step: Next) -> None:
         delete_cookie(response, shared.session_cookie)
     if visit.tenant.has_session_management and (step.browser_state or step.session or step.ends_session):
         set_state_cookie(response, step.browser_state)
+    if step.other_sessions is not None:
+        set_other_sessions(response, step.other_sessions)
     if step.trusted:
         set_cookie(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
     if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not visit.interaction:

@@ -10,7 +10,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
 from app.hub import locale
-from app.hub.cookies import set_cookie, set_interaction_cookie
+from app.hub.cookies import OTHERS_SEPARATOR, set_cookie, set_interaction_cookie
 from app.hub.locale import LANGUAGES
 from app.hub.page import LANGUAGE_PARAMETER
 from app.hub.pages import security_alert
@@ -21,6 +21,8 @@ from app.kit.admission import SHED, QueueSlot, Shed
 from app.kit.operation import Hashing
 
 _YEAR_SECONDS: Final = 365 * 24 * 3600
+_MOST_OTHERS, _LONGEST_OTHERS = 4, 400
+"""Sessions of other accounts in their cookie, and its characters."""
 _PATHS_WITHOUT_TENANT: Final = ("/static/", "/_gallery")
 _HASHING: Final = Hashing("sign-in", ("password", "pin", "answer"))
 """A form hashes if one of these is in its field names (decisions/0152) ..."""
@@ -69,6 +71,7 @@ def begin_request() -> None:
             scheme=request.scheme,
             address=request.remote_addr or "",
             session=cookies.get(shared.session_cookie, ""),
+            others=_others(cookies.get(shared.other_sessions_cookie, "")),
             trusted=cookies.get(shared.trusted_cookie, "")[:64],
             binding=cookies.get(shared.browser_cookie, "")[:64],
             device_passkey=cookies.get(shared.passkey_cookie, "")[:64],
@@ -84,6 +87,11 @@ def begin_request() -> None:
                 visit.interaction = shared.interactions.read(cookies, visit.tenant.name, interaction_id)
     finally:  # the error page needs a language too
         visit.choose_language()
+
+
+def _others(text: str) -> tuple[str, ...]:
+    """Return the tokens of the cookie with the sessions of other accounts."""
+    return tuple(one for one in text[:_LONGEST_OTHERS].split(OTHERS_SEPARATOR) if one)[:_MOST_OTHERS] if text else ()
 
 
 def finish_response(response: Response) -> Response:

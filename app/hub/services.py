@@ -39,6 +39,11 @@ class Services:
         return f"{self.cookie_prefix}gatehouse-session"
 
     @property
+    def other_sessions_cookie(self) -> str:
+        """Name of the cookie with the sessions of other accounts that this browser stays signed in to."""
+        return f"{self.cookie_prefix}gatehouse-accounts"
+
+    @property
     def trusted_cookie(self) -> str:
         """Name of the cookie with which a browser is not asked for a second factor."""
         return f"{self.cookie_prefix}gatehouse-trusted"

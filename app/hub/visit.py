@@ -34,6 +34,8 @@ class Visit:
     address: str = ""
     session: str = ""
     """The browser session's cookie; empty if there is none."""
+    others: tuple[str, ...] = ()
+    """The cookies of sessions of other accounts."""
     trusted: str = ""
     """The cookie with which a browser is not asked for a second factor."""
     renewed: Session | None = None
@@ -97,6 +99,7 @@ class Visit:
             host=self.host,
             scheme=self.scheme,
             session=self.session or None,
+            others=self.others,
             trusted=self.trusted or None,
             binding=self.interaction.binding if self.interaction else None,
             address=self.address,

@@ -124,8 +124,10 @@ def test_each_display_is_accepted(shop: RelyingParty, browser: Browser, display:
     assert browser.authorize(shop.authorization_parameters(display=display)).display == display
 
 
-def test_select_account_shows_the_sign_in_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    assert browser.signed_in(ada).authorize(shop.authorization_parameters(prompt="select_account")).step is Step.LOGIN
+def test_select_account_shows_the_accounts(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    asked = shop.authorization_parameters(prompt="select_account")
+    assert browser.authorize(asked).step is Step.LOGIN
+    assert browser.signed_in(ada).authorize(asked).step is Step.SELECT_ACCOUNT
 
 
 def test_login_hint_of_another_account_shows_sign_in(

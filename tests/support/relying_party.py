@@ -82,6 +82,7 @@ class Browser:
     tenant_name: str
     address: str = "192.0.2.7"
     session: str | None = None
+    others: tuple[str, ...] = ()
     bindings: dict[str, str] = field(default_factory=dict)
     cost: str = ""
 
@@ -108,6 +109,14 @@ class Browser:
 
     def consent(self, attempt: str, allow: bool, refused: Iterable[str] = ()) -> Next:
         return self._post("/hub/consent", {"Attempt": attempt, "Allow": allow, "Refused": list(refused)}, attempt)
+
+    def accounts(self, attempt: str) -> Next:
+        return self._send("GET", f"/hub/accounts/{quote(attempt)}", b"", attempt)
+
+    def choose_account(self, attempt: str, account: str = "", sign_out: str = "") -> Next:
+        """Choose an account of the browser, sign out of one, or go on to another one."""
+        members = {"Attempt": attempt, "Account": account, "SignOut": sign_out}
+        return self._post("/hub/accounts/choose", members, attempt)
 
     def type_code(self, user_code: str) -> Next:
         """Type the code that a device shows."""
@@ -159,6 +168,8 @@ class Browser:
             self.session = step.session.token
         if step.ends_session:
             self.session = None
+        if step.other_sessions is not None:
+            self.others = tuple(step.other_sessions.tokens)
         if step.binding is not None and step.attempt is not None:
             self.bindings[step.attempt] = step.binding
         return step
@@ -166,7 +177,12 @@ class Browser:
     def send(self, method: str, path: str, body: bytes, attempt: str | None = None) -> TestResponse:
         binding = self.bindings.get(attempt) if attempt else None
         visit = Visit(
-            host=self.host, session=self.session, binding=binding, address=self.address, agent="Test/1.0"
+            host=self.host,
+            session=self.session,
+            others=self.others,
+            binding=binding,
+            address=self.address,
+            agent="Test/1.0",
         ).to_header()
         headers = {VISIT_HEADER: visit, SIGNATURE_HEADER: self._sign(method, path, body, visit)}
         if body:

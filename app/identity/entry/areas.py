@@ -49,6 +49,7 @@ import app.identity.directory.organizations.handlers
 import app.identity.directory.organizations.member_handlers
 import app.identity.directory.organizations.role_handlers
 import app.identity.directory.roles.handlers
+import app.identity.hosted.account_choice
 import app.identity.hosted.account_data
 import app.identity.hosted.account_factors
 import app.identity.hosted.account_identifiers

@@ -8,6 +8,7 @@ from app.contract.organizations_models import MethodLimit
 from app.identity.authentication.recovery import sending
 from app.identity.authentication.sign_in import (
     allowed_methods,
+    browser_sessions,
     eligibility,
     interactions,
     risks,
@@ -23,6 +24,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import in_force
 from app.identity.hosted import identity_linking, next_step, passkey_offers, views
 from app.identity.platform.context import Context
+from app.identity.protocols.oauth.authorize import account_choice
 
 EXPIRED = "expired"
 """The reason of a token that replaces an expired password."""
@@ -132,8 +134,12 @@ def begin_session(
     )
     if renewed is not None:
         context.audit.record("step_up.passed", uid=account.uid, by="sign-in")
-    session, text = renewed or sessions.start(context, account.uid, authentication.methods, authentication.remember)
-    cookie = {"session": views.cookie(context, session, text)}
+    is_more = account_choice.wants_another(interaction) and renewed is None
+    others = browser_sessions.make_room(context, account.uid) if is_more else None
+    session, text = renewed or sessions.start(
+        context, account.uid, authentication.methods, authentication.remember, keeps_current=is_more
+    )
+    cookie = {"session": views.cookie(context, session, text), "other_sessions": others}
     is_new = current is None and interaction is not None and not interaction.is_done
     if step is None and is_new and passkey_offers.is_due(context, account, authentication):
         step = Step.PASSKEY_OFFER

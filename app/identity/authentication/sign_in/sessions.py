@@ -75,8 +75,11 @@ class BrowserSession:
 def current(context: Context) -> BrowserSession | None:
     """Return the session of this visit if it is live: neither idle too long nor past its absolute end."""
     cookie = context.visit.session if context.visit else None
-    if not cookie:
-        return None
+    return by_cookie(context, cookie) if cookie else None
+
+
+def by_cookie(context: Context, cookie: str) -> BrowserSession | None:
+    """Return the live session with this cookie."""
     parameters = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(cookie)}
     row = context.work.run(_BY_COOKIE, parameters).one_or_none()
     if row is None:
@@ -162,14 +165,16 @@ def start(
     *,
     authenticated_at: datetime | None = None,
     ends_at: datetime | None = None,
+    keeps_current: bool = False,
 ) -> tuple[BrowserSession, str]:
     """Begin a session and return it with its cookie; the session of the old cookie ends, against session fixation.
 
     Args:
+        keeps_current: the person asked in this browser to sign in to one more account.
         authenticated_at: when the user authenticated, if that was not within this request.
         ends_at: the session ends no later.
     """
-    if context.visit and context.visit.session:
+    if context.visit and context.visit.session and not keeps_current:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
         for ended in _end(context, where, "idp_logout"):
             tokens.revoke_with_session(context, ended.session_id)

@@ -9,14 +9,14 @@ from typing import Any
 
 from app.contract.hub import Next, Step
 from app.contract.hub_models import OrganizationLook
-from app.identity.authentication.sign_in import interactions, sessions
+from app.identity.authentication.sign_in import browser_sessions, interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.organizations import looks
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import consents, rate_limits, views
-from app.identity.protocols.oauth.authorize import device, redirect_uri, response
+from app.identity.protocols.oauth.authorize import account_choice, device, redirect_uri, response
 from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.request import (
@@ -30,6 +30,7 @@ KIND = "authorize"
 _PAGE_STEPS = (
     Step.LOGIN,
     Step.REGISTER,
+    Step.SELECT_ACCOUNT,
     Step.SELECT_ORGANIZATION,
     Step.CONSENT,
     Step.PRIVACY_POLICY,
@@ -60,7 +61,8 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
         context.audit.record("authorize.refused", client_id=unchecked.client.client_id, error=refusal.error)
         return response.error(context, unchecked.client, unchecked.issuer.url, unchecked.accepted, refusal)
     request = unchecked.to_authorization()
-    step = Decision(context, request, unchecked.client, sessions.current(context), None).next_step()
+    session, cookies = _session(context, unchecked.client, request)
+    step = Decision(context, request, unchecked.client, session, None).next_step().model_copy(update=cookies)
     if step.step not in _PAGE_STEPS:
         return step
     interaction, binding = interactions.begin(context, KIND, request.to_store())
@@ -68,6 +70,27 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     update = {"attempt": interaction.interaction_id, "binding": binding, "organization": look}
     update |= {"connection": request.connection} if step.step is Step.LOGIN else {}
     return step.model_copy(update=update)
+
+
+def _session(
+    context: Context, client: Application, request: Authorization
+) -> tuple[BrowserSession | None, dict[str, Any]]:
+    """Return the session that the request is for, and cookies where that is another one than the browser's current one."""
+    session, named = sessions.current(context), account_choice.hinted(context, client, request)
+    if named is None or (session is not None and named.session.session_id == session.session_id):
+        return session, {}
+    others = browser_sessions.others(context, named.session.uid)
+    return named.session, {"session": named.to_cookie(context), "other_sessions": others}
+
+
+def offer_accounts(context: Context, interaction: Interaction) -> Next:
+    """Return the page with the browser's accounts."""
+    if interaction.kind == device.KIND:
+        return device.advance(context, interaction, None)
+    request, client = _load(context, interaction)
+    if client is None:
+        return start_again(context, interaction)
+    return Decision(context, request, client, sessions.current(context), interaction).offer_accounts()
 
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:

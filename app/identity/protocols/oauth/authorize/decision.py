@@ -23,6 +23,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, codes, consents, session_state, subjects, views
 from app.identity.protocols.oauth.authorize import (
+    account_choice,
     acr_values,
     front_channel,
     login_hint,
@@ -134,7 +135,9 @@ class Decision:
         request = self.request
         if not _can_sign_in(self._account):
             return False
-        if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.SELECT, prompt.CREATE}:
+        if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.CREATE}:
+            return False
+        if prompt.SELECT in request.prompt and not account_choice.is_chosen(self.interaction, session):
             return False
         if request.max_age is not None:
             age = self.context.now - session.authenticated_at
@@ -252,7 +255,10 @@ class Decision:
     def _login(self) -> Next:
         if prompt.NONE in self.request.prompt:
             return self._refuse("login_required", "The user must sign in.")
-        is_same = _can_sign_in(self._account) and self._is_expected_account
+        if self._offers_accounts and (options := account_choice.options(self.context)):
+            return Next(step=Step.SELECT_ACCOUNT, accounts=options, **self._page)
+        is_another = account_choice.wants_another(self.interaction)
+        is_same = not is_another and _can_sign_in(self._account) and self._is_expected_account
         return Next(
             step=Step.REGISTER if prompt.CREATE in self.request.prompt else Step.LOGIN,
             person=self._person if is_same else None,
@@ -260,6 +266,21 @@ class Decision:
             login_hint=self.request.login_hint,
             **self._page,
         )
+
+    def offer_accounts(self) -> Next:
+        """Return the page with the browser's accounts."""
+        return Next(step=Step.SELECT_ACCOUNT, accounts=account_choice.options(self.context), **self._page)
+
+    @property
+    def _offers_accounts(self) -> bool:
+        """Whether the page with the browser's accounts comes before the sign-in page."""
+        request, visit = self.request, self.context.visit
+        if account_choice.wants_another(self.interaction) or request.prompt & {prompt.LOGIN, prompt.CREATE}:
+            return False
+        if self.session is not None:
+            return prompt.SELECT in request.prompt and not account_choice.is_chosen(self.interaction, self.session)
+        is_named = request.subject is not None or request.login_hint is not None
+        return bool(visit and visit.others) and (prompt.SELECT in request.prompt or not is_named)
 
     def _ask_consent(self) -> Next:
         if prompt.NONE in self.request.prompt:
@@ -355,4 +376,4 @@ class Decision:
 
 
 def _can_sign_in(account: Account | None) -> bool:
-    return account is not None and account.is_active and not account.is_deleted and not account.login_disabled
+    return account is not None and account_choice.may_sign_in(account)

@@ -14,6 +14,13 @@ def check(request: UncheckedRequest) -> None:
     request.accepted["login_hint"] = hint if hint and len(hint) <= _MAX_LENGTH else None
 
 
+def names(settings: TenantSettings, account: Account, subject: str, hint: str) -> bool:
+    """Return whether the hint is an identifier of the account, or its `sub` for the relying party."""
+    identifier = identifiers.guess(settings, hint)
+    is_identifier = normal_form(identifier.kind, identifier.value) is not None
+    return hint == subject or (is_identifier and not names_another(settings, account, subject, hint))
+
+
 def names_another(settings: TenantSettings, account: Account, subject: str, hint: str) -> bool:
     """Return whether the hint is an identifier with which people sign in to this tenant, but not one of the account.
 

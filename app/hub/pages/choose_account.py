@@ -1,0 +1,127 @@
+"""Choosing an account, where the browser is signed in to several or the application asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+
+from app.contract import hub_accounts as contract
+from app.contract.hub import InteractionRequest, Next, Step
+from app.contract.hub_models import AccountOption
+from app.hub import journey
+from app.hub.brand import initials
+from app.hub.forms.base import HubForm
+from app.hub.page import Notice, Page
+from app.hub.pages import pages
+from app.hub.services import api
+from app.hub.visit import current_visit
+
+ADDRESS: Final = "/choose-account"
+MOST: Final = 5
+"""Accounts of one browser."""
+
+
+class AccountForm(HubForm):
+    """One button per account, one to sign out of each, and one without a value for another account."""
+
+    def to_request(self) -> contract.ChooseAccountRequest:
+        return contract.ChooseAccountRequest(
+            attempt=current_visit().interaction_id or "",
+            account=request.form.get("account", "")[:64],
+            sign_out=request.form.get("sign_out", "")[:64],
+        )
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account in the list."""
+
+    id: str
+    label: str
+    name: str = ""
+
+    @property
+    def initials(self) -> str:
+        """The initials of a name, the last digits of a phone number."""
+        return self.label[-2:] if self.label.startswith("+") and not self.name else initials(self.name or self.label)
+
+
+@dataclass(frozen=True)
+class ChooseAccountPage(Page):
+    """Lists the accounts that the browser is signed in to."""
+
+    template = "pages/choose_account.html"
+
+    form: AccountForm
+    accounts: tuple[Account, ...]
+    relying_party: str = ""
+
+    @property
+    def can_add(self) -> bool:
+        return len(self.accounts) < MOST
+
+    @property
+    def notice(self) -> Notice | None:
+        if self.can_add or self.form.errors:
+            return super().notice
+        return Notice(
+            _l("You’re signed in to %(count)s accounts", count=MOST),
+            _l("Sign out of one to use another account."),
+            "info",
+        )
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ChooseAccountPage]:
+        ada = Account("s1", "ada@example.com", "Ada Lovelace")
+        work = Account("s2", "ada@work.example.com", "Ada Lovelace")
+        phone = Account("s3", "+49 30 123456")
+        long = Account(
+            "s4",
+            "head.of.regional.procurement@northern-association-of-landscape-architects.example.com",
+            "A. Long-Name",
+        )
+        return {
+            "one": cls(AccountForm(), (ada,), "Acme Shop"),
+            "several": cls(AccountForm(), (ada, work, phone), "Acme Shop"),
+            "the most": cls(
+                AccountForm(), (ada, work, phone, long, Account("s5", "grace", "Grace Hopper")), "Acme Shop"
+            ),
+            "no application": cls(AccountForm(), (ada, work)),
+            "token": cls(AccountForm().with_token_error(), (ada, work), "Acme Shop"),
+        }
+
+
+@pages.get(ADDRESS)
+def show_choose_account() -> Response:
+    return _render(AccountForm())
+
+
+@pages.post(ADDRESS)
+def submit_choose_account() -> Response:
+    form = AccountForm()
+    if not form.validate():
+        return _render(form, form.error_status)
+    journey.require_interaction()
+    return journey.follow(api()(contract.choose, form.to_request()))
+
+
+def _render(form: AccountForm, status: int = 200) -> Response:
+    interaction = journey.require_interaction()
+    step = api()(contract.accounts, InteractionRequest(attempt=interaction.id))
+    return _page(form, step).render(status) if step.step is Step.SELECT_ACCOUNT else journey.follow(step)
+
+
+def _page(form: AccountForm, step: Next) -> ChooseAccountPage:
+    return ChooseAccountPage(
+        form,
+        tuple(map(_account, step.accounts)),
+        relying_party=step.relying_party.name if step.relying_party else "",
+    )
+
+
+def _account(option: AccountOption) -> Account:
+    return Account(option.id, option.label, option.name or "")

@@ -1,0 +1,78 @@
+"""The page that chooses an account, of those that the browser is signed in to."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from app.contract import hub_accounts as contract
+from app.contract.hub import InteractionRequest, Next
+from app.identity.authentication.sign_in import browser_sessions, interactions, sessions
+from app.identity.authentication.sign_in.browser_sessions import HeldSession
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.credentials.tokens import service as tokens
+from app.identity.hosted import next_step
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import authorize
+from app.identity.protocols.oauth.authorize import account_choice
+
+
+@contract.accounts.implements
+def read_accounts(context: Context, req: InteractionRequest) -> Next:
+    """Return the page, also to a person who went back from the sign-in page of another account; else the current step."""
+    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    if interaction is None or interaction.is_done or interaction.kind not in (next_step.AUTHORIZE, next_step.DEVICE):
+        return next_step.START_AGAIN if interaction is None else next_step.after_end(session)
+    if account_choice.wants_another(interaction) and not _is_fresh(interaction, session):
+        return authorize.offer_accounts(context, interaction)
+    return next_step.advance(context, interaction, session)
+
+
+@contract.choose.implements
+def choose(context: Context, req: contract.ChooseAccountRequest) -> Next:
+    """Continue with a chosen account, sign out of one, or continue to the sign-in page for another one.
+
+    The id is only looked up among the sessions whose cookies came with this request.
+    """
+    interaction = interactions.find_open(context, req.attempt)
+    if interaction is None:
+        return next_step.after_end(sessions.current(context))
+    if interaction.kind not in (next_step.AUTHORIZE, next_step.DEVICE):
+        return next_step.START_AGAIN
+    found = browser_sessions.held(context)
+    if req.sign_out:
+        return _sign_out(
+            context, interaction, next((one for one in found if one.session.session_id == req.sign_out), None)
+        )
+    chosen = next((one for one in found if one.session.session_id == req.account), None)
+    if req.account and chosen is None:
+        return next_step.advance(context, interaction, sessions.current(context))
+    if chosen is None and len(found) >= browser_sessions.MOST:
+        return authorize.offer_accounts(context, interaction)
+    facts = {account_choice.CHOSEN: req.account or None, account_choice.ANOTHER: chosen is None}
+    interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **facts)
+    if chosen is None:
+        return next_step.advance(context, interaction, sessions.current(context))
+    step = next_step.advance(context, interaction, chosen.session)
+    cookies = {
+        "session": chosen.to_cookie(context),
+        "other_sessions": browser_sessions.others(context, chosen.session.uid),
+    }
+    context.audit.record("session.chosen", uid=chosen.session.uid, session=chosen.session.session_id)
+    return step.model_copy(update=cookies)
+
+
+def _sign_out(context: Context, interaction: Interaction, ended: HeldSession | None) -> Next:
+    current = sessions.current(context)
+    is_current = ended is not None and current is not None and ended.session.session_id == current.session_id
+    if ended is not None:
+        sessions.end(context, ended.session.uid, ended.session.session_id, "idp_logout")
+        tokens.revoke_with_session(context, ended.session.session_id)
+        context.audit.record("session.ended", uid=ended.session.uid, session=ended.session.session_id)
+    step = next_step.advance(context, interaction, None if is_current else current)
+    uid = current.uid if current is not None and not is_current else ""
+    update = {"ends_session": is_current, "other_sessions": browser_sessions.others(context, uid)}
+    return step.model_copy(update=update)
+
+
+def _is_fresh(interaction: Interaction, session: sessions.BrowserSession | None) -> bool:
+    return session is not None and session.authenticated_at >= interaction.created_at

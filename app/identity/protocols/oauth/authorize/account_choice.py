@@ -1,0 +1,70 @@
+"""Which of the accounts that this browser is signed in to a request is for (OpenID Connect Core section 3.1.2.1, `select_account`)."""
+
+from __future__ import annotations
+
+from app.contract.hub_models import AccountOption
+from app.identity.authentication.sign_in import browser_sessions
+from app.identity.authentication.sign_in.browser_sessions import HeldSession
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import subjects, views
+from app.identity.protocols.oauth.authorize import login_hint
+from app.identity.protocols.oauth.authorize.request import Authorization
+
+CHOSEN, ANOTHER = "account_chosen", "another_account"
+"""Members of an interaction's request: the id of the chosen session, and whether the person signs in to one more account."""
+
+
+def is_chosen(interaction: Interaction | None, session: BrowserSession) -> bool:
+    """Return whether the person chose this session in the interaction."""
+    return interaction is not None and interaction.request.get(CHOSEN) == session.session_id
+
+
+def wants_another(interaction: Interaction | None) -> bool:
+    """Return whether the person signs in to one more account, beside those of the browser."""
+    return interaction is not None and bool(interaction.request.get(ANOTHER))
+
+
+def options(context: Context) -> list[AccountOption]:
+    """Return the browser's accounts that may sign in, as the page shows them, the current one first."""
+    current = context.visit.session if context.visit else None
+    found = []
+    for one in browser_sessions.held(context):
+        account = accounts.by_uid(context, one.session.uid)
+        if account is not None and may_sign_in(account):
+            person = views.person(account)
+            found.append(
+                AccountOption(
+                    id=one.session.session_id, label=person.label, name=person.name, is_current=one.text == current
+                )
+            )
+    return found
+
+
+def hinted(context: Context, client: Application, request: Authorization) -> HeldSession | None:
+    """Return the browser's session whose account the request names by `id_token_hint` or `login_hint`."""
+    if not (context.visit and context.visit.others) or (request.subject is None and request.login_hint is None):
+        return None
+    for one in browser_sessions.held(context):
+        account = accounts.by_uid(context, one.session.uid)
+        if account is not None and may_sign_in(account) and _is_named(context, client, request, account):
+            return one
+    return None
+
+
+def _is_named(context: Context, client: Application, request: Authorization, account: Account) -> bool:
+    if request.subject is not None and request.subject != account.uid:
+        return False
+    settings, hint = context.tenant.settings, request.login_hint
+    subject = subjects.of(context, client, account.uid)
+    if request.subject is None:
+        return hint is not None and login_hint.names(settings, account, subject, hint)
+    return hint is None or not login_hint.names_another(settings, account, subject, hint)
+
+
+def may_sign_in(account: Account) -> bool:
+    return account.is_active and not account.is_deleted and not account.login_disabled

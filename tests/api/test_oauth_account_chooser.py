@@ -1,0 +1,200 @@
+"""Several signed-in accounts in one browser: chosen, added, named by a hint, signed out of, and never confused (decisions/0238)."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.contract.hub import Next, Step
+from tests.support.oauth_world import NewWorld, World
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, parameters_of
+
+
+@pytest.fixture
+def grace(world: World) -> Person:
+    return world.person("grace@example.test")
+
+
+def ask(browser: Browser, shop: RelyingParty, **changed: str | None) -> Next:
+    return browser.authorize(shop.authorization_parameters(**changed))
+
+
+def choosing(browser: Browser, shop: RelyingParty, **changed: str | None) -> Next:
+    step = ask(browser, shop, prompt="select_account", **changed)
+    assert step.step is Step.SELECT_ACCOUNT
+    return step
+
+
+def add(browser: Browser, shop: RelyingParty, person: Person) -> Next:
+    """Sign in to one more account through the page."""
+    step = choosing(browser, shop)
+    login = browser.choose_account(step.attempt or "")
+    assert (login.step, login.person, login.must_reauthenticate) == (Step.LOGIN, None, False)
+    return browser.sign_in(step.attempt, person.email, person.password)
+
+
+def subject(shop: RelyingParty, step: Next) -> str:
+    return str(claims_in((shop.redeem(code_of(step)).json or {})["id_token"])["sub"])
+
+
+def labels(step: Next) -> list[str]:
+    return [account.label for account in step.accounts]
+
+
+def id_of(step: Next, person: Person) -> str:
+    return next(account.id for account in step.accounts if account.label == person.email)
+
+
+def test_page_lists_one_account(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = choosing(browser.signed_in(ada), shop)
+    assert [(one.label, one.name, one.is_current) for one in step.accounts] == [(ada.email, "Ada Lovelace", True)]
+    assert subject(shop, browser.choose_account(step.attempt or "", step.accounts[0].id)) == ada.uid
+
+
+def test_second_account_is_added_beside_the_first(
+    shop: RelyingParty, browser: Browser, ada: Person, grace: Person
+) -> None:
+    browser.signed_in(ada)
+    assert subject(shop, add(browser, shop, grace)) == grace.uid
+    step = choosing(browser, shop)
+    assert labels(step) == [grace.email, ada.email]
+    assert subject(shop, browser.choose_account(step.attempt or "", id_of(step, ada))) == ada.uid
+    assert labels(choosing(browser, shop)) == [ada.email, grace.email]
+    assert subject(shop, ask(browser, shop)) == ada.uid  # the account chosen last is the current one
+
+
+def test_tokens_of_first_account_survive(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
+    first = shop.redeem(browser.code(shop, ada)).json or {}
+    add(browser, shop, grace)
+    assert shop.introspect(first["access_token"])["active"] is True
+    assert shop.refresh(first["refresh_token"]).status_code == 200
+
+
+def test_hints_pick_an_account_silently(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
+    id_token = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
+    add(browser, shop, grace)
+    assert subject(shop, ask(browser, shop, login_hint="ADA@example.test", prompt="none")) == ada.uid
+    assert subject(shop, ask(browser, shop, login_hint=grace.email)) == grace.uid
+    assert subject(shop, ask(browser, shop, id_token_hint=id_token, prompt="none")) == ada.uid
+    unknown = ask(browser, shop, login_hint="nobody@example.test")
+    assert (unknown.step, unknown.login_hint) == (Step.LOGIN, "nobody@example.test")
+    contrary = ask(browser, shop, id_token_hint=id_token, login_hint=grace.email, prompt="none")
+    assert parameters_of(contrary)["error"] == "login_required"
+
+
+def test_sign_out_of_one_leaves_the_other(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
+    first = shop.redeem(browser.code(shop, ada)).json or {}
+    second = shop.redeem(code_of(add(browser, shop, grace))).json or {}
+    step = choosing(browser, shop)
+    left = browser.choose_account(step.attempt or "", sign_out=id_of(step, ada))
+    assert (left.step, labels(left)) == (Step.SELECT_ACCOUNT, [grace.email])
+    assert shop.introspect(first["access_token"])["active"] is False
+    assert shop.introspect(second["access_token"])["active"] is True
+    assert browser.others == ()
+    last = browser.choose_account(step.attempt or "", sign_out=id_of(left, grace))
+    assert last.step is Step.LOGIN
+    assert browser.session is None
+
+
+def test_sign_out_of_current_offers_the_other(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
+    browser.signed_in(ada)
+    add(browser, shop, grace)
+    step = choosing(browser, shop)
+    left = browser.choose_account(step.attempt or "", sign_out=id_of(step, grace))
+    assert labels(left) == [ada.email]
+    assert browser.session is None
+    again = ask(browser, shop)
+    assert (again.step, labels(again)) == (Step.SELECT_ACCOUNT, [ada.email])
+    assert parameters_of(ask(browser, shop, prompt="none"))["error"] == "login_required"
+    assert subject(shop, browser.choose_account(again.attempt or "", id_of(again, ada))) == ada.uid
+
+
+def test_foreign_or_guessed_id_chooses_nothing(
+    world: World, shop: RelyingParty, browser: Browser, ada: Person, grace: Person
+) -> None:
+    browser.signed_in(ada)
+    other = world.browser().signed_in(grace)
+    foreign = choosing(other, shop).accounts[0].id
+    step = choosing(browser, shop)
+    for guess in (foreign, grace.uid, ada.uid, "x", "../"):
+        answer = browser.choose_account(step.attempt or "", guess)
+        assert (answer.step, labels(answer), answer.session) == (Step.SELECT_ACCOUNT, [ada.email], None)
+        answer = browser.choose_account(step.attempt or "", sign_out=guess)
+        assert labels(answer) == [ada.email]
+    assert ask(other, shop).step is Step.REDIRECT
+
+
+def test_cookie_of_another_tenant_names_no_account(
+    new_world: NewWorld, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    elsewhere = new_world()
+    guest = elsewhere.browser().signed_in(elsewhere.person("eve@example.test"))
+    browser.signed_in(ada)
+    browser.others = (guest.session or "", "forged", "x" * 300)
+    assert labels(choosing(browser, shop)) == [ada.email]
+
+
+def test_plain_sign_in_still_ends_the_former_session(
+    shop: RelyingParty, browser: Browser, ada: Person, grace: Person
+) -> None:
+    """Only a person who asks for one more account keeps the former one: a planted session must not stay."""
+    first = shop.redeem(browser.code(shop, ada)).json or {}
+    step = ask(browser, shop, prompt="login")
+    browser.sign_in(step.attempt, grace.email, grace.password)
+    assert shop.introspect(first["access_token"])["active"] is False
+    assert labels(choosing(browser, shop)) == [grace.email]
+
+
+def test_same_account_is_listed_once(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
+    browser.signed_in(ada)
+    add(browser, shop, grace)
+    assert subject(shop, add(browser, shop, ada)) == ada.uid
+    assert labels(choosing(browser, shop)) == [ada.email, grace.email]
+    assert subject(shop, add(browser, shop, ada)) == ada.uid
+    assert len(browser.others) == 1
+
+
+def test_at_most_five_accounts_are_signed_in(world: World, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.signed_in(ada)
+    for number in range(4):
+        add(browser, shop, world.person(f"p{number}@example.test"))
+    step = choosing(browser, shop)
+    assert len(step.accounts) == 5
+    assert browser.choose_account(step.attempt or "").step is Step.SELECT_ACCOUNT
+    browser.choose_account(step.attempt or "", sign_out=id_of(step, ada))
+    assert browser.choose_account(step.attempt or "").step is Step.LOGIN
+
+
+def test_closed_account_is_not_offered(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
+    browser.signed_in(ada)
+    add(browser, shop, grace)
+    ada.close()
+    assert labels(choosing(browser, shop)) == [grace.email]
+    assert ask(browser, shop, login_hint=ada.email).step is Step.LOGIN
+
+
+def test_chosen_account_still_meets_the_request(
+    shop: RelyingParty, browser: Browser, ada: Person, grace: Person
+) -> None:
+    """The choice names an account; max_age and prompt=login still want an authentication."""
+    browser.signed_in(ada)
+    add(browser, shop, grace)
+    step = choosing(browser, shop, max_age="0")
+    answer = browser.choose_account(step.attempt or "", id_of(step, ada))
+    assert (answer.step, answer.must_reauthenticate) == (Step.LOGIN, True)
+    assert answer.person is not None
+    assert answer.person.label == ada.email
+    assert ask(browser, shop, prompt="select_account login").step is Step.LOGIN
+
+
+def test_back_from_sign_in_page_shows_accounts_again(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = choosing(browser.signed_in(ada), shop)
+    assert browser.choose_account(step.attempt or "").step is Step.LOGIN
+    again = browser.accounts(step.attempt or "")
+    assert labels(again) == [ada.email]
+    assert subject(shop, browser.choose_account(step.attempt or "", again.accounts[0].id)) == ada.uid
+
+
+def test_choice_is_bound_to_its_browser(world: World, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    step = choosing(browser.signed_in(ada), shop)
+    thief = world.browser()
+    assert thief.choose_account(step.attempt or "", step.accounts[0].id).step is not Step.REDIRECT
