@@ -28,8 +28,8 @@ from app.contract.hub_models import (
     OrganizationLook,
     OrganizationOption,
     OtherSessions,
-    Session,
 )
+from app.contract.hub_models import Session as Session
 from app.contract.operations import HASHES, hub_operation
 from app.contract.organizations_models import MethodLimit
 from app.contract.registration_form import FormField
