@@ -273,6 +273,19 @@ class TestBoundTokens:
                 assert refused.status_code == 401 if not is_api else refused.status_code >= 400, path
                 assert 'error="invalid_token"' in refused.headers["WWW-Authenticate"]
 
+    def test_bound_token_comes_in_the_header(
+        self, bound: RelyingParty, browser: Browser, ada: Person, shop_certificate: Certificate
+    ) -> None:
+        """FAPI 2.0 Security Profile section 5.3.4"""
+        token = self.tokens(bound, browser, ada, shop_certificate)["access_token"]
+        form, environ = {"access_token": token}, shop_certificate.environ()
+        in_body = bound.post("/service/oidc/userinfo", form, environ_overrides=environ)
+        assert outcome(in_body) == (401, "invalid_token")
+        query, base = {"apikey": bound.api_key, **form}, bound.services.settings.base_url
+        path = "/identity/v2/auth/account"
+        in_query = bound.wsgi.get(path, base_url=base, query_string=query, environ_overrides=environ)
+        assert (in_query.status_code, (in_query.json or {})["errorCode"]) == (401, 1409)
+
     def test_client_without_certificate_gets_no_bound_token(self, world: World) -> None:
         client = world.application("post", grant_types=GRANTS, tls_client_certificate_bound_access_tokens=True)
         form = {"client_secret": client.secret or ""}

@@ -112,7 +112,8 @@ def check(context: Context, token: str, facts: Mapping[str, Any], client_id: str
 
     Raises SenderRefused.
     """
-    _check_certificate(context, confirmation(facts).get(X5T))
+    if (certificate := confirmation(facts).get(X5T)) is not None:
+        _check_certificate(context, token, certificate)
     bound, has_scheme = confirmation(facts).get(JKT), context.raw.auth_scheme == dpop.SCHEME
     if bound is None and not has_scheme:
         return
@@ -129,13 +130,20 @@ def check(context: Context, token: str, facts: Mapping[str, Any], client_id: str
         raise _refused(context, "invalid_token", "The access token is bound to another key.")
 
 
-def _check_certificate(context: Context, bound: str | None) -> None:
-    """Check that the connection has the certificate that the token is bound to (RFC 8705 section 3). Raises SenderRefused."""
-    certificate = client_certificates.of(context) if bound is not None else None
-    if bound is not None and (certificate is None or certificate.thumbprint != bound):
+def _check_certificate(context: Context, token: str, bound: str) -> None:
+    """Check that the connection has the certificate that the token is bound to (RFC 8705 section 3). Raises SenderRefused.
+
+    Addresses and bodies end up in logs, so it comes in the header (FAPI 2.0 Security Profile section 5.3.4).
+    """
+    certificate = client_certificates.of(context)
+    if context.raw.header_token() != token:
+        reason = "This access token belongs in the Authorization header."
+    elif certificate is None or certificate.thumbprint != bound:
         reason = "The access token is bound to another certificate."
-        context.raw.response_headers["WWW-Authenticate"] = f'Bearer error="invalid_token", error_description="{reason}"'
-        raise SenderRefused("invalid_token", reason)
+    else:
+        return
+    context.raw.response_headers["WWW-Authenticate"] = f'Bearer error="invalid_token", error_description="{reason}"'
+    raise SenderRefused("invalid_token", reason)
 
 
 def _expected(client: Application | None, access_token: str | None = None) -> Expected:
