@@ -9,6 +9,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.authorization_details import TypeName
 from app.contract.claims_mapping import Claims
+from app.contract.client_addresses import AuthenticationClass, RequestUri, SecureAddress
 from app.contract.client_authentication import AssertionAlg, AuthMethod, CertificateName
 from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
@@ -18,12 +19,10 @@ from app.contract.resources import collection
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
 from app.contract.subject_types import SubjectType
 from app.contract.tenant_file import (
-    AuthenticationClass,
     GrantType,
     Jwks,
     Origin,
     RedirectUri,
-    SecureAddress,
 )
 from app.kit.resource import (
     COMPUTED,
@@ -130,9 +129,7 @@ class OAuthClient(Wire):
     jwks_uri: ProviderAddress | None = None
     request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
     require_signed_request_object: bool = False
-    request_uris: Annotated[list[ProviderAddress], Field(max_length=20, alias="RequestURIs")] = Field(
-        default_factory=list
-    )
+    request_uris: Annotated[list[RequestUri], Field(max_length=20, alias="RequestURIs")] = Field(default_factory=list)
     require_pushed_authorization_requests: bool = False
     access_token_ttl: Annotated[
         int | None, Field(ge=30, le=7_776_000, alias="AccessTokenTTL"), StoredAs("access_token_seconds")

@@ -14,12 +14,19 @@ from pydantic import AfterValidator, Field, create_model, model_validator
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.authorization_details import TypeName
 from app.contract.branding import Brand
+from app.contract.client_addresses import AuthenticationClass, RequestUri, SecureAddress
 from app.contract.client_authentication import problem_of
 from app.contract.client_keys import public_keys
 from app.contract.configuration import ApplicationSettings, AssertionIssuer, TenantSettings
 from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress, plain, web_origin
 from app.contract.configuration_texts import describe
-from app.contract.connections import PRESETS, ConnectionFile, ConnectionName, ProviderAddress, complete
+from app.contract.connections import (
+    PRESETS,
+    ConnectionFile,
+    ConnectionName,
+    ProviderAddress,
+    complete,
+)
 from app.contract.logout_settings import LogoutFile, is_at_home
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.contract.oauth_response_types import ID_TOKEN, IMPLICIT, ResponseType
@@ -33,7 +40,6 @@ from app.contract.services_settings import DuoFile, PushFile
 from app.contract.subject_types import sector_of
 from app.kit.resource import Resource
 from app.kit.resource_models import file_model
-from app.kit.web_addresses import is_web_address
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 RESERVED_APPLICATIONS = frozenset(
@@ -109,14 +115,6 @@ def _free_tenant(name: str) -> str:
 Jwks = Annotated[dict[str, Any], AfterValidator(public_keys)]
 
 
-def _secure_address(address: str) -> str:
-    if not is_web_address(address) or urlsplit(address).scheme != "https" or "#" in address:
-        raise ValueError("an https address without a fragment")
-    return address
-
-
-SecureAddress = Annotated[str, AfterValidator(_secure_address), Field(max_length=2_000)]
-AuthenticationClass = Annotated[str, Field(pattern=r"^[!-~]{1,100}$")]
 RedirectUri = Annotated[str, AfterValidator(redirect_uri), Field(max_length=2_000)]
 Origin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
 AllowedAddress = Annotated[str, AfterValidator(allowed_address), Field(max_length=2_000)]
@@ -175,7 +173,7 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
     jwks: Jwks | None = None
     jwks_uri: ProviderAddress | None = None
     sector_identifier_uri: ProviderAddress | None = None
-    request_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=20)
+    request_uris: tuple[RequestUri, ...] = Field(default=(), max_length=20)
     authorization_details_types: tuple[TypeName, ...] = Field(default=(), max_length=50)
     cors_origins: tuple[Origin, ...] = ()
     assertion_issuers: tuple[AssertionIssuerFile, ...] = Field(default=(), max_length=10)

@@ -1,5 +1,7 @@
 """Request objects: the parameters of an authorization request as a signed JWT (RFC 9101)."""
 
+import base64
+import hashlib
 import json
 from datetime import timedelta
 from typing import Any
@@ -208,6 +210,20 @@ class TestByReference:
         step = browser.signed_in(ada).authorize({"client_id": client.client_id, "request_uri": address})
         assert parameters_of(step)["state"] == "a state"
         assert client.redeem(code_of(step)).status_code == 200
+
+    def test_hash_in_the_fragment_is_verified(
+        self, world: World, client: RelyingParty, fake_provider: FakeProvider, address: str, browser: Browser
+    ) -> None:
+        """OpenID Connect Core section 6.2."""
+        text = Signer(client).request_object()
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+        named = f"{address}#{digest}"
+        world.change(client, request_uris=[named])
+        for content, is_good in ((text, True), (Signer(client).request_object(state="other"), False)):
+            fake_provider.answers["/request.jwt"] = (200, {}, content.encode())
+            step = browser.authorize(client.authorization_parameters(request_uri=named))
+            assert (step.step is Step.LOGIN) is is_good
+            assert is_good or refused(step)[0] == "invalid_request_uri"
 
     @pytest.mark.parametrize(
         ("changed", "error"),

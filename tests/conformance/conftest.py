@@ -80,6 +80,10 @@ tenants:
         token_endpoint_auth_method: none
 {signed}    accounts:
       - {{email: ada@example.com, password: {password}, email_verified: true, first_name: Ada, last_name: Lovelace}}
+  - name: registering
+    settings: {{email_verification: optional, client_registration: {{mode: open}}}}
+    accounts:
+      - {{email: ada@example.com, password: {password}, email_verified: true}}
 """
 SIGNED = """\
       - name: {name}

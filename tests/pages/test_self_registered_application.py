@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+from urllib.parse import quote
 
 import pytest
 
@@ -65,6 +67,16 @@ def test_logo_is_a_copy_on_the_tenants_host(
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     asked = fake_provider.asked_for("/logo")
     assert asked == 1, "at the registration alone"
+
+
+def test_link_back_starts_a_sign_in_at_the_application(world: World, visitor: Visitor, registrar: Registrar) -> None:
+    """OpenID Connect Core section 4: the application learns from which issuer the sign-in is to come."""
+    world.application("Shop", client_id="shop")
+    for path, issuer in (("/api/oidc/register", ""), ("/api/oidc/shop/register", "/service/oidc/Shop")):
+        made = registrar.registered(path=path, initiate_login_uri="https://calendar.example/start?x=1")
+        client = registrar.relying_party(made, redirect_uri="https://other.example/")
+        iss = quote(client.hub_url + issuer, safe="")
+        assert f"https://calendar.example/start?x=1&iss={iss}" in unescape(visitor.authorize(client).html)
 
 
 @pytest.mark.parametrize("digest", ["x", "0" * 64, "..%2f..", "x" * 500])

@@ -1,0 +1,32 @@
+"""Addresses and names in the settings of an application (OpenID Connect Registration section 2)."""
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field
+
+from app.contract.connections import is_provider_address
+from app.kit.web_addresses import is_web_address
+
+_MOST_FRAGMENT = 128
+
+
+def _secure_address(address: str) -> str:
+    if not is_web_address(address) or urlsplit(address).scheme != "https" or "#" in address:
+        raise ValueError("an https address without a fragment")
+    return address
+
+
+SecureAddress = Annotated[str, AfterValidator(_secure_address), Field(max_length=2_000)]
+
+
+def _request_uri(address: str) -> str:
+    base, _, fragment = address.partition("#")
+    if not is_provider_address(base) or len(fragment) > _MOST_FRAGMENT or not fragment.isprintable():
+        raise ValueError("an https address (http works on localhost only)")
+    return address
+
+
+RequestUri = Annotated[str, AfterValidator(_request_uri), Field(max_length=2_000)]
+"""A fragment may be the hash of the request object (OpenID Connect Core section 6.2)."""
+AuthenticationClass = Annotated[str, Field(pattern=r"^[!-~]{1,100}$")]
