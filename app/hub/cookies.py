@@ -45,8 +45,8 @@ def set_other_sessions(response: Response, others: OtherSessions) -> None:
 def set_state_cookie(response: Response, state: str | None) -> None:
     """Set the state of the session iframe; without one to a random value, so that the iframe notices a sign-in or sign-out.
 
-    The iframe's script in the frame of another site reads it, and no other page (OpenID Connect Session Management 1.0 section
-    4.2). It outlives the session: a missing cookie is one that the browser keeps from frames.
+    The iframe's script in the frame of another site reads it, and no other page (OpenID Connect Session Management 1.0
+    section 3.2). It outlives the session: a missing cookie is one that the browser keeps from frames.
     """
     response.set_cookie(
         services().state_cookie,

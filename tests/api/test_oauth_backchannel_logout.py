@@ -65,7 +65,7 @@ def test_logout_token_has_the_issuer_of_the_id_token(
 def test_only_applications_of_the_session_get_a_token(
     world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:
-    """One application never gets the `sid` of a session in which it took no part."""
+    """Back-Channel Logout 1.0 section 2.3: an application never gets the `sid` of a session in which it took no part."""
     board = world.application("board", client_id="board", backchannel_logout_uri=receiver.address)
     other = world.browser()
     at_desk, at_board = signed_in(browser, desk, ada), signed_in(other, board, ada)
@@ -370,6 +370,7 @@ def test_logout_token_is_no_id_token_hint(
 
 
 def test_metadata_offers_back_channel_logout(desk: RelyingParty) -> None:
+    """Back-Channel Logout 1.0 section 2.1."""
     metadata = desk.get("/.well-known/openid-configuration").json or {}
     assert metadata["backchannel_logout_supported"] is True
     assert metadata["backchannel_logout_session_supported"] is True

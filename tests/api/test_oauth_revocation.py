@@ -1,4 +1,4 @@
-"""Token revocation, rule by rule (RFC 7009 sections 2, 2.1 and 2.2)."""
+"""Token revocation, rule by rule (RFC 7009 sections 2.1 and 2.2)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_second_revocation_is_no_error(shop: RelyingParty, browser: Browser, ada
 
 
 def test_signed_access_token_is_revoked(machine_readable: RelyingParty, browser: Browser, ada: Person) -> None:
-    """RFC 7009 section 3: self-contained tokens too; introspection and userinfo refuse it at once."""
+    """Self-contained tokens too; introspection and userinfo refuse it at once."""
     token = tokens_of(machine_readable, browser, ada)["access_token"]
     assert token.count(".") == 2
     assert is_valid(machine_readable, token)
@@ -124,7 +124,7 @@ def test_malformed_request_is_refused(shop: RelyingParty) -> None:
 
 
 def test_revocation_serves_browsers_of_registered_origins(world: World) -> None:
-    """RFC 7009 section 2.3: CORS, for clients in a browser."""
+    """CORS, for clients in a browser."""
     shop = world.application("spa", secret=None, cors_origins=["https://spa.example"])
     answer = shop.post(
         "/api/oidc/revoke", {"token": "x", "client_id": shop.client_id}, headers={"Origin": "https://spa.example"}

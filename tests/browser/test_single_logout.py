@@ -106,7 +106,7 @@ def watching(page: Page, served: str, shop: RelyingParty) -> Callable[[str], str
 
 
 def test_iframe_notices_the_sign_out(world: World, served: str, opened: Opened, ada: Person) -> None:
-    """Session Management 1.0 section 3: unchanged after the sign-in, changed after the sign-out, error for other text.
+    """Session Management 1.0 section 3.1: unchanged after the sign-in, changed after the sign-out, error for other text.
 
     The application is at the same site: Chromium keeps the cookie from frames of others here. What the hub answers at its
     host has a policy, which the context bypasses.

@@ -127,6 +127,7 @@ def test_ending_the_own_session_by_its_id_loads_frames(browser: Browser, ada: Pe
 
 
 def test_metadata_offers_front_channel_logout(front: RelyingParty) -> None:
+    """Front-Channel Logout 1.0 section 3."""
     metadata = front.get("/.well-known/openid-configuration").json or {}
     assert metadata["frontchannel_logout_supported"] is True
     assert metadata["frontchannel_logout_session_supported"] is True

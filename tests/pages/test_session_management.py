@@ -49,7 +49,7 @@ def state_of(visitor: Visitor) -> str:
 def test_session_state_is_the_digest_that_the_iframe_computes(
     visitor: Visitor, shop: RelyingParty, ada: Person
 ) -> None:
-    """Session Management 1.0 sections 2 and 4.2: client id, origin, browser state and salt."""
+    """Session Management 1.0 section 2: client id, origin, browser state and salt."""
     digest, _, salt = signed_in(visitor, shop, ada)["session_state"].partition(".")
     text = f"shop https://shop.example {state_of(visitor)} {salt}"
     assert digest == hashlib.sha256(text.encode()).hexdigest()
@@ -96,7 +96,7 @@ def test_response_without_openid_or_web_origin_has_no_state(managed: World, visi
 
 
 def test_iframe_has_one_script_and_may_be_framed(visitor: Visitor) -> None:
-    """Section 3.2: the only page that other sites may frame; its script is named by its hash."""
+    """Session Management 1.0 section 3.2: the only page that other sites may frame; its script is named by its hash."""
     page = visitor.open(IFRAME)
     assert page.answer is not None
     headers, script = page.answer.headers, re.findall(r"<script>(.*?)</script>", page.html, re.DOTALL)[0]
@@ -117,7 +117,7 @@ def test_iframe_has_one_script_and_may_be_framed(visitor: Visitor) -> None:
 
 
 def test_metadata_offers_the_iframe_where_it_is_served(managed: World, shop: RelyingParty) -> None:
-    """Section 3.3."""
+    """Session Management 1.0 section 3.3."""
     for path in ("/.well-known/openid-configuration", "/service/oidc/Shop/.well-known/openid-configuration"):
         assert (shop.get(path).json or {})["check_session_iframe"] == f"{shop.hub_url}{IFRAME}"
 

@@ -27,7 +27,7 @@ _MAX_AGE_SECONDS: Final = 300
 
 @views.get(CHECK_SESSION_PATH)
 def check_session() -> Response:
-    """Return the iframe's document, which is the same for everybody."""
+    """Return the document that answers the application's frame (Session Management 1.0 section 3.1)."""
     if not current_visit().tenant.has_session_management:
         raise NotFound
     assets: Assets = current_app.extensions["gatehouse.assets"]

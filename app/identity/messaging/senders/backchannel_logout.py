@@ -25,7 +25,7 @@ class BackchannelLogout(Sender):
         self._clock = clock
 
     def send(self, message: Message) -> None:
-        """Deliver one token. Raises DeliveryError, a final one if the application refuses it (section 2.8) or it expired."""
+        """Deliver one token. Raises DeliveryError, a final one if it expired, or is refused (Back-Channel Logout 1.0 section 2.8)."""
         address, payload = str(message.payload["to"]), message.payload
         if self._clock.now().timestamp() >= int(payload["expires_at"]):
             raise DeliveryError("the logout token expired before the application took it", is_final=True)

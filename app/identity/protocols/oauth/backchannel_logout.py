@@ -1,7 +1,7 @@
 """OpenID Connect Back-Channel Logout 1.0: logout tokens for the applications of sessions that end.
 
 They go into the outbox in the transaction that ends the sessions (decisions/0226). Tokens with `offline_access` stay valid
-(section 2.7); the others ended with their session.
+(Back-Channel Logout 1.0 section 2.7); the others ended with their session.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def notify_applications(context: Context, ending: Ending) -> None:
 
 
 def _by_client(ending: Ending) -> dict[str, list[EndedSession]]:
-    """Return the sessions of each application; one never learns of a session in which it took no part."""
+    """Return the sessions of each application; one never learns of others (Back-Channel Logout 1.0 section 2.3)."""
     found: dict[str, list[EndedSession]] = {}
     for session in ending.sessions:
         for client_id in session.issuers:
@@ -75,7 +75,7 @@ def _issuer(context: Context, client: Application, session: EndedSession) -> str
 
 
 def _post(context: Context, client: Application, addresses: Sequence[str], about: dict[str, Any]) -> None:
-    """Sign a logout token (section 2.4), which has no nonce, and post it to each address."""
+    """Sign a logout token without nonce (Back-Channel Logout 1.0 section 2.4) and post it to each address."""
     issued_at = int(context.now.timestamp())
     expires_at = issued_at + client.settings.logout_token_seconds
     claims = {

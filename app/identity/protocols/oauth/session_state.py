@@ -11,7 +11,7 @@ from app.kit import randomness
 def make(client_id: str, redirect_uri: str, browser_state: str) -> str | None:
     """Return the value for an application at the origin of a redirect URI; None where it has no web origin.
 
-    The iframe (`static/check-session.js`) computes the same digest: client id, origin, browser state and salt (section 4.2).
+    The iframe (`static/check-session.js`) computes the same digest: client id, origin, browser state and salt.
     """
     origin = _origin(redirect_uri)
     if origin is None:
