@@ -131,7 +131,7 @@ def test_kinds_of_names_are_not_confused(world: World) -> None:
         assert outcome(ask(client, certificate(names=[name]).environ())) == (401, "invalid_client")  # fmt: skip
 
 
-@pytest.mark.parametrize(("begins", "ends"), [(-2 * DAY, -DAY), (DAY, 2 * DAY)])
+@pytest.mark.parametrize(("begins", "ends"), [(-2 * DAY, -DAY), (2_000 * DAY, 3_000 * DAY)])
 def test_certificate_out_of_its_time_is_refused(
     world: World, tls: RelyingParty, begins: timedelta, ends: timedelta
 ) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.conformance.provider import BYE, CALLBACK, PASSWORD, SECRET, Provider
+from tests.conformance.provider import BYE, CALLBACK, PASSWORD, SECRET, SIGNING_SECRET, Provider
 from tests.conformance.visitor import Visitor
 from tests.support.servers import free_port
 from tests.support.signed_requests import client_key, public_jwks
@@ -56,6 +56,18 @@ tenants:
         jwks: {jwks}
         dpop_bound_access_tokens: true
         grant_types: [authorization_code, refresh_token, client_credentials]
+      - name: clerk
+        client_id: clerk
+        client_secret: "{signing_secret}"
+        token_endpoint_auth_method: client_secret_jwt
+        redirect_uris: ["{callback}"]
+        grant_types: [authorization_code, client_credentials]
+      - name: keeper
+        client_id: keeper
+        token_endpoint_auth_method: private_key_jwt
+        jwks: {jwks}
+        redirect_uris: ["{callback}"]
+        grant_types: [authorization_code, client_credentials]
       - name: apache
         protocol: openid
         client_id: apache
@@ -129,6 +141,7 @@ def hub_url(tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int]) -> 
             ports=ports,
             jwks=jwks,
             signed=signed_applications(),
+            signing_secret=SIGNING_SECRET,
         )
     )
     for command in (["migrate"], ["apply", str(file)]):

@@ -52,7 +52,7 @@ class Certificate:
 
 
 def certificate(
-    subject: str = "CN=shop,O=Example", names: Sequence[x509.GeneralName] = (), *, begins: timedelta = -DAY, ends: timedelta = DAY
+    subject: str = "CN=shop,O=Example", names: Sequence[x509.GeneralName] = (), *, begins: timedelta = -DAY, ends: timedelta = 1_000 * DAY
 ) -> Certificate:  # fmt: skip
     """Return a new certificate of this subject."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
