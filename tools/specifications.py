@@ -67,7 +67,7 @@ def read() -> dict[str, list[Section]]:
     found = {}
     for name, stated in _listed().items():
         cited = _citations(name, stated.get("short"))
-        unknown = (cited.checks.keys() | cited.tests.keys()) - stated["sections"].keys()
+        unknown = {number for number in cited.checks.keys() | cited.tests.keys() if not _is_listed(number, stated)}
         if unknown:
             raise ValueError(f"The list has no section {', '.join(sorted(unknown))} of {name}.")
         sections = [_section(number, what, cited) for number, what in stated["sections"].items()]
@@ -90,9 +90,14 @@ def document() -> str:
     lines = [INTRODUCTION]
     for name, sections in read().items():
         lines += [f"## {name}\n", "| section | subject | checked in | tested in |", "|---|---|---|---|"]
-        lines += [f"| {one.number} | {one.title} | {_checks(one)} | {_links(one.tests, 'tests')} |" for one in sections]
+        lines += [f"| {one.number} | {one.title} | {_checks(one)} | {links_to_tests(one.tests)} |" for one in sections]
         lines.append("")
     return "\n".join(lines)
+
+
+def _is_listed(number: str, stated: Mapping[str, Any]) -> bool:
+    """Return whether the list has the section or a part of it."""
+    return any(f"{one}.".startswith(f"{number}.") for one in stated["sections"])
 
 
 def _listed() -> dict[str, Any]:
@@ -103,7 +108,7 @@ def _listed() -> dict[str, Any]:
 def _section(number: str, what: str | Mapping[str, Any], cited: Citations) -> Section:
     stated = {"title": what} if isinstance(what, str) else what
     checks = cited.checks[number] | {_file(name) for name in stated.get("checks", ())}
-    tests = cited.tests[number].union(*map(_tests_named, stated.get("tests", ())))
+    tests = cited.tests[number].union(*map(tests_named, stated.get("tests", ())))
     return Section(number, stated["title"], stated.get("unserved", ""), tuple(sorted(checks)), tuple(sorted(tests)))
 
 
@@ -115,7 +120,8 @@ def _file(name: str) -> str:
     raise ValueError(f"The list names the file {name}, which does not exist.")
 
 
-def _tests_named(name: str) -> set[str]:
+def tests_named(name: str) -> set[str]:
+    """Return the tests of that name, as path and function; raises ValueError if there is none."""
     found = {f"{path}::{name}" for path, _ in _sources("tests") if name in _functions(path)}
     if not found:
         raise ValueError(f"The list names the test {name}, which does not exist.")
@@ -166,6 +172,11 @@ def _joined(text: str) -> str:
 
 def _checks(section: Section) -> str:
     return section.unserved or _links(section.checks, "app")
+
+
+def links_to_tests(tests: tuple[str, ...]) -> str:
+    """Return links to tests, from a page in `docs/`."""
+    return _links(tests, "tests")
 
 
 def _links(paths: tuple[str, ...], folder: str) -> str:
