@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from app.contract.tenant_file import ApplicationFile
+from app.contract.application_file import ApplicationFile
 
 _STANDARD: Final[tuple[str, ...]] = (
     # RFC 7591 section 2

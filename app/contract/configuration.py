@@ -5,17 +5,13 @@ Sources: the interface: limits.md, tenant-config.md section 8, user.md sections 
 (docs/configuration.md), so they name no source.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
-from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.authorization_details import AuthorizationDetailsTypes
 from app.contract.captcha import Provider
-from app.contract.client_authentication import AuthenticationSettings
 from app.contract.client_registration import ClientRegistration
 from app.contract.configuration_model import (
     ConfigurationModel,
@@ -28,14 +24,10 @@ from app.contract.configuration_model import (
 from app.contract.connections import ConnectionName, ConnectionSettings, complete
 from app.contract.consent_forms import ConsentForm, Paragraph, agree
 from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors, Totp
-from app.contract.logout_settings import LogoutSettings
 from app.contract.messages import Sending
 from app.contract.organization_settings import Organizations
 from app.contract.registration_form import FormField
-from app.contract.security_profile import SecurityProfileSettings
 from app.contract.services_settings import DuoSettings, PushSettings
-from app.contract.signing import SigningSettings
-from app.contract.subject_types import SubjectSettings
 
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
@@ -294,111 +286,3 @@ class TenantSettings(ConfigurationModel):
             return ("username",) if self.username_login else ("phone",) if self.phone_login else ("email",)
         switched = (("email", self.email_login), ("username", self.username_login), ("phone", self.phone_login))
         return tuple(kind for kind, is_on in switched if is_on) or ("email",)
-
-
-_INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
-    "none": (),
-    "read": (ACCOUNT_READ,),
-    "full": (ACCOUNT_READ, ACCOUNT_WRITE),
-}
-
-
-def _resource(text: str) -> str:
-    parts = urlsplit(text)
-    if not (parts.scheme and (parts.netloc or parts.path)) or "#" in text:
-        raise ValueError("an absolute URI without a fragment (RFC 8707)")
-    return text
-
-
-Resource = Annotated[str, Field(max_length=500), AfterValidator(_resource)]
-
-
-class AssertionIssuer(ConfigurationModel):
-    """An issuer whose signed assertions an application exchanges for tokens of its users (RFC 7523 section 2.1)."""
-
-    issuer: Annotated[str, Field(min_length=1, max_length=500)]
-    jwks: dict[str, Any] | None = None
-    jwks_uri: str | None = None
-    audience: Annotated[str, Field(min_length=1, max_length=500)] | None = None
-    subject: Literal["uid", "email", "identity"] = "uid"
-    connection: Annotated[str, Field(min_length=1, max_length=100)] | None = None
-
-
-class NamedApplication(ConfigurationModel):
-    """What an application is. A base of its own, so that these keys come first in the documentation."""
-
-    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
-    client_name: str | None = None  # the display name; absent: the name
-    protocol: Literal["openid", "oauth"] = "openid"
-    application_type: Literal["web", "native", "spa", "m2m"] = "web"
-
-
-class ApplicationSettings(
-    SubjectSettings,
-    SigningSettings,
-    SecurityProfileSettings,
-    AuthenticationSettings,
-    LogoutSettings,
-    NamedApplication,
-):
-    """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""
-
-    redirect_uris: tuple[str, ...] = ()
-    post_logout_redirect_uris: tuple[str, ...] = ()
-    grant_types: tuple[str, ...] = ("authorization_code", "refresh_token")
-    response_types: tuple[str, ...] = ("code",)
-    request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
-    require_signed_request_object: bool = False
-    request_uris: tuple[str, ...] = ()
-    scope: str = "openid profile email phone address offline_access"
-    authorization_details_types: tuple[str, ...] = ()
-    optional_scopes: tuple[str, ...] = ()
-    require_consent: bool = False
-    contacts: tuple[str, ...] = ()
-    initiate_login_uri: str | None = None
-    default_max_age: int | None = Field(default=None, ge=0, le=10 * 365 * DAY)
-    require_auth_time: bool = False
-    default_acr_values: tuple[str, ...] = ()
-    software_id: str | None = None
-    software_version: str | None = None
-    organization_usage: Literal["deny", "allow", "prompt", "require"] = "allow"
-    cors_origins: tuple[str, ...] = ()
-    client_uri: str | None = None
-    logo_uri: str | None = None
-    policy_uri: str | None = None
-    tos_uri: str | None = None
-    force_reauthentication: bool = False
-    access_token_seconds: int | None = Field(default=None, ge=30, le=90 * DAY)
-    refresh_token_seconds: int | None = Field(default=None, ge=60, le=365 * DAY)
-    device_code_seconds: int = Field(default=300, ge=60, le=1_800)
-    id_token_seconds: int = Field(default=HOUR, ge=30, le=DAY)
-    audience_scopes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    refresh_tokens: Literal["always", "offline_access"] = "always"
-    tokens_outlive_session: bool = (
-        False  # its tokens stay valid after sign-out and session end even without `offline_access`
-    )
-    resources: tuple[Resource, ...] = Field(
-        default=(), description="APIs that it may request as `resource` (RFC 8707), the `aud` of its access tokens."
-    )
-    interface_access: Literal["none", "read", "full"] = Field(
-        default="none",
-        description="Account operations that its access tokens may call: none, those of `account:read`, or also of `account:write`.",
-    )
-    exchange_audiences: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
-        default=(),
-        max_length=50,
-        description="Audiences beside its own that it may request by token exchange (RFC 8693): resources, or other client ids.",
-    )
-    may_act: tuple[Annotated[str, Field(min_length=1, max_length=128)], ...] = Field(
-        default=(),
-        max_length=50,
-        description="Client ids that may exchange its access tokens and act for their users (RFC 8693).",
-    )
-    assertion_issuers: tuple[AssertionIssuer, ...] = Field(default=(), max_length=10)
-    resource_server: bool = False  # it may introspect access tokens of the tenant's other applications
-    is_active: bool = True
-
-    @property
-    def interface_scopes(self) -> tuple[str, ...]:
-        """The scopes of its tokens for account operations."""
-        return _INTERFACE_SCOPES[self.interface_access]

@@ -7,23 +7,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.application_file import GrantType, Jwks, Origin, RedirectUri
+from app.contract.application_settings import ApplicationSettings
 from app.contract.authorization_details import TypeName
 from app.contract.claims_mapping import Claims
 from app.contract.client_addresses import AuthenticationClass, RequestUri, SecureAddress
 from app.contract.client_authentication import AssertionAlg, AuthMethod, CertificateName
-from app.contract.configuration import ApplicationSettings
 from app.contract.connections import ProviderAddress
 from app.contract.logout_settings import MAX_LOGOUT_ADDRESSES
 from app.contract.oauth_response_types import ResponseType
 from app.contract.resources import collection
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
 from app.contract.subject_types import SubjectType
-from app.contract.tenant_file import (
-    GrantType,
-    Jwks,
-    Origin,
-    RedirectUri,
-)
 from app.kit.resource import (
     COMPUTED,
     CREATE,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
+from app.contract.application_file import DEVICE_GRANT
 from app.contract.hub import Step
-from app.contract.tenant_file import DEVICE_GRANT
 from app.identity.authentication.sign_in.sessions import MAX_RELYING_PARTIES
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.platform.services import Services

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.contract.application_file import DEVICE_GRANT
 from app.contract.hub import Next, Step
-from app.contract.tenant_file import DEVICE_GRANT
 from app.identity.platform.services import Services
 from app.identity.protocols.oauth.authorize import device
 from app.kit import randomness

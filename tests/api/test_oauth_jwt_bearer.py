@@ -15,7 +15,7 @@ from joserfc.jwk import Key
 from sqlalchemy import insert
 from werkzeug.test import TestResponse
 
-from app.contract.tenant_file import JWT_BEARER
+from app.contract.application_file import JWT_BEARER
 from app.identity.directory.accounts.identifiers import identity_value
 from app.identity.directory.accounts.tables import identifiers
 from app.identity.platform.store.unit import UnitOfWork

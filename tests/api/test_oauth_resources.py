@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.tenant_file import DEVICE_GRANT
+from app.contract.application_file import DEVICE_GRANT
 from tests.support.identity_service import on_one_database
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person, RelyingParty, claims_in, code_of

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
-from app.contract.tenant_file import EXCHANGE_TOKEN, TOKEN_EXCHANGE
+from app.contract.application_file import EXCHANGE_TOKEN, TOKEN_EXCHANGE
 from app.identity.credentials.tokens.store import access_tokens
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, REFRESH_TOKEN

@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.contract.configuration import ApplicationSettings
+from app.contract.application_settings import ApplicationSettings
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness

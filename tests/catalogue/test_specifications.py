@@ -18,7 +18,7 @@ def test_published_tables_are_up_to_date() -> None:
 def test_tenant_of_the_conformance_suite_is_valid() -> None:
     path = ROOT / "examples" / "conformance.yaml"
     text = path.read_bytes().replace(b"SUITE", b"suite.example")
-    (tenant,) = read(text, path.name, path.parent).declared.tenants
+    (tenant,) = read(text, path.name, path.parent).tenants
     plans = {name for one in tenant.applications for name in (one.security_profile, *one.response_types)}
     assert {"plain", "fapi2", "code", "code id_token token", "id_token"} <= plans
     assert tenant.settings.client_registration.is_open

@@ -11,8 +11,8 @@ from flask import Flask
 from sqlalchemy import insert
 from werkzeug.test import TestResponse
 
+from app.contract.application_settings import ApplicationSettings
 from app.contract.auth import INTERFACE_SCOPES, NEVER, READ, STANDARD, AuthScheme
-from app.contract.configuration import ApplicationSettings
 from app.contract.error_groups import OAUTH
 from app.contract.operations import CATALOGUE, load_catalogue
 from app.identity.credentials.tokens.store import access_tokens

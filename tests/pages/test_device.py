@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.tenant_file import DEVICE_GRANT
+from app.contract.application_file import DEVICE_GRANT
 from app.hub.parts.qr_codes import qr_code
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person, RelyingParty

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.contract.tenant_file import DEVICE_GRANT
+from app.contract.application_file import DEVICE_GRANT
 from app.hub.brand import Brand
 from tests.pages.test_second_factors import signed_in
 from tests.support.invitations import GUEST, Inviting

@@ -6,7 +6,7 @@ from typing import Any
 
 from werkzeug.test import Client, TestResponse
 
-from app.contract.configuration import ApplicationSettings
+from app.contract.application_settings import ApplicationSettings
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness

@@ -13,8 +13,9 @@ import pytest
 from sqlalchemy import delete, insert, select, update
 from werkzeug.test import Client as WsgiClient
 
+from app.contract.application_settings import ApplicationSettings
 from app.contract.branding import Brand
-from app.contract.configuration import ApplicationSettings, TenantSettings
+from app.contract.configuration import TenantSettings
 from app.identity import create_app, create_service
 from app.identity.credentials.store import credentials
 from app.identity.directory.accounts.tables import accounts, identifiers

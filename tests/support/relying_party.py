@@ -18,8 +18,8 @@ from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
 from app.contract import hub_sign_out
+from app.contract.application_file import DEVICE_GRANT
 from app.contract.hub import Next, Step
-from app.contract.tenant_file import DEVICE_GRANT
 from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.services import Services

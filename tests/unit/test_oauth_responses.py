@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.contract.configuration import ApplicationSettings
+from app.contract.application_settings import ApplicationSettings
 from app.contract.hub import Step
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import views

@@ -10,13 +10,14 @@ from pydantic import ValidationError
 
 from app.contract import errors as e
 from app.contract import oauth_clients as contract
+from app.contract.application_file import ApplicationFile
+from app.contract.application_settings import ApplicationSettings
 from app.contract.client_authentication import SECRET_JWT
-from app.contract.configuration import ApplicationSettings, TenantSettings
+from app.contract.configuration import TenantSettings
 from app.contract.logout_settings import LogoutReason
 from app.contract.oauth_clients import StoredApplication
 from app.contract.security_profile import FAPI, FAPI_DEFAULTS
 from app.contract.signing import DEFAULT_ALGORITHM
-from app.contract.tenant_file import ApplicationFile
 from app.identity.directory.tenants import changes, client_secrets, registered_applications
 from app.identity.directory.tenants.changes import ApplicationRow
 from app.identity.platform.context import Context

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from app.contract.application_settings import ApplicationSettings
 from app.contract.client_authentication import SECRET_JWT
-from app.contract.configuration import ApplicationSettings
 from app.identity.directory.tenants import client_secrets
 from app.identity.directory.tenants.changes import ApplicationRow
 from app.identity.platform.encryption import Encryption

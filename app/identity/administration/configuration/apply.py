@@ -17,9 +17,11 @@ from pydantic import ValidationError
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from app.contract.configuration import ApplicationSettings, Argon2, TenantSettings
+from app.contract.application_file import ApplicationFile
+from app.contract.application_settings import ApplicationSettings
+from app.contract.configuration import Argon2, TenantSettings
 from app.contract.services_settings import SECRETS_IN_FILE
-from app.contract.tenant_file import BESIDE_SETTINGS, ApplicationFile, TenantFile
+from app.contract.tenant_file import BESIDE_SETTINGS, TenantFile
 from app.identity.administration import second_factor_settings
 from app.identity.administration.configuration import application_secrets, resources
 from app.identity.administration.configuration.accounts import AccountPass

@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
+from app.contract.application_settings import ApplicationSettings
 from app.contract.branding import Brand
-from app.contract.configuration import ApplicationSettings, TenantSettings
+from app.contract.configuration import TenantSettings
 from app.contract.resources import file_resources
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS

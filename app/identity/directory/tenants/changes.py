@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 
-from app.contract.configuration import ApplicationSettings
+from app.contract.application_settings import ApplicationSettings
 from app.identity.directory.tenants.tables import applications, tenants
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import or_, select, update
 
+from app.contract.application_settings import ApplicationSettings
 from app.contract.client_authentication import SECRET_JWT
-from app.contract.configuration import ApplicationSettings
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.unit import UnitOfWork

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import delete, func, insert, select, update
 
-from app.contract.configuration import ApplicationSettings
+from app.contract.application_settings import ApplicationSettings
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.tables import application_logos, applications
 from app.identity.platform.context import Context

@@ -10,8 +10,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.engine import Row
 
+from app.contract.application_settings import ApplicationSettings
 from app.contract.branding import Brand
-from app.contract.configuration import ApplicationSettings, TenantSettings
+from app.contract.configuration import TenantSettings
 from app.identity.directory.tenants.changes import secret_digest
 from app.identity.directory.tenants.tables import applications, custom_hosts, tenants
 from app.identity.platform.store.unit import UnitOfWork

@@ -12,7 +12,7 @@ from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
 
-from app.contract.configuration import AssertionIssuer
+from app.contract.application_settings import AssertionIssuer
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import is_time
 from app.identity.platform import continuation_tokens

@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Any, Final
 
 from app.contract import errors_oauth as oauth
+from app.contract.application_file import DEVICE_GRANT
 from app.contract.oauth_authorization import DeviceRequest, DeviceResponse
-from app.contract.tenant_file import DEVICE_GRANT
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, OPEN, ContinuationPurpose, ContinuationToken

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any, get_args
 
 from app.contract import oauth_response_types as types
+from app.contract.application_file import GrantType
 from app.contract.errors_oauth import UnknownApplication
 from app.contract.hub_sign_out import CHECK_SESSION_PATH
 from app.contract.subject_types import SubjectType
-from app.contract.tenant_file import GrantType
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import (

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from app.contract.application_file import DEVICE_GRANT
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.contract.tenant_file import DEVICE_GRANT
 from app.identity.authentication.sign_in import sessions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

@@ -10,9 +10,9 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from app.contract.application_file import EXCHANGE_TOKEN
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.contract.tenant_file import EXCHANGE_TOKEN
 from app.identity.authentication.sign_in import sessions, tenant_requirements
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store

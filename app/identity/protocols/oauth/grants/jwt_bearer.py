@@ -5,10 +5,10 @@ The subject is an existing account. The rules of a sign-in through a provider ap
 
 from __future__ import annotations
 
-from app.contract.configuration import AssertionIssuer
+from app.contract.application_file import JWT_BEARER
+from app.contract.application_settings import AssertionIssuer
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, UnauthorizedClient
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.contract.tenant_file import JWT_BEARER
 from app.identity.authentication.sign_in import completion, sessions
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.sessions import FEDERATED

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.contract.application_file import TOKEN_EXCHANGE
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnauthorizedClient
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.contract.tenant_file import TOKEN_EXCHANGE
 from app.identity.authentication.sign_in import sessions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from app.contract.application_file import DEVICE_GRANT, ApplicationFile
+from app.contract.application_settings import ApplicationSettings
 from app.contract.client_metadata import MEMBERS
-from app.contract.configuration import ApplicationSettings
 from app.contract.errors_oauth import InvalidClientMetadata, InvalidRedirectUri
-from app.contract.tenant_file import DEVICE_GRANT, ApplicationFile
 from app.identity.protocols.oauth.registration import redirect_uris
 from app.kit.errors import OAuthError
 from app.kit.web_addresses import is_web_address

@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from app.contract.application_settings import ApplicationSettings
 from app.contract.client_authentication import WITH_SECRET
-from app.contract.configuration import ApplicationSettings
 from app.contract.errors_oauth import InvalidClientMetadata, RegistrationClosed
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants import registered_applications as store

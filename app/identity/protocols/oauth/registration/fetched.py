@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.contract.configuration import ApplicationSettings
+from app.contract.application_settings import ApplicationSettings
 from app.contract.connections import is_provider_address
 from app.contract.errors_oauth import InvalidClientMetadata
 from app.identity.directory.tenants.registered_applications import Logo

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
+from app.contract.application_file import RedirectUri
 from app.contract.errors_oauth import InvalidRedirectUri
-from app.contract.tenant_file import RedirectUri
 from app.kit.proxies import is_local
 
 MOST: Final = 20

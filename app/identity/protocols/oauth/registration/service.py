@@ -6,8 +6,8 @@ import hmac
 from collections.abc import Mapping
 from typing import Any, Final
 
+from app.contract.application_settings import ApplicationSettings
 from app.contract.client_authentication import SECRET_JWT
-from app.contract.configuration import ApplicationSettings
 from app.contract.errors_oauth import InvalidClientMetadata, InvalidToken, UnknownApplication
 from app.contract.oauth_registration import NewRegistrationResponse, RegistrationResponse
 from app.identity.directory.tenants import client_secrets
