@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from app.kit.cpu_quota import usable_cpus
@@ -239,10 +240,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
         locations_file=_file("GATEHOUSE_LOCATIONS_FILE", env.get("GATEHOUSE_LOCATIONS_FILE", "")),
         theme_files=_folder("GATEHOUSE_THEME_FILES", env.get("GATEHOUSE_THEME_FILES", "")),
         dns_servers=_dns_servers("GATEHOUSE_DNS_SERVERS", env.get("GATEHOUSE_DNS_SERVERS", "")),
-        trusted_proxies=_proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
-        client_certificate_header=_proxy_header(env, "GATEHOUSE_CLIENT_CERTIFICATE_HEADER"),
-        client_verification_header=_proxy_header(env, "GATEHOUSE_CLIENT_VERIFICATION_HEADER"),
-        mtls_domain=env.get("GATEHOUSE_MTLS_DOMAIN", "").lower(),
+        **_of_proxies(env),
         provider_networks=_networks("GATEHOUSE_PROVIDER_NETWORKS", env.get("GATEHOUSE_PROVIDER_NETWORKS", "")),
         development=_switch("GATEHOUSE_DEVELOPMENT", env.get("GATEHOUSE_DEVELOPMENT", "")),
         shows_cost=_switch("GATEHOUSE_COST", env.get("GATEHOUSE_COST", "")),
@@ -254,6 +252,15 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
     _check(settings)
     keys = _secrets(env, settings)
     return _with_secrets(settings, keys)
+
+
+def _of_proxies(env: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "trusted_proxies": _proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
+        "client_certificate_header": _proxy_header(env, "GATEHOUSE_CLIENT_CERTIFICATE_HEADER"),
+        "client_verification_header": _proxy_header(env, "GATEHOUSE_CLIENT_VERIFICATION_HEADER"),
+        "mtls_domain": env.get("GATEHOUSE_MTLS_DOMAIN", "").lower(),
+    }
 
 
 def of_child(facts: Mapping[str, str]) -> dict[str, str]:
@@ -321,35 +328,21 @@ def _check_inside(settings: Settings) -> None:
 
 def _addresses(settings: Settings) -> tuple[_Address, ...]:
     web = ("http", "https")
+    sms = "inbox:, twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100 or https://:token@host/path"
+    servers = {
+        "GATEHOUSE_PUSH_URL": (settings.push_url, "http://127.0.0.1:4566"),
+        "GATEHOUSE_DUO_URL": (settings.duo_url, "http://127.0.0.1:4567"),
+        "GATEHOUSE_BIGCOMMERCE_URL": (settings.bigcommerce_url, "http://127.0.0.1:4568"),
+        "GATEHOUSE_PERFECTMIND_URL": (settings.perfectmind_url, "http://127.0.0.1:4569"),
+        "GATEHOUSE_API_URL": (settings.api_url, "http://identity:8000"),
+        "GATEHOUSE_TELEMETRY_URL": (settings.telemetry_url, "http://collector:4318"),
+    }
+    mail, redis = ("inbox", "smtp", "smtps"), ("redis", "rediss", "unix")
     return (
-        _Address(
-            "GATEHOUSE_MAIL_URL",
-            settings.mail_url,
-            ("inbox", "smtp", "smtps"),
-            "inbox: or smtp://user:password@host:port",
-        ),
-        _Address(
-            "GATEHOUSE_SMS_URL",
-            settings.sms_url,
-            ("inbox", "twilio", *web),
-            "inbox:, twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100 or https://:token@host/path",
-        ),
-        _Address(
-            "GATEHOUSE_REDIS_URL",
-            settings.redis_url,
-            ("redis", "rediss", "unix"),
-            "redis://host:6379/0, rediss:// or unix://",
-        ),
-        _Address("GATEHOUSE_PUSH_URL", settings.push_url, web, "a web address such as http://127.0.0.1:4566"),
-        _Address("GATEHOUSE_DUO_URL", settings.duo_url, web, "a web address such as http://127.0.0.1:4567"),
-        _Address(
-            "GATEHOUSE_BIGCOMMERCE_URL", settings.bigcommerce_url, web, "a web address such as http://127.0.0.1:4568"
-        ),
-        _Address(
-            "GATEHOUSE_PERFECTMIND_URL", settings.perfectmind_url, web, "a web address such as http://127.0.0.1:4569"
-        ),
-        _Address("GATEHOUSE_API_URL", settings.api_url, web, "a web address such as http://identity:8000"),
-        _Address("GATEHOUSE_TELEMETRY_URL", settings.telemetry_url, web, "a web address such as http://collector:4318"),
+        _Address("GATEHOUSE_MAIL_URL", settings.mail_url, mail, "inbox: or smtp://user:password@host:port"),
+        _Address("GATEHOUSE_SMS_URL", settings.sms_url, ("inbox", "twilio", *web), sms),
+        _Address("GATEHOUSE_REDIS_URL", settings.redis_url, redis, "redis://host:6379/0, rediss:// or unix://"),
+        *(_Address(name, url, web, f"a web address such as {like}") for name, (url, like) in servers.items()),
     )
 
 

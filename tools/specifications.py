@@ -65,13 +65,13 @@ def read() -> dict[str, list[Section]]:
         ValueError: the list lacks a section that is cited, or names a file or test that does not exist.
     """
     found = {}
-    for name, stated in _listed().items():
-        cited = _citations(name, stated.get("short"))
-        unknown = {number for number in cited.checks.keys() | cited.tests.keys() if not _is_listed(number, stated)}
+    for name, entry in _listed().items():
+        cited = _citations(name, entry.get("short"))
+        unknown = {number for number in cited.checks.keys() | cited.tests.keys() if not _is_listed(number, entry)}
         if unknown:
             raise ValueError(f"The list has no section {', '.join(sorted(unknown))} of {name}.")
-        sections = [_section(number, what, cited) for number, what in stated["sections"].items()]
-        found[f"{name}: {stated['title']}"] = sections
+        sections = [_section(number, what, cited) for number, what in entry["sections"].items()]
+        found[f"{name}: {entry['title']}"] = sections
     return found
 
 
@@ -95,21 +95,21 @@ def document() -> str:
     return "\n".join(lines)
 
 
-def _is_listed(number: str, stated: Mapping[str, Any]) -> bool:
+def _is_listed(number: str, entry: Mapping[str, Any]) -> bool:
     """Return whether the list has the section or a part of it."""
-    return any(f"{one}.".startswith(f"{number}.") for one in stated["sections"])
+    return any(f"{one}.".startswith(f"{number}.") for one in entry["sections"])
 
 
 def _listed() -> dict[str, Any]:
     files = [tomllib.loads(path.read_text())["specifications"] for path in sorted(SECTIONS.glob("*.toml"))]
-    return {name: stated for specifications in files for name, stated in specifications.items()}
+    return {name: entry for specifications in files for name, entry in specifications.items()}
 
 
 def _section(number: str, what: str | Mapping[str, Any], cited: Citations) -> Section:
-    stated = {"title": what} if isinstance(what, str) else what
-    checks = cited.checks[number] | {_file(name) for name in stated.get("checks", ())}
-    tests = cited.tests[number].union(*map(tests_named, stated.get("tests", ())))
-    return Section(number, stated["title"], stated.get("unserved", ""), tuple(sorted(checks)), tuple(sorted(tests)))
+    entry = {"title": what} if isinstance(what, str) else what
+    checks = cited.checks[number] | {_file(name) for name in entry.get("checks", ())}
+    tests = cited.tests[number].union(*map(tests_named, entry.get("tests", ())))
+    return Section(number, entry["title"], entry.get("unserved", ""), tuple(sorted(checks)), tuple(sorted(tests)))
 
 
 def _file(name: str) -> str:

@@ -36,7 +36,7 @@ def ada(new_tenant_server: NewTenantServer) -> AccountHolder:
     return pinned(account_holder(new_tenant_server, **PINS))
 
 
-def test_notices_tell_a_new_pin_from_a_changed_one(ada: AccountHolder) -> None:
+def test_notices_of_new_and_changed_pins_differ(ada: AccountHolder) -> None:
     answered(change()(ada))
     subjects = [
         one["subject"]

@@ -145,7 +145,7 @@ VALUES: Mapping[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_notice_says_what_happened_to_the_value(case: Case, name: str) -> None:
+def test_notice_names_what_happened_to_the_value(case: Case, name: str) -> None:
     held, changed, subject = VALUES[name]
     with call_of(case.tenant.services, case.tenant.name) as context:
         account = accounts.by_uid(context, case.uid)
