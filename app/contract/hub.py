@@ -21,13 +21,13 @@ from app.contract.hub_models import (
     BrandView,
     DetailView,
     InteractionDecision,
-    InteractionOnly,
     InvitationHint,
     JoinableOrganization,
     NoParameters,
     OrganizationLook,
     OrganizationOption,
     OtherSessions,
+    SwitchAccountRequest,
 )
 from app.contract.hub_models import Session as Session
 from app.contract.operations import HASHES, hub_operation
@@ -303,7 +303,7 @@ consent = hub_operation(
 
 
 switch_account = hub_operation(
-    "hub.switch_account", "POST /hub/switch-account", InteractionOnly, Next,
+    "hub.switch_account", "POST /hub/switch-account", SwitchAccountRequest, Next,
     summary="End the session and return to the interaction's sign-in step.",
 )  # fmt: skip
 

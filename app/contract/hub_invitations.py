@@ -62,6 +62,7 @@ class InvitationView(Wire):
     expires_at: str = ""
     is_existing: bool = False  # an account has verified the address
     person: str = ""  # the label of the signed-in account
+    person_uid: str = ""
 
 
 class ContinueInvitation(InvitationReference):

@@ -27,6 +27,11 @@ class InteractionDecision(InteractionOnly):
     """The visitor's answer to the question of an interaction."""
 
     allow: bool
+    account: str = Field(default="", max_length=64)  # uid of the account that the page asked
+
+
+class SwitchAccountRequest(InteractionOnly):
+    account: str = Field(default="", max_length=64)  # uid of the account that the page shows; empty: unknown
 
 
 class Session(Wire):

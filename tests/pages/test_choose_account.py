@@ -63,7 +63,7 @@ def test_chosen_account_gets_the_code_and_the_account_pages(
     assert email_of(shop, page.press("Ada Lovelace")) == ada.email
     assert "Ada Lovelace" in visitor.open("/profile").text
     assert email_of(shop, visitor.authorize(shop, login_hint=grace.email)) == grace.email
-    assert grace.email in visitor.open("/profile").text
+    assert "Ada Lovelace" in visitor.open("/profile").text  # a hint leaves the current account
 
 
 def test_sign_out_of_one_account_keeps_the_other(
@@ -129,3 +129,19 @@ def test_subject_of_tokens_follows_the_choice(visitor: Visitor, shop: RelyingPar
     page = with_both(visitor, shop, ada, grace)
     code = page.press("Ada Lovelace").query["code"]
     assert claims_in((shop.redeem(code).json or {})["id_token"])["sub"] == ada.uid
+
+
+def test_consent_of_a_page_is_given_by_the_account_it_shows(
+    world: World, visitor: Visitor, shop: RelyingParty, ada: Person, grace: Person
+) -> None:
+    """The choice in another tab changes whose session the form would use."""
+    chooser = with_both(visitor, shop, ada, grace)
+    bank = world.application("bank", client_id="bank", client_name="Acme Bank", require_consent=True)
+    page = visitor.authorize(bank)
+    assert grace.email in page.text
+    chooser.press("Ada Lovelace")
+    again = page.press("Allow access")
+    assert again.heading.startswith("Acme Bank wants to access")
+    assert ada.email in again.text
+    assert again.form("Switch").fields["account"] == ada.uid
+    assert email_of(bank, again.press("Allow access")) == ada.email

@@ -88,6 +88,16 @@ def test_invited_account_joins_with_one_click(guest: Guest) -> None:
     assert again.follow("Continue").address.endswith("/profile")
 
 
+def test_page_shown_to_another_account_does_not_join(guest: Guest) -> None:
+    guest.sign_in()
+    page = guest.open()
+    guest.visitor.open("/logout").press("Sign out")
+    guest.sign_in("bob@example.com")
+    answer = page.press("Join organization")
+    assert "bob@example.com" in answer.text
+    assert (guest.status(), guest.members()) == ("invited", [])
+
+
 def test_second_click_is_harmless(guest: Guest) -> None:
     guest.sign_in()
     page = guest.open()

@@ -85,6 +85,8 @@ class Browser:
     others: tuple[str, ...] = ()
     bindings: dict[str, str] = field(default_factory=dict)
     cost: str = ""
+    shown: str = ""
+    """The account that the last page named."""
 
     @property
     def host(self) -> str:
@@ -108,7 +110,8 @@ class Browser:
         return self._post("/hub/sign-in", {"Attempt": attempt, "Identifier": email, "Password": password}, attempt)
 
     def consent(self, attempt: str, allow: bool, refused: Iterable[str] = ()) -> Next:
-        return self._post("/hub/consent", {"Attempt": attempt, "Allow": allow, "Refused": list(refused)}, attempt)
+        members = {"Attempt": attempt, "Allow": allow, "Refused": list(refused), "Account": self.shown}
+        return self._post("/hub/consent", members, attempt)
 
     def accounts(self, attempt: str) -> Next:
         return self._send("GET", f"/hub/accounts/{quote(attempt)}", b"", attempt)
@@ -123,7 +126,8 @@ class Browser:
         return self._post("/hub/device", {"UserCode": user_code})
 
     def allow_device(self, attempt: str | None, *, allow: bool = True) -> Next:
-        return self._post("/hub/device/decision", {"Attempt": attempt, "Allow": allow}, attempt)
+        members = {"Attempt": attempt, "Allow": allow, "Account": self.shown}
+        return self._post("/hub/device/decision", members, attempt)
 
     def choose(self, attempt: str, organization: str) -> Next:
         """Choose an organization; an empty one is the personal account."""
@@ -168,6 +172,8 @@ class Browser:
             self.session = step.session.token
         if step.ends_session:
             self.session = None
+        if step.person is not None:
+            self.shown = step.person.uid
         if step.other_sessions is not None:
             self.others = tuple(step.other_sessions.tokens)
         if step.binding is not None and step.attempt is not None:

@@ -14,7 +14,7 @@ from flask_babel import lazy_gettext as _l
 from app.contract import hub as contract
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.hub import Next, Step
-from app.contract.hub_models import DetailLine, DetailView, InteractionOnly
+from app.contract.hub_models import DetailLine, DetailView, SwitchAccountRequest
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.cookies import set_interaction_cookie
@@ -36,6 +36,7 @@ class ConsentForm(HubForm):
         return contract.ConsentRequest(
             attempt=current_visit().interaction_id or "",
             allow=request.form.get("decision") == "allow",
+            account=request.form.get("account", "")[:64],
             refused=[name[:100] for name in request.form.getlist("optional")[:100] if name not in kept],
         )
 
@@ -43,8 +44,10 @@ class ConsentForm(HubForm):
 class SwitchForm(HubForm):
     """Switches the account."""
 
-    def to_request(self) -> InteractionOnly:
-        return InteractionOnly(attempt=current_visit().interaction_id or "")
+    def to_request(self) -> SwitchAccountRequest:
+        return SwitchAccountRequest(
+            attempt=current_visit().interaction_id or "", account=request.form.get("account", "")[:64]
+        )
 
 
 _LOGO: Final = (
@@ -119,6 +122,8 @@ class ConsentPage(Page):
     """Address of the application's privacy notice."""
     terms: str = ""
     """Address of the application's terms."""
+    uid: str = ""
+    """Of the account: the answer is that account's, and no other's."""
     destination: str = ""
     """Of an application that registered itself: the host that gets the response, or the bare scheme of an app on the device."""
 
@@ -219,6 +224,7 @@ def _page(form: ConsentForm, step: Next) -> ConsentPage:
         form,
         relying_party=relying_party.name,
         account=step.person.label if step.person else "",
+        uid=step.person.uid if step.person else "",
         scopes=wanted or (() if granted or step.details else DEFAULT_SCOPES),
         granted=granted,
         details=tuple(Detail(one) for one in step.details),

@@ -85,6 +85,8 @@ class DevicePage(Page):
     """Shown in place of an unknown place."""
     scopes: tuple[Scope, ...] = ()
     logo: str = ""
+    uid: str = ""
+    """Of the account: the answer is that account's, and no other's."""
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -159,8 +161,10 @@ def submit_device() -> Response:
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
         return _render(form, form.error_status)
-    is_allowed = request.form.get("do") == "yes"
-    return journey.follow(api()(contract.decide, InteractionDecision(attempt=interaction.id, allow=is_allowed)))
+    decision = InteractionDecision(
+        attempt=interaction.id, allow=request.form.get("do") == "yes", account=request.form.get("account", "")[:64]
+    )
+    return journey.follow(api()(contract.decide, decision))
 
 
 @pages.get(DONE)
@@ -182,6 +186,7 @@ def _page(form: ButtonForm, step: Next) -> DevicePage:
         form,
         relying_party=relying_party.name if relying_party else "",
         account=step.person.label if step.person else "",
+        uid=step.person.uid if step.person else "",
         user_code=shown.get("user_code", ""),
         device=shown.get("device", ""),
         place=shown.get("place", ""),

@@ -29,6 +29,7 @@ from app.hub.visit import current_visit
 ADDRESS: Final = "/invitation"
 _MAX_RETURN_URL: Final = 2_000
 _ACTIONS: Final = ("join", "login", "register", "switch", "verify")
+_OF_SESSION: Final = ("join", "switch", "verify")
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,8 @@ def submit_invitation() -> Response:
     try:
         if action == "decline":
             api()(contract.decline, reference)
+        elif action in _OF_SESSION and _is_of_another(reference):
+            return _render(ButtonForm(formdata=None))
         elif action in _ACTIONS:
             given = {**reference.model_dump(), "action": action, "return_url": _return_url() or None}
             wanted = contract.ContinueInvitation.model_validate(given)
@@ -170,6 +173,12 @@ def submit_invitation() -> Response:
 def _render(form: ButtonForm, status: int = 200) -> Response:
     view = api()(contract.read, _reference())
     return InvitationPage(form, view, mailed_link.link_token(), _return_url()).render(status)
+
+
+def _is_of_another(reference: contract.InvitationReference) -> bool:
+    """Return whether the page was shown to another account than the one that is signed in now."""
+    uid = api()(contract.read, reference).person_uid
+    return bool(uid) and request.form.get("account", "") != uid
 
 
 def _reference() -> contract.InvitationReference:

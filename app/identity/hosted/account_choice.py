@@ -68,6 +68,7 @@ def _sign_out(context: Context, interaction: Interaction, ended: HeldSession | N
         sessions.end(context, ended.session.uid, ended.session.session_id, "idp_logout")
         tokens.revoke_with_session(context, ended.session.session_id)
         context.audit.record("session.ended", uid=ended.session.uid, session=ended.session.session_id)
+        sessions.end_in_browser(context, ended.session.uid)
     step = next_step.advance(context, interaction, None if is_current else current)
     uid = current.uid if current is not None and not is_current else ""
     update = {"ends_session": is_current, "other_sessions": browser_sessions.others(context, uid)}

@@ -25,4 +25,6 @@ def decide(context: Context, req: InteractionDecision) -> Next:
         return next_step.after_end(session)
     if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
         return unsaved
+    if session is not None and req.account != session.uid:  # the page asked another account
+        return next_step.advance(context, interaction, session)
     return device.decide(context, interaction, session, req.allow)

@@ -135,10 +135,11 @@ def begin_session(
     if renewed is not None:
         context.audit.record("step_up.passed", uid=account.uid, by="sign-in")
     is_more = account_choice.wants_another(interaction) and renewed is None
-    others = browser_sessions.make_room(context, account.uid) if is_more else None
     session, text = renewed or sessions.start(
         context, account.uid, authentication.methods, authentication.remember, keeps_current=is_more
     )
+    has_others = is_more or bool(context.visit and context.visit.others)
+    others = browser_sessions.others(context, account.uid) if has_others else None
     cookie = {"session": views.cookie(context, session, text), "other_sessions": others}
     is_new = current is None and interaction is not None and not interaction.is_done
     if step is None and is_new and passkey_offers.is_due(context, account, authentication):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from app.contract import errors as e
 from app.contract import hub, hub_sign_out
 from app.contract.captcha import Challenge
 from app.contract.hub import Next, Step
-from app.contract.hub_models import InteractionOnly, NoParameters
+from app.contract.hub_models import NoParameters, SwitchAccountRequest
 from app.contract.logout_settings import LogoutReason
-from app.identity.authentication.sign_in import identifiers, interactions, required_actions, sessions
+from app.identity.authentication.sign_in import browser_sessions, identifiers, interactions, required_actions, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.second_factor import Authentication
@@ -125,12 +126,16 @@ def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
         return next_step.after_end(session)
     if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
         return unsaved
+    if session is not None and req.account != session.uid:  # the page asked another account
+        return next_step.advance(context, interaction, session)
     return authorize.answer_consent(context, interaction, session, req.allow, req.refused)
 
 
 @hub.switch_account.implements
-def switch_account(context: Context, req: InteractionOnly) -> Next:
+def switch_account(context: Context, req: SwitchAccountRequest) -> Next:
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    if interaction is not None and session is not None and req.account not in ("", session.uid):
+        return next_step.advance(context, interaction, session)
     if session is not None:
         _end(context, session)
     if interaction is None or interaction.is_done:
@@ -143,17 +148,22 @@ def switch_account(context: Context, req: InteractionOnly) -> Next:
 
 @hub_sign_out.sign_out.implements
 def sign_out(context: Context, req: hub_sign_out.SignOutRequest) -> Next:
-    session = sessions.current(context)
+    """End the session that the request's `id_token_hint` names, of those of this browser, else the current one."""
+    current = sessions.current(context)
+    named = logout.named_session(context, req)
+    session = named if named is not None and (current is None or named.uid != current.uid) else current
     step = logout.open(context, req, session)
     if step.step is Step.CONFIRM_SIGN_OUT and session is not None:
         account = accounts.by_uid(context, session.uid)
         return step.model_copy(update={"person": oauth_views.person(account) if account else None})
     reason: LogoutReason = "rp_logout" if step.relying_party is not None else "idp_logout"
-    ended = _end(context, session, reason) if session is not None else None
+    ended = _end(context, session, reason) if session is not None else []
     if step.step is Step.SIGNED_OUT and req.return_url and is_allowed(context, req.return_url):
         step = Next(step=Step.REDIRECT, address=req.return_url)
-    frames = frontchannel_logout.frames(context, ended) if ended is not None else []
-    return step.model_copy(update={"ends_session": True, "frames": frames})
+    stays = current.uid if current is not None and session is not current else ""
+    others = browser_sessions.others(context, stays) if context.visit and context.visit.others else None
+    update = {"frames": _frames(context, ended), "ends_session": not stays, "other_sessions": others}
+    return step.model_copy(update=update)
 
 
 @hub.profile.implements
@@ -200,7 +210,8 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
         raise e.SessionExpired
     else:
         _revoke(context, session.uid, req.id)
-        frames = frontchannel_logout.frames(context, ended) if req.id == session.session_id else []
+        if req.id == session.session_id:
+            frames = _frames(context, [ended, *sessions.end_in_browser(context, session.uid)])
     ends_own = req.id == session.session_id
     return Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own, frames=frames)
 
@@ -223,8 +234,15 @@ def _revoke(context: Context, uid: str, session_id: str) -> None:
     context.audit.record("session.ended", uid=uid, session=session_id, reason="revoked")
 
 
-def _end(context: Context, session: BrowserSession, reason: LogoutReason = "idp_logout") -> EndedSession | None:
+def _end(context: Context, session: BrowserSession, reason: LogoutReason = "idp_logout") -> list[EndedSession]:
+    """End the session, and others of its account that this browser holds."""
     ended = sessions.end(context, session.uid, session.session_id, reason)
     tokens.revoke_with_session(context, session.session_id)
     context.audit.record("session.ended", uid=session.uid, session=session.session_id)
-    return ended
+    more = sessions.end_in_browser(context, session.uid)
+    return [*([ended] if ended is not None else []), *more]
+
+
+def _frames(context: Context, ended: Iterable[EndedSession]) -> list[str]:
+    found = [address for one in ended for address in frontchannel_logout.frames(context, one)]
+    return found[: frontchannel_logout.MOST_FRAMES]

@@ -34,9 +34,10 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
     invitation, organization = found
     state = state_for(context, invitation, organization, account)
     is_link, label = isinstance(invitation, InvitationLink), oauth.person(account).label if account is not None else ""
+    uid = account.uid if account is not None else ""
     shown = InvitationView(state=state, is_link=is_link)
     if state is InvitationState.DOMAIN and isinstance(invitation, InvitationLink):
-        return shown.model_copy(update={"domains": list(invitation.domains), "person": label})
+        return shown.model_copy(update={"domains": list(invitation.domains), "person": label, "person_uid": uid})
     if state is not InvitationState.MEMBER and state not in _DETAILED:
         return shown
     known: dict[str, Any] = {
@@ -45,6 +46,7 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
         "logo": organization.logo_url,
         "color": organization.color,
         "person": label,
+        "person_uid": uid,
     }
     more = _details(context, invitation, organization, account) if state in _DETAILED else {}
     return shown.model_copy(update={**known, **more})

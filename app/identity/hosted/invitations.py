@@ -44,6 +44,7 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
         sessions.end(context, session.uid, session.session_id)
         tokens.revoke_with_session(context, session.session_id)
         context.audit.record("session.ended", uid=session.uid, session=session.session_id)
+        sessions.end_in_browser(context, session.uid)
         session = None
     earlier = interactions.find_open(context, req.attempt)
     return_url = req.return_url or (earlier.request.get("return_url") if earlier is not None else None)

@@ -8,7 +8,6 @@ from typing import Final
 from app.contract.hub_models import OtherSessions, Session
 from app.identity.authentication.sign_in import sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession
-from app.identity.credentials.tokens import service as tokens
 from app.identity.platform.context import Context
 
 MOST: Final = 5
@@ -30,28 +29,30 @@ class HeldSession:
 
 def held(context: Context) -> list[HeldSession]:
     """Return the live sessions of this browser, one for each account, the current one first."""
-    texts = (context.visit.session, *context.visit.others) if context.visit else ()
     found: dict[str, HeldSession] = {}
-    for text in dict.fromkeys(one for one in texts[:MOST] if one):
-        session = sessions.by_cookie(context, text)
-        if session is not None:
-            found.setdefault(session.uid, HeldSession(session, text))
+    for one in _live(context):
+        found.setdefault(one.session.uid, one)
     return list(found.values())
 
 
+def find(context: Context, uid: str, session_id: str | None) -> BrowserSession | None:
+    """Return this session of this account, if the browser holds it."""
+    live = (one.session for one in _live(context))
+    return next((one for one in live if (one.uid, one.session_id) == (uid, session_id)), None)
+
+
 def others(context: Context, uid: str) -> OtherSessions:
-    """Return the cookie of the other sessions, where this account has the current one."""
+    """Return the cookie of the other sessions, where this account has the current one.
+
+    It outlives the browser only if each of them is remembered.
+    """
     kept = [one for one in held(context) if one.session.uid != uid][: MOST - 1]
-    remembered = [one.session.expires_at for one in kept if one.session.is_remembered]
-    left = int((max(remembered) - context.now).total_seconds()) if remembered else None
+    outlive = bool(kept) and all(one.session.is_remembered for one in kept)
+    left = int((max(one.session.expires_at for one in kept) - context.now).total_seconds()) if outlive else None
     return OtherSessions(tokens=[one.text for one in kept], lifetime_seconds=left)
 
 
-def make_room(context: Context, uid: str) -> OtherSessions:
-    """Return the cookie of the sessions that stay beside a new one of this account; an older one of the account ends."""
-    kept = others(context, uid)
-    for one in held(context):
-        if one.session.uid == uid:
-            sessions.end(context, uid, one.session.session_id)
-            tokens.revoke_with_session(context, one.session.session_id)
-    return kept
+def _live(context: Context) -> list[HeldSession]:
+    texts = (context.visit.session, *context.visit.others) if context.visit else ()
+    found = ((sessions.by_cookie(context, text), text) for text in dict.fromkeys(one for one in texts[:MOST] if one))
+    return [HeldSession(session, text) for session, text in found if session is not None]

@@ -178,6 +178,7 @@ def start(
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
         for ended in _end(context, where, "idp_logout"):
             tokens.revoke_with_session(context, ended.session_id)
+    end_in_browser(context, uid)
     lifetime = _lifetime(context, remember)
     if ends_at is not None:
         lifetime = min(lifetime, ends_at - context.now)
@@ -269,6 +270,7 @@ def renew(
     where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
     if not context.work.changed(update(sessions).where(*where).values(renewed)):
         return None
+    end_in_browser(context, session.uid, except_id=session.session_id)
     return replace(session, **{**renewed, "methods": methods}), text
 
 
@@ -325,6 +327,19 @@ def end(context: Context, uid: str, session_id: str, reason: LogoutReason = "idp
     """End one session of the account and notify its applications; returns None if there is no such session."""
     where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_id == session_id)
     return next(iter(_end(context, where, reason)), None)
+
+
+def end_in_browser(context: Context, uid: str, *, except_id: str = "") -> tuple[EndedSession, ...]:
+    """End the account's sessions that this browser holds beside the current one, so that a sign-out leaves none behind."""
+    held = [randomness.digest(text) for text in (context.visit.others if context.visit else ()) if text]
+    if not held:
+        return ()
+    where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_hash.in_(held), S.session_id != except_id)
+    found = _end(context, where, "idp_logout")
+    for ended in found:
+        tokens.revoke_with_session(context, ended.session_id)
+        context.audit.record("session.ended", uid=uid, session=ended.session_id)
+    return found
 
 
 def end_for_application(context: Context, uid: str, client_id: str, session_id: str | None = None) -> None:

@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 
 from app.contract.hub import Next, Step
 from app.contract.hub_sign_out import SignOutRequest
+from app.identity.authentication.sign_in import browser_sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
@@ -46,6 +47,14 @@ def open(context: Context, req: SignOutRequest, session: BrowserSession | None) 
     if not address or not is_registered:
         return Next(step=Step.SIGNED_OUT, relying_party=relying_party)
     return Next(step=Step.REDIRECT, address=_with_state(address, req.state), relying_party=relying_party)
+
+
+def named_session(context: Context, req: SignOutRequest) -> BrowserSession | None:
+    """Return the session of this browser that the hint names, which need not be the current one."""
+    if not (req.id_token_hint and context.visit and context.visit.others):
+        return None
+    hint = issued_jwts.read_id_token_hint(context, req.id_token_hint)
+    return browser_sessions.find(context, hint.uid, hint.session_id) if hint is not None else None
 
 
 def _client(context: Context, req: SignOutRequest, hint: IdTokenHint | None) -> Application | None:

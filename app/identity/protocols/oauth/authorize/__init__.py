@@ -9,7 +9,7 @@ from typing import Any
 
 from app.contract.hub import Next, Step
 from app.contract.hub_models import OrganizationLook
-from app.identity.authentication.sign_in import browser_sessions, interactions, sessions
+from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.organizations import looks
@@ -61,8 +61,7 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
         context.audit.record("authorize.refused", client_id=unchecked.client.client_id, error=refusal.error)
         return response.error(context, unchecked.client, unchecked.issuer.url, unchecked.accepted, refusal)
     request = unchecked.to_authorization()
-    session, cookies = _session(context, unchecked.client, request)
-    step = Decision(context, request, unchecked.client, session, None).next_step().model_copy(update=cookies)
+    step = _first_step(context, unchecked.client, request)
     if step.step not in _PAGE_STEPS:
         return step
     interaction, binding = interactions.begin(context, KIND, request.to_store())
@@ -72,15 +71,20 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     return step.model_copy(update=update)
 
 
-def _session(
-    context: Context, client: Application, request: Authorization
-) -> tuple[BrowserSession | None, dict[str, Any]]:
-    """Return the session that the request is for, and cookies where that is another one than the browser's current one."""
+def _first_step(context: Context, client: Application, request: Authorization) -> Next:
+    """Return the first step for the browser's current session, or for another one that the request names by a hint.
+
+    Any site can send a browser here with a hint. So the session that it names serves this response only: the current one
+    stays current, and where a page must be shown, the person chooses the account first (decisions/0238).
+    """
     session, named = sessions.current(context), account_choice.hinted(context, client, request)
-    if named is None or (session is not None and named.session.session_id == session.session_id):
-        return session, {}
-    others = browser_sessions.others(context, named.session.uid)
-    return named.session, {"session": named.to_cookie(context), "other_sessions": others}
+    if named is not None and (session is None or named.session.uid != session.uid):
+        step = Decision(context, request, client, named.session, None).next_step()
+        if step.step not in _PAGE_STEPS:
+            chosen = {"uid": named.session.uid, "session": named.session.session_id}
+            context.audit.record("session.chosen", **chosen, by="hint", client_id=client.client_id)
+            return step
+    return Decision(context, request, client, session, None).next_step()
 
 
 def offer_accounts(context: Context, interaction: Interaction) -> Next:

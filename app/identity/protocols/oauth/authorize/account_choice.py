@@ -56,6 +56,14 @@ def hinted(context: Context, client: Application, request: Authorization) -> Hel
     return None
 
 
+def is_for_another(
+    context: Context, client: Application, request: Authorization, session: BrowserSession | None
+) -> bool:
+    """Return whether the request names another of the browser's sessions than this one."""
+    named = hinted(context, client, request)
+    return named is not None and (session is None or named.session.uid != session.uid)
+
+
 def _is_named(context: Context, client: Application, request: Authorization, account: Account) -> bool:
     if request.subject is not None and request.subject != account.uid:
         return False

@@ -149,10 +149,15 @@ class Decision:
     def _is_expected_account(self) -> bool:
         """Whether the session's account is the one of `id_token_hint` and `login_hint`, where they are given."""
         account, hint = self._account, self.request.login_hint
-        if account is None or self.request.subject not in (None, account.uid):
+        if account is None or self.request.subject not in (None, account.uid) or self._is_for_another:
             return False
         subject = subjects.of(self.context, self.client, account.uid)
         return hint is None or not login_hint.names_another(self.context.tenant.settings, account, subject, hint)
+
+    @cached_property
+    def _is_for_another(self) -> bool:
+        """Whether a hint names another of the browser's accounts."""
+        return account_choice.is_for_another(self.context, self.client, self.request, self.session)
 
     def _can_repeat(self, session: BrowserSession) -> bool:
         if not _can_sign_in(self._account):
@@ -278,9 +283,12 @@ class Decision:
         if account_choice.wants_another(self.interaction) or request.prompt & {prompt.LOGIN, prompt.CREATE}:
             return False
         if self.session is not None:
-            return prompt.SELECT in request.prompt and not account_choice.is_chosen(self.interaction, self.session)
+            is_asked = prompt.SELECT in request.prompt or self._is_for_another
+            return is_asked and not account_choice.is_chosen(self.interaction, self.session)
         is_named = request.subject is not None or request.login_hint is not None
-        return bool(visit and visit.others) and (prompt.SELECT in request.prompt or not is_named)
+        return bool(visit and visit.others) and (
+            prompt.SELECT in request.prompt or not is_named or self._is_for_another
+        )
 
     def _ask_consent(self) -> Next:
         if prompt.NONE in self.request.prompt:
