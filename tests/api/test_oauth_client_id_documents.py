@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from app.contract.hub import Step
+from app.identity.platform.openid_metadata import ProviderMetadataCache
+from app.identity.platform.store.tables import all_tables
+from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth.registration.documents import is_document
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once
@@ -199,6 +204,32 @@ def test_keys_at_an_address_verify_the_first_request(
     signed = Signer(client, "RS256", key(1)).request_object(**asked(client, Pkce()))
     step = taking.browser().authorize({"client_id": client.client_id, "request": signed})
     assert step.step is Step.LOGIN
+
+
+def test_pushed_object_is_verified_by_keys_at_an_address(
+    taking: World, publish: Publish, fake_provider: FakeProvider
+) -> None:
+    """No row is written before the keys are fetched, because the database connection is returned meanwhile."""
+    client = editor(taking, publish(jwks_uri=f"{fake_provider.url}/keys"))
+    assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN
+    held = taking.services.provider_metadata
+    taking.services.provider_metadata = ProviderMetadataCache(taking.services.clock, held.resolver)
+    signed = Signer(client, "RS256", key(1)).request_object(**asked(client, Pkce()))
+    answer = client.back("par", {"client_id": client.client_id, "request": signed})
+    assert answer.status_code == 201, answer.text
+    assert fake_provider.asked_for("/keys") == 2
+
+
+def test_anonymous_requests_do_not_keep_a_document(taking: World, publish: Publish) -> None:
+    """Only a person who signs in moves the end of a registration."""
+    client = editor(taking, publish())
+    taking.browser().authorize(asked(client, Pkce()))
+    assert client.push(code_challenge=Pkce().challenge, code_challenge_method="S256").status_code == 201
+    table = all_tables()["applications"]
+    with UnitOfWork(taking.services.database, taking.tenant_id).separate_transaction() as work:
+        row = work.one(select(table.c.created_at, table.c.expires_at).where(table.c.client_id == client.client_id))
+    assert row is not None
+    assert row.expires_at - row.created_at <= timedelta(days=1)
 
 
 @pytest.mark.parametrize(

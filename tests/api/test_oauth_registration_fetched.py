@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from app.contract.hub import Step
+from app.identity.platform import outbound
+from app.identity.platform.openid_metadata import ProviderMetadataCache
 from tests.support.oauth_world import NewWorld
 from tests.support.registrations import CALLBACK, METADATA, Registrar, error_of
 from tests.support.relying_party import RelyingParty
@@ -73,6 +76,44 @@ class TestFetched:
         assert made["logo_uri"] == f"{fake_provider.url}/logo"
         assert (shown is not None) is is_copied
         assert shown is None or shown.startswith("/application-logo/"), "pages load nothing from the application"
+
+    @pytest.fixture
+    def busy(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let federation occupy all its slots."""
+        monkeypatch.setattr(outbound, "SLOTS", outbound.RequestSlots(total=0, per_host=1))
+        monkeypatch.setattr(outbound, "_SLOT_WAIT_SECONDS", 0.05)
+
+    @pytest.mark.usefixtures("busy")
+    def test_addresses_have_slots_of_their_own(self, registrar: Registrar, fake_provider: FakeProvider) -> None:
+        """Strangers name them, so they must not take those of federation."""
+        fake_provider.answers["/sector.json"] = (200, JSON_TYPE, json.dumps([CALLBACK]).encode())
+        fake_provider.answers["/logo"] = (200, PNG_TYPE, PNG)
+        named = {"sector_identifier_uri": "/sector.json", "jwks_uri": "/keys", "logo_uri": "/logo"}
+        made = registrar.registered(**{name: fake_provider.url + path for name, path in named.items()})
+        assert made["jwks_uri"] == f"{fake_provider.url}/keys"
+        registrar.world.services.provider_metadata = ProviderMetadataCache(
+            registrar.world.services.clock, registrar.world.services.provider_metadata.resolver
+        )
+        client = registrar.relying_party(made)
+        signed = Signer(client, "RS256", key(1)).request_object()
+        step = registrar.world.browser().authorize({"client_id": client.client_id, "request": signed})
+        assert step.step is Step.LOGIN
+        assert [fake_provider.asked_for(path) for path in named.values()] == [1, 2, 1]
+
+    def test_fetches_of_one_network_are_limited(self, registrar: Registrar, fake_provider: FakeProvider) -> None:
+        """An initial access token, or a registration that is replaced again and again, fetches no more than that."""
+        missing = f"{fake_provider.url}/nothing"
+        made, token = registrar.registered(), registrar.initial_access_token(max_uses=100)
+        members = {**METADATA, "sector_identifier_uri": missing}
+        body = {**members, "client_id": made["client_id"]}
+        answers = [registrar.register(members, token=token).status_code for _ in range(15)]
+        answers += [registrar.manage(made, "PUT", body).status_code for _ in range(15)]
+        assert set(answers) == {400}
+        assert registrar.manage(made, "PUT", body).status_code == 429
+        assert registrar.register(members, token=token).status_code == 429
+        assert fake_provider.asked_for("/nothing") == 30
+        registrar.address = "203.0.113.99"
+        assert registrar.manage(made, "PUT", body).status_code == 400
 
 
 class TestSoftwareStatements:

@@ -54,32 +54,18 @@ class _Keys:
     read_at: datetime
 
 
-class ProviderMetadataCache:
-    """Caches discovery documents and key sets of providers."""
+class _KeyCache:
+    """Caches key sets; those of addresses that strangers name have one of their own, which they alone can fill."""
 
-    def __init__(self, clock: Clock, resolver: Resolver) -> None:
-        self._clock = clock
-        self.resolver = resolver
-        self._metadata: LruCache[str, ProviderMetadata] = LruCache(_MAX_PROVIDERS)
+    def __init__(self, resolver: Resolver, *, by_stranger: bool) -> None:
+        self._resolver = resolver
+        self._by_stranger = by_stranger
         self._keys: LruCache[str, _Keys] = LruCache(_MAX_PROVIDERS)
         self._asked_again: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
         self._failed: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
 
-    def metadata(self, issuer: str) -> ProviderMetadata:
-        """Return the metadata of an issuer. Raises ProviderUnavailable."""
-        cached, now = self._metadata.get(issuer), self._clock.now()
-        if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
-            cached = _fetch(self.resolver, issuer, now)
-            self._metadata.put(issuer, cached)
-        return cached
-
-    def keys(self, address: str, kid: str | None) -> tuple[Key, ...]:
-        """Return the keys with this id, or all keys if the token names none.
-
-        An unknown id causes a new fetch, at most once a minute, whatever comes of it. An address that did not answer is asked
-        again after some seconds. Raises ProviderUnavailable.
-        """
-        cached, now = self._keys.get(address), self._clock.now()
+    def keys(self, address: str, kid: str | None, now: datetime) -> tuple[Key, ...]:
+        cached = self._keys.get(address)
         if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
             cached = self._fetch_keys(address, now)
         matching = with_id(cached.keys, kid)
@@ -100,12 +86,41 @@ class ProviderMetadataCache:
         if failed is not None and failed <= now < failed + FAILURE_INTERVAL:
             raise ProviderUnavailable("it did not answer a moment ago")
         try:
-            fetched = _Keys(import_keys(outbound.get_json_object(self.resolver, address).get("keys")), now)
+            jwks = outbound.get_json_object(self._resolver, address, by_stranger=self._by_stranger)
+            fetched = _Keys(import_keys(jwks.get("keys")), now)
         except ProviderUnavailable:
             self._failed.put(address, now)
             raise
         self._keys.put(address, fetched)
         return fetched
+
+
+class ProviderMetadataCache:
+    """Caches discovery documents and key sets of providers, and key sets of applications that registered themselves."""
+
+    def __init__(self, clock: Clock, resolver: Resolver) -> None:
+        self._clock = clock
+        self.resolver = resolver
+        self._metadata: LruCache[str, ProviderMetadata] = LruCache(_MAX_PROVIDERS)
+        self._keys = _KeyCache(resolver, by_stranger=False)
+        self._keys_of_strangers = _KeyCache(resolver, by_stranger=True)
+
+    def metadata(self, issuer: str) -> ProviderMetadata:
+        """Return the metadata of an issuer. Raises ProviderUnavailable."""
+        cached, now = self._metadata.get(issuer), self._clock.now()
+        if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
+            cached = _fetch(self.resolver, issuer, now)
+            self._metadata.put(issuer, cached)
+        return cached
+
+    def keys(self, address: str, kid: str | None, *, by_stranger: bool = False) -> tuple[Key, ...]:
+        """Return the keys with this id, or all keys if the token names none.
+
+        An unknown id causes a new fetch, at most once a minute, whatever comes of it. An address that did not answer is asked
+        again after some seconds. `by_stranger`: whether anyone can name the address. Raises ProviderUnavailable.
+        """
+        cache = self._keys_of_strangers if by_stranger else self._keys
+        return cache.keys(address, kid, self._clock.now())
 
 
 def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:

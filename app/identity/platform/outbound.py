@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic_core import from_json
 
-from app.kit.clock import monotonic
+from app.identity.platform.deadlines import Deadline, DeadlineTransport
 from app.kit.proxies import is_local
 from app.kit.public_addresses import AddressRefused, Resolver
 
@@ -75,26 +75,34 @@ class RequestSlots:
 
 
 SLOTS = RequestSlots(total=24, per_host=8)
+STRANGERS_SLOTS = RequestSlots(total=8, per_host=2)
+"""For addresses that anyone can name, so that they take no slot from the providers that tenants chose."""
 
 
 class BoundedTransport(httpx.BaseTransport):
-    """Sends one request and reads the whole response. Raises httpx.HTTPError."""
+    """Sends one request and reads the whole response, all before one deadline. Raises httpx.HTTPError.
 
-    def __init__(self, resolver: Resolver) -> None:
+    Args:
+        by_stranger: whether anyone can name the address, by registering an application for example.
+    """
+
+    def __init__(self, resolver: Resolver, *, by_stranger: bool = False) -> None:
         self._resolver = resolver
+        self._by_stranger = by_stranger
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        with SLOTS.acquire(request):
+        with (STRANGERS_SLOTS if self._by_stranger else SLOTS).acquire(request):
             return self._send(request)
 
     def _send(self, request: httpx.Request) -> httpx.Response:
-        deadline, proxy = monotonic() + TIMEOUT_SECONDS, _proxy_for(request.url)
+        deadline, proxy = Deadline(TIMEOUT_SECONDS), _proxy_for(request.url)
         request.extensions["timeout"] = httpx.Timeout(TIMEOUT_SECONDS).as_dict()
         request.headers["Accept-Encoding"] = "identity"
-        with httpx.Client(verify=_tls(), follow_redirects=False, trust_env=False, proxy=proxy) as client:
-            response = self._send_by_proxy(client, request) if proxy else self._send_directly(client, request)
+        transport = DeadlineTransport(deadline, verify=_tls(), trust_env=False, proxy=proxy)
+        with httpx.Client(transport=transport, follow_redirects=False, trust_env=False) as client:
+            response = self._send_by_proxy(client, request) if proxy else self._send_directly(client, request, deadline)
             try:
-                content = _read_content(response, deadline)
+                content = _read_content(response)
             finally:
                 response.close()
         return httpx.Response(response.status_code, headers=_kept_headers(response), content=content, request=request)
@@ -106,7 +114,7 @@ class BoundedTransport(httpx.BaseTransport):
             raise InvalidResponse(str(refused), request=request) from None
         return client.send(request, stream=True)
 
-    def _send_directly(self, client: httpx.Client, request: httpx.Request) -> httpx.Response:
+    def _send_directly(self, client: httpx.Client, request: httpx.Request, deadline: Deadline) -> httpx.Response:
         """Send to one of the checked addresses. TLS still verifies the host name, and the Host header is already set."""
         url = request.url
         try:
@@ -119,7 +127,8 @@ class BoundedTransport(httpx.BaseTransport):
             try:
                 return client.send(request, stream=True)
             except (httpx.ConnectError, httpx.ConnectTimeout):
-                continue
+                if deadline.is_over:
+                    raise
         request.url = url.copy_with(host=addresses[-1])
         return client.send(request, stream=True)
 
@@ -132,13 +141,13 @@ def _proxy_for(url: httpx.URL) -> str | None:
     return proxies.get(url.scheme) or proxies.get("all")
 
 
-def _read_content(response: httpx.Response, deadline: float) -> bytes:
+def _read_content(response: httpx.Response) -> bytes:
     content = b""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise InvalidResponse("a packed answer", request=response.request)
     for part in response.iter_raw():
         content += part
-        if len(content) > MAX_BYTES or monotonic() > deadline:
+        if len(content) > MAX_BYTES:
             raise InvalidResponse("the provider talks too long", request=response.request)
     return content
 
@@ -152,32 +161,41 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def get_json(resolver: Resolver, url: str, token: str | None = None) -> Any:
+def get_json(resolver: Resolver, url: str, token: str | None = None, *, by_stranger: bool = False) -> Any:
     """Get a JSON document, with `token` as bearer token. Raises ProviderUnavailable."""
-    return request_json(resolver, "GET", url, {"Authorization": f"Bearer {token}"} if token else {})
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return request_json(resolver, "GET", url, headers, by_stranger=by_stranger)
 
 
-def get_content(resolver: Resolver, url: str, accept: str) -> bytes:
+def get_content(resolver: Resolver, url: str, accept: str, *, by_stranger: bool = False) -> bytes:
     """Get a document of a media type. Raises ProviderUnavailable."""
-    return _request(resolver, "GET", url, {"Accept": accept}, None)
+    return _request(resolver, "GET", url, {"Accept": accept}, None, by_stranger=by_stranger)
 
 
 def request_json(
-    resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None = None
+    resolver: Resolver,
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    content: bytes | None = None,
+    *,
+    by_stranger: bool = False,
 ) -> Any:
     """Send a request, with JSON as `content` if there is any, and return the JSON of the response. Raises ProviderUnavailable."""
     headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if content else {}), **headers}
     try:
-        return from_json(_request(resolver, method, url, headers, content))
+        return from_json(_request(resolver, method, url, headers, content, by_stranger=by_stranger))
     except ValueError:
         raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON") from None
 
 
-def _request(resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> bytes:
+def _request(
+    resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None, *, by_stranger: bool
+) -> bytes:
     """Send a request and return the body of the response. Raises ProviderUnavailable."""
     host = urlsplit(url).netloc
     try:
-        with httpx.Client(transport=BoundedTransport(resolver)) as client:
+        with httpx.Client(transport=BoundedTransport(resolver, by_stranger=by_stranger)) as client:
             response = client.request(method, url, headers=headers, content=content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # the exception's text may contain the whole URL
         raise ProviderUnavailable(f"{host} did not answer: {type(problem).__name__}") from None
@@ -186,9 +204,11 @@ def _request(resolver: Resolver, method: str, url: str, headers: Mapping[str, st
     return response.content
 
 
-def get_json_object(resolver: Resolver, url: str, token: str | None = None) -> dict[str, Any]:
+def get_json_object(
+    resolver: Resolver, url: str, token: str | None = None, *, by_stranger: bool = False
+) -> dict[str, Any]:
     """Get a JSON object. Raises ProviderUnavailable."""
-    members = get_json(resolver, url, token)
+    members = get_json(resolver, url, token, by_stranger=by_stranger)
     if not isinstance(members, dict):
         raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON object")
     return members

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract import oauth_authorization as authorization_contract
 from app.contract import oauth_metadata as metadata_contract
 from app.contract import oauth_tokens as contract
+from app.contract.application_file import DEVICE_GRANT
 from app.contract.errors_oauth import InvalidClient
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
@@ -25,13 +26,19 @@ from app.identity.protocols.oauth.authorize import pushed
 from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
 from app.kit.wire import Document
 
+_BY_A_PERSON = ("refresh_token", DEVICE_GRANT)
+"""Grants that show that a person uses the application; the authorization endpoint sees the rest of them."""
+
 
 @contract.token.implements
 @contract.token_with_key.implements
 def token(context: Context, req: contract.TokenRequest) -> contract.TokenResponse:
     client = _client(context)
     _create_missing_keys(context, client)
-    return grants.exchange(context, client, issuers.at(context, client), req)
+    response = grants.exchange(context, client, issuers.at(context, client), req)
+    if req.grant_type in _BY_A_PERSON:
+        registered_applications.touch(context, client)
+    return response
 
 
 @authorization_contract.push.implements
@@ -100,7 +107,6 @@ def _client(context: Context) -> Application:
     if context.client is None:
         raise InvalidClient
     rate_limits.count_client_request(context, context.client)
-    registered_applications.touch(context, context.client)
     return context.client
 
 

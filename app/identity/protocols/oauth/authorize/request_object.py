@@ -20,6 +20,7 @@ from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, Un
 from app.kit import randomness
 
 MEDIA_TYPE = "oauth-authz-req+jwt"
+_ACCEPT = f"application/{MEDIA_TYPE}, application/jwt"
 _TYPES = (None, "jwt", MEDIA_TYPE, f"application/{MEDIA_TYPE}")
 _MAX_LENGTH = 50_000
 _HASH_LENGTH = 43  # of SHA-256 in base64url
@@ -101,7 +102,8 @@ def _fetched(request: UncheckedRequest, address: str) -> str:
     resolver = request.context.services.provider_metadata.resolver
     location, _, expected = address.partition("#")
     try:
-        text = outbound.get_content(resolver, location, f"application/{MEDIA_TYPE}, application/jwt").decode("ascii")
+        content = outbound.get_content(resolver, location, _ACCEPT, by_stranger=request.client.is_self_registered)
+        text = content.decode("ascii")
     except (ProviderUnavailable, UnicodeDecodeError):
         raise RefusedByRedirect("invalid_request_uri", "The request_uri answers no request object.") from None
     if len(expected) == _HASH_LENGTH and randomness.digest(text) != expected:

@@ -12,15 +12,17 @@ from app.contract.errors_oauth import InvalidClientMetadata, InvalidToken, Unkno
 from app.contract.oauth_registration import NewRegistrationResponse, RegistrationResponse
 from app.identity.directory.tenants import client_secrets
 from app.identity.directory.tenants import registered_applications as store
-from app.identity.directory.tenants.registered_applications import DOCUMENT, Registered
+from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, Registered
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import issuers, rate_limits
 from app.identity.protocols.oauth.registration import admission, client_metadata, fetched, software_statements
 from app.kit import randomness
+from app.kit.limits import Rate
 
 _DUMMY_HASH: Final = randomness.digest(
     randomness.token()
 )  # compared for an unknown client, so that timing reveals nothing
+_FETCHES_OF_NETWORK: Final = Rate(30, 60)
 _NEVER: Final = 0  # client_secret_expires_at
 _MAX_ID_LENGTH: Final = 128
 
@@ -38,7 +40,7 @@ def register(context: Context, app: str | None, members: Mapping[str, Any]) -> N
     stated = software_statements.apply(context, members)
     name = f"app-{randomness.hexadecimal(20)}"
     settings = client_metadata.read(stated, name=name, protocol=protocol, allows_http=allows_http(context))
-    logo = fetched.check(context, stated, settings)
+    logo = _fetch(context, stated, settings)
     marks = admission.settle(context, admitted)
     client_id, token = randomness.guid(), randomness.token()
     secret = randomness.token() if settings.has_secret else None
@@ -83,7 +85,7 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     settings = client_metadata.read(
         stated, name=before.name, protocol=before.protocol, allows_http=allows_http(context)
     )
-    logo = fetched.check(context, stated, settings)
+    logo = _fetch(context, stated, settings)
     context.work.begin()
     token, held = randomness.token(), _authenticate(context, client_id)  # nobody replaced it meanwhile
     new_secret, columns = _secret_of(context, held, settings)
@@ -96,6 +98,13 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
         **_members(context, client_id, int(held.created_at.timestamp()), new_secret, token),
         **client_metadata.write(settings),
     )
+
+
+def _fetch(context: Context, members: Mapping[str, Any], settings: ApplicationSettings) -> Logo | None:
+    """Check what the metadata name by address, and return a copy of the logo. Raises SlowDown for a network that names many."""
+    if fetched.ADDRESSES & members.keys():
+        rate_limits.spend(context, "oauth.registration_fetches", _FETCHES_OF_NETWORK, context.network)
+    return fetched.check(context, members, settings)
 
 
 def _secret_of(context: Context, held: Registered, settings: ApplicationSettings) -> tuple[str | None, dict[str, Any]]:
