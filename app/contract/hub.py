@@ -154,7 +154,7 @@ class Next(Wire):
     resend_in_seconds: int = 0  # CHECK_MAIL: wait before the next resend
     can_change: bool = False  # CHECK_MAIL: this browser registered, and may change the address or number
     session: Session | None = None  # set the session cookie to it
-    accounts: list[AccountOption] = Field(default_factory=list)  # SELECT_ACCOUNT
+    accounts: list[AccountOption] = Field(default_factory=list)  # SELECT_ACCOUNT; SIGNED_OUT: who stays
     other_sessions: OtherSessions | None = None  # set their cookie; None leaves it
     ends_session: bool = False  # delete the session cookie
     frames: list[str] = Field(default_factory=list)  # SIGNED_OUT, REDIRECT: addresses to load in frames first

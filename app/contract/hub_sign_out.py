@@ -21,6 +21,7 @@ class SignOutRequest(Wire):
     return_url: str | None = None
     ui_locales: str | None = None  # the hub's page is in one of these languages
     confirmed: bool = False
+    everyone: bool = False  # of a confirmed request: each account of this browser
 
 
 sign_out = hub_operation(

@@ -172,7 +172,8 @@ def _form_post(step: Next) -> Response:
 def _signed_out(step: Next) -> Response:
     application = step.relying_party
     name, home = (application.name, application.home or "") if application else ("", "")
-    return SignedOutPage(name, home, tuple(step.frames), step.address or "").render()
+    accounts = tuple(account.label for account in step.accounts)
+    return SignedOutPage(name, home, tuple(step.frames), step.address or "", accounts).render()
 
 
 def _refused(step: Next) -> Response:

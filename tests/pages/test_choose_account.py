@@ -145,3 +145,17 @@ def test_consent_of_a_page_is_given_by_the_account_it_shows(
     assert ada.email in again.text
     assert again.form("Switch").fields["account"] == ada.uid
     assert email_of(bank, again.press("Allow access")) == ada.email
+
+
+def test_signed_out_page_names_those_who_stay_and_signs_them_out(
+    visitor: Visitor, shop: RelyingParty, ada: Person, grace: Person
+) -> None:
+    with_both(visitor, shop, ada, grace)
+    page = visitor.open("/logout").press("Sign out")
+    assert page.heading == "You’re signed out"
+    assert f"This browser is still signed in as {ada.email}" in page.text
+    done = page.press("Sign out of all accounts")
+    assert done.heading == "You’re signed out"
+    assert "still signed in" not in done.text
+    assert visitor.cookies(OTHERS) == []
+    assert visitor.authorize(shop).heading == "Welcome back"

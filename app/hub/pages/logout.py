@@ -99,7 +99,12 @@ def submit_logout() -> Response:
         if step.step is not Step.CONFIRM_SIGN_OUT:
             return journey.follow(step)
         return _confirmation(form, sign_out_request, step, form.error_status)
-    return journey.follow(api()(contract.sign_out, sign_out_request.model_copy(update={"confirmed": True})))
+    return journey.follow(
+        api()(
+            contract.sign_out,
+            sign_out_request.model_copy(update={"confirmed": True, "everyone": "everyone" in request.form}),
+        )
+    )
 
 
 def _use_languages(sign_out_request: contract.SignOutRequest) -> None:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from flask import Response
 from werkzeug.urls import iri_to_uri
 
+from app.hub.forms.base import HubForm
 from app.hub.page import Page
 from app.kit.web_addresses import origin
 
 _WAIT_SECONDS: Final = 4
 """How long the frames may load before the browser goes on to the application."""
+
+
+class SignOutForm(HubForm):
+    """The button that signs out of every account of the browser."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,9 @@ class SignedOutPage(Page):
     """Addresses that end the sessions of applications (OpenID Connect Front-Channel Logout 1.0 section 2)."""
     onward: str = ""
     """Where the browser goes when the frames had their time; empty: it stays."""
+    accounts: tuple[str, ...] = ()
+    """The labels of those that the browser is still signed in to."""
+    form: SignOutForm = field(default_factory=SignOutForm)
 
     @property
     def run(self) -> tuple[str, ...]:
@@ -54,5 +62,6 @@ class SignedOutPage(Page):
             "alone": cls(),
             "with a way back": cls("Acme Shop", home),
             "ends other sessions": cls("Acme Shop", home, frames),
+            "leaves other accounts": cls("Acme Shop", home, accounts=("ada@example.com", "grace@example.com")),
             "goes back to the application": cls("Acme Shop", home, frames, home),
         }

@@ -40,6 +40,7 @@ from app.identity.hosted import (
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize, frontchannel_logout, hub_client, logout
 from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth.authorize import account_choice
 
 
 @hub.tenant.implements
@@ -160,9 +161,13 @@ def sign_out(context: Context, req: hub_sign_out.SignOutRequest) -> Next:
     ended = _end(context, session, reason) if session is not None else []
     if step.step is Step.SIGNED_OUT and req.return_url and is_allowed(context, req.return_url):
         step = Next(step=Step.REDIRECT, address=req.return_url)
+    if req.confirmed and req.everyone:
+        ended += [one for held in browser_sessions.held(context) for one in _end(context, held.session)]
+        current = None
     stays = current.uid if current is not None and session is not current else ""
     others = browser_sessions.others(context, stays) if context.visit and context.visit.others else None
     update = {"frames": _frames(context, ended), "ends_session": not stays, "other_sessions": others}
+    update |= {"accounts": account_choice.options(context)} if step.step is Step.SIGNED_OUT else {}
     return step.model_copy(update=update)
 
 
@@ -213,7 +218,8 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
         if req.id == session.session_id:
             frames = _frames(context, [ended, *sessions.end_in_browser(context, session.uid)])
     ends_own = req.id == session.session_id
-    return Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own, frames=frames)
+    step = Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own, frames=frames)
+    return step.model_copy(update={"accounts": account_choice.options(context)}) if ends_own else step
 
 
 @hub.hub_client.implements
