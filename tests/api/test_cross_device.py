@@ -9,9 +9,14 @@ import pytest
 from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
+from app.identity.authentication.federation import token_handoff
+from app.identity.authentication.sign_in import sessions
+from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.store import access_tokens
+from app.identity.directory.accounts import service as accounts
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
+from tests.support.callers import call_of
 from tests.support.relying_party import moved
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
@@ -142,6 +147,54 @@ def test_token_of_the_device_is_as_old_as_the_phones(tenant: TenantServer, phone
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         facts = work.run(select(access_tokens.c.facts).where(where)).scalar_one()
     assert (facts["auth_time"], facts["amr"]) == (1_000, ["pwd"])
+
+
+def facts_of(tenant: TenantServer, token: str) -> tuple[Members, str | None]:
+    where = access_tokens.c.token_hash == randomness.digest(token)
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        facts, session_id = work.run(select(access_tokens.c.facts, access_tokens.c.session_id).where(where)).one()
+    return facts, session_id
+
+
+def test_token_of_the_device_ends_with_the_phones_family(tenant: TenantServer, phone: str) -> None:
+    held, ends_at = generated(tenant), int(tenant.services.clock.now().timestamp()) + 600
+    change_token(tenant, phone, ends_at=ends_at)
+    answered(approves(tenant, phone, held))
+    token = answered(polls(tenant, held))["access_token"]
+    assert facts_of(tenant, token) == ({**facts_of(tenant, token)[0], "ends_at": ends_at}, None)
+    with moved(tenant.services, seconds=601):
+        assert refused(tenant.send("GET", "/identity/v2/auth/account", bearer=token)) == (401, 1409)
+
+
+def test_token_of_a_family_whose_end_is_near_approves_until_then(tenant: TenantServer, phone: str) -> None:
+    held = generated(tenant)
+    change_token(tenant, phone, ends_at=int(tenant.services.clock.now().timestamp()) + 20)
+    answered(approves(tenant, phone, held))
+    with moved(tenant.services, seconds=30):
+        assert refused(polls(tenant, held)) == (400, 908)
+
+
+def test_token_of_a_session_gives_one_of_the_same_session(tenant: TenantServer) -> None:
+    uid = tenant.create()["Uid"]
+    held = [generated(tenant), generated(tenant)]
+    with call_of(tenant.services, tenant.name) as context:
+        session, _ = sessions.start(context, uid, ("pwd",), False)
+        ends_with = (session.session_id, session.expires_at)
+        account = accounts.by_uid(context, uid)
+        assert account is not None
+        token = token_handoff.access_token(context, account, session.methods, "Email", ends_with).access_token
+        context.work.commit()
+    answered(approves(tenant, token, held[0]))
+    answered(approves(tenant, token, held[1]))
+    given = answered(polls(tenant, held[0]))["access_token"]
+    facts, session_id = facts_of(tenant, given)
+    assert (session_id, facts["ends_at"]) == (session.session_id, int(session.expires_at.timestamp()))
+    with call_of(tenant.services, tenant.name) as context:
+        sessions.end(context, uid, session.session_id)
+        tokens.revoke_with_session(context, session.session_id)
+        context.work.commit()
+    assert refused(tenant.send("GET", "/identity/v2/auth/account", bearer=given)) == (401, 1409)
+    assert refused(polls(tenant, held[1])) == (400, 908)
 
 
 def test_of_twenty_polls_at_once_one_gets_the_token(tenant: TenantServer, phone: str) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from app.identity.directory.tenants import changes, custom_hosts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.oauth_world import NewWorld
 from tests.support.registrations import CALLBACK, METADATA, Registrar, error_of
 
@@ -68,6 +70,32 @@ BAD_URIS: list[Any] = [
 @pytest.mark.parametrize("uris", BAD_URIS)
 def test_wrong_redirect_uris_are_refused(registrar: Registrar, uris: Any) -> None:
     assert error_of(registrar.register({**METADATA, "redirect_uris": uris})) == (400, "invalid_redirect_uri")
+
+
+OWN_ADDRESSES: list[tuple[dict[str, Any], str]] = [
+    ({"redirect_uris": ["HOME/ssologin/logout"]}, "invalid_redirect_uri"),
+    ({"redirect_uris": ["HOME/x"], "application_type": "native"}, "invalid_redirect_uri"),
+    ({"redirect_uris": [CALLBACK, "CUSTOM/x"]}, "invalid_redirect_uri"),
+    ({"redirect_uris": [CALLBACK, "CUSTOM:8443/x"]}, "invalid_redirect_uri"),
+    ({"post_logout_redirect_uris": ["CUSTOM/x"]}, "invalid_client_metadata"),
+    ({"initiate_login_uri": "CUSTOM/x"}, "invalid_client_metadata"),
+    ({"backchannel_logout_uri": "CUSTOM/x"}, "invalid_client_metadata"),
+    ({"redirect_uris": [CALLBACK, "CUSTOM/x"], "frontchannel_logout_uri": "CUSTOM/ssologin/x"}, "invalid_redirect_uri"),
+    ({"frontchannel_logout_uri": "CUSTOM/ssologin/logout"}, "invalid_client_metadata"),
+]
+
+
+@pytest.mark.parametrize(("members", "error"), OWN_ADDRESSES)
+def test_addresses_of_this_server_are_refused(new_world: NewWorld, members: dict[str, Any], error: str) -> None:
+    world = new_world(**OPEN)
+    host = f"login.{world.name}.example"
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
+        custom_hosts.add(work, host, world.services.clock.now())
+        changes.change(work)
+    world.services.directory.clear_cache()
+    home = world.services.settings.hub_url(world.name)
+    text = json.dumps({**METADATA, **members}).replace("HOME", home).replace("CUSTOM", f"https://{host.upper()}")
+    assert error_of(Registrar(world).register(json.loads(text))) == (400, error)
 
 
 @pytest.mark.parametrize("kind", ["web", "native"])

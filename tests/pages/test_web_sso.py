@@ -117,11 +117,42 @@ def test_no_other_site_learns_or_changes_anything(
 
 def test_page_of_our_own_gets_a_token(visitor: Visitor, ada: Person) -> None:
     sign_in(visitor, ada)
-    headers = {"Sec-Fetch-Site": "same-origin"}
+    headers = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty"}
     answer = visitor.client.get("/ssologin/login", base_url=visitor.home, headers=headers)
     assert (answer.json or {})["token"]
-    cross = visitor.client.get("/ssologin/login", base_url=visitor.home, headers={"Sec-Fetch-Site": "cross-site"})
-    assert cross.status_code == 403
+    for site, destination in (
+        ("cross-site", "empty"),
+        ("same-origin", "document"),
+        ("same-origin", "iframe"),
+        ("same-origin", ""),
+    ):
+        headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Dest": destination}
+        for path in ("login", "logout", "refresh", "settoken", "setcustomtoken"):
+            answer = visitor.client.get(f"/ssologin/{path}", base_url=visitor.home, headers=headers)
+            assert answer.status_code == 403, (path, site, destination)
+    assert is_in(visitor)
+
+
+@pytest.mark.parametrize(
+    "path", ["ssologin/x", "SSOLOGIN/x", "%73sologin/x", "/ssologin/x", "profile/../ssologin/x", "."]
+)
+def test_sign_in_leads_to_no_address_that_changes_the_session(visitor: Visitor, ada: Person, path: str) -> None:
+    target = f"{visitor.home}/{path}?token=x"
+    page = visitor.open(f"/auth?{urlencode({'action': 'login', 'return_url': target})}")
+    page = page.press("Sign in", identifier=ada.email, password=ada.password)
+    assert "ssologin" not in page.address.casefold(), page.address
+    assert "landing=refused" in page.address, page.address
+
+
+def test_nothing_exchanges_the_account_of_a_browser(tenant: World, visitor: Visitor, ada: Person) -> None:
+    sign_in(visitor, ada)
+    cookie, bob = visitor.cookie("session").value, tenant.person("bob@example.test")
+    for path in ("setToken", "setcustomtoken"):
+        answer = asks(visitor, path, token=logged_in(tenant, bob), apikey=tenant.api_key)
+        assert answer.json == {"ok": False, "istokenvalid": False}
+        assert "Set-Cookie" not in answer.headers
+    assert visitor.cookie("session").value == cookie
+    assert "ada@example.test" in visitor.open("/emails").text
 
 
 def test_nothing_is_shared_by_default(tenant: World, visitor: Visitor, ada: Person) -> None:

@@ -7,7 +7,6 @@ registrable domain with the tenant's custom domain.
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, jsonify, request
 
@@ -18,10 +17,12 @@ from app.hub.cookies import delete_cookie, set_cookie
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
+from app.kit.web_addresses import origin as origin_of
 
 views = Blueprint("web_sso", __name__)
 
-_SAME_SITE: Final = "same-origin"
+_OWN_SCRIPT: Final = ("same-origin", "empty")
+"""Site and destination of a request that a script of our page makes; a link, a redirect or a frame has another destination."""
 _TRUE: Final = ("true", "1", "yes")
 _NO_ORIGIN: Final = "null"
 
@@ -151,14 +152,14 @@ def _given() -> dict[str, str]:
 
 
 def _origin() -> str:
-    """Return the site that asks; empty for our own page. A request of which the browser says neither is nobody's."""
-    origin = request.headers.get("Origin", "")
-    if not origin and request.headers.get("Sec-Fetch-Site") == _SAME_SITE:
+    """Return the site that asks; empty for a script of our own page. A request of which the browser says neither is nobody's."""
+    headers = request.headers
+    origin = headers.get("Origin", "")
+    if not origin and (headers.get("Sec-Fetch-Site"), headers.get("Sec-Fetch-Dest")) == _OWN_SCRIPT:
         return ""
     return origin[:300] or _NO_ORIGIN
 
 
 def _referring_origin() -> str:
     """Return the site whose page led the browser here."""
-    parts = urlsplit(request.headers.get("Referer", ""))
-    return f"{parts.scheme}://{parts.netloc}"[:300] if parts.scheme and parts.netloc else _NO_ORIGIN
+    return origin_of(request.headers.get("Referer"))[:300] or _NO_ORIGIN

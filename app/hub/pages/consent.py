@@ -29,15 +29,18 @@ from app.kit.proxies import hostname_of, is_local
 
 
 class ConsentForm(HubForm):
-    """Two buttons named `decision`, with the values `allow` and `deny`; each optional scope is a checkbox named `keep`."""
+    """Two buttons named `decision`, with the values `allow` and `deny`.
+
+    An optional scope has a checkbox `keep.SCOPE`, and `optional` lists them all.
+    """
 
     def to_request(self) -> contract.ConsentRequest:
-        kept = frozenset(request.form.getlist("keep"))
+        optional = request.form.get("optional", "").split()[:100]
         return contract.ConsentRequest(
             attempt=current_visit().interaction_id or "",
             allow=request.form.get("decision") == "allow",
             account=request.form.get("account", "")[:64],
-            refused=[name[:100] for name in request.form.getlist("optional")[:100] if name not in kept],
+            refused=[name[:100] for name in optional if f"keep.{name}" not in request.form],
         )
 
 

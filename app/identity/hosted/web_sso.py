@@ -55,7 +55,10 @@ def read_shared_session(context: Context, req: contract.SharedSessionRequest) ->
 
 @contract.begin.implements
 def begin_shared_session(context: Context, req: contract.SessionByToken) -> contract.TokenAccepted:
-    """Begin a session that is no more than the token: no later authentication, no longer life than the token's family."""
+    """Begin a session that is no more than the token: no later authentication, no longer life than the token's family.
+
+    A browser that is signed in stays as it is: nothing here exchanges its account.
+    """
     _require_site(context, req.origin)
     if req.api_key.lower() != context.tenant.api_key.lower():
         raise e.UnknownKey
@@ -66,10 +69,8 @@ def begin_shared_session(context: Context, req: contract.SessionByToken) -> cont
     if holder is None or account is None or not _may_sign_in(context, account):
         return contract.TokenAccepted()
     current = sessions.current(context)
-    if current is not None and current.uid == account.uid:
-        return contract.TokenAccepted(is_token_valid=True)
-    if current is not None and req.callback is not None:  # a link does not exchange the account of a browser
-        return contract.TokenAccepted()
+    if current is not None:
+        return contract.TokenAccepted(is_token_valid=current.uid == account.uid)
     session = _begin(context, holder, account, req)
     return contract.TokenAccepted(is_token_valid=session is not None, session=session)
 

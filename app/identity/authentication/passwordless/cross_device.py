@@ -1,6 +1,6 @@
 """Cross-device sign-on: a waiting device, and the signed-in phone that approves it (decisions/0233).
 
-What the device gets is no more than the phone has: the account's methods and the time of its authentication.
+What the device gets is no more than the phone has: the account's methods, the time of its authentication, and its absolute end.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ class Approver:
     uid: str
     methods: tuple[str, ...]
     authenticated_at: int
+    ends_at: int
+    """The absolute end of the token's family or of the session, in seconds."""
     token_hash: str = ""
     session_id: str = ""
+    """The session that approves, or with which the token ends."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Approval:
     account: Account
     methods: tuple[str, ...]
     authenticated_at: int
+    ends_at: int
+    session_id: str | None = None
 
 
 def require_enabled(context: Context) -> None:
@@ -90,6 +95,7 @@ def approve(context: Context, device: ContinuationToken, approver: Approver, typ
         "uid": approver.uid,
         "amr": list(approver.methods),
         "auth_time": approver.authenticated_at,
+        "ends_at": approver.ends_at,
         "by_token": approver.token_hash,
         "by_session": approver.session_id,
     }
@@ -119,11 +125,17 @@ def redeem(context: Context, device: ContinuationToken) -> Approval | None:
         return None
     if not continuation_tokens.spend(context, device):
         return None
-    return Approval(account, tuple(facts["amr"]), int(facts["auth_time"]))
+    session_id = str(facts.get("by_session") or "") or None
+    return Approval(account, tuple(facts["amr"]), int(facts["auth_time"]), int(facts["ends_at"]), session_id)
 
 
 def _is_still_signed_in(context: Context, facts: dict[str, Any]) -> bool:
-    if facts.get("by_session"):
-        return sessions.lock_expiry(context, facts["by_session"]) is not None
+    ends_at = facts.get("ends_at")
+    if not isinstance(ends_at, int) or ends_at <= context.now.timestamp():  # none: an approval by an earlier version
+        return False
+    if facts.get("by_session") and sessions.lock_expiry(context, facts["by_session"]) is None:
+        return False
+    if not facts.get("by_token"):
+        return bool(facts.get("by_session"))
     holder = token_store.access(context.work, str(facts.get("by_token")))
     return holder is not None and holder.expires_at > context.now

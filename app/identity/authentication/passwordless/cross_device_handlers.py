@@ -52,7 +52,9 @@ def approve(context: Context, req: contract.ApproveCode) -> contract.Approved:
         holder.uid,
         tuple(methods) if isinstance(methods, list) else (),
         at if isinstance(at, int) else 0,
+        int(tokens.absolute_end(context, holder.facts, holder.issued_at).timestamp()),
         token_hash=holder.token_hash,
+        session_id=holder.session_id or "",
     )
     try:
         is_first = cross_device.approve(context, device, approver, req.number)
@@ -80,9 +82,13 @@ def poll(context: Context, req: contract.PollCode) -> contract.DeviceToken:
     facts = {
         "provider": "Email", "agent": device.facts["agent"], "address": device.facts["address"],
         "amr": list(approval.methods), "auth_time": approval.authenticated_at,
+        tokens.ENDS_AT: approval.ends_at,
     }  # fmt: skip
     access, _ = in_force.shortened(context, approval.account)
-    issued = tokens.issue(context, uid=approval.account.uid, facts=facts, access_seconds=access, with_refresh=False)
+    issued = tokens.issue(
+        context, uid=approval.account.uid, session_id=approval.session_id, facts=facts, access_seconds=access,
+        with_refresh=False,
+    )  # fmt: skip
     context.audit.record("cross_device.signed_in", uid=approval.account.uid)
     return contract.DeviceToken(access_token=issued.access_token)
 

@@ -14,6 +14,8 @@ from app.kit.web_addresses import is_web_address
 _MAX_DECODINGS: Final = 4
 _SEPARATOR: Final = re.compile("[&;]")  # older programs separate by semicolon
 _SEPARATED: Final = re.compile("[&;]?[^&;]+|[&;]")
+_NO_DESTINATIONS: Final = frozenset({"ssologin"})
+"""First segments of own addresses that act on the browser's session when a redirect leads there (decisions/0232)."""
 _PUBLIC_PARAMETERS: Final = frozenset({"lang", "language", "ui_locales", "return_url"})
 
 
@@ -21,7 +23,7 @@ def is_allowed(context: Context, return_url: str) -> bool:
     """Return whether the tenant's whitelist allows the address (interface hosted-pages.md section 8).
 
     Scheme, host and port must equal an entry; the entry's path, if any, must be a prefix of whole segments; a leading `*.`
-    allows subdomains. URLs that browsers may parse differently are refused.
+    allows subdomains. URLs that browsers may parse differently are refused, and own addresses that act on a GET.
     """
     if any(ord(character) <= 32 or character in "\\\x7f" for character in return_url):
         return False
@@ -33,7 +35,7 @@ def is_allowed(context: Context, return_url: str) -> bool:
     if parts.hostname is None or not is_web_address(f"{parts.scheme}://{parts.netloc}"):
         return False
     if is_own(context, return_url):
-        return True
+        return _first_segment(parts.path) not in _NO_DESTINATIONS and not _climbs(parts.path)
     return any(
         _matches(entry, parts.scheme, parts.hostname, port, parts.path)
         for entry in context.tenant.settings.url_whitelist
@@ -106,8 +108,11 @@ def is_allowed_in_mail(context: Context, page: str) -> bool:
 
 def _may_be_short_link(path: str) -> bool:
     """Return whether a browser or server may read the path as a short link."""
-    first = next((segment for segment in unquote(path).casefold().split("/") if segment), "")
-    return f"/{first}" in SHORT_PATHS.values() or _climbs(path)
+    return f"/{_first_segment(path)}" in SHORT_PATHS.values() or _climbs(path)
+
+
+def _first_segment(path: str) -> str:
+    return next((segment for segment in unquote(path).casefold().split("/") if segment), "")
 
 
 def mailed_link(

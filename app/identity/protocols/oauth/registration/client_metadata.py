@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -22,6 +23,12 @@ SCOPES: Final = ("openid", "profile", "email", "phone", "address", "offline_acce
 """Scopes that an application gets by itself: none of the tenant's, and none of our interface."""
 _MOST_BYTES: Final = 60_000
 _LONGEST: Final = 2_000
+_LED_TO: Final = (
+    "post_logout_redirect_uris",
+    "frontchannel_logout_uri",
+    "backchannel_logout_uri",
+    "initiate_login_uri",
+)
 _LINKS: Final = ("client_uri", "logo_uri", "policy_uri", "tos_uri")
 _JOINERS: Final = "\u200c\u200d"
 """Invisible letters that Persian and Indian scripts need."""
@@ -29,9 +36,17 @@ _GRANT_OF: Final = {"code": "authorization_code", "id_token": "implicit", "token
 
 
 def read(
-    members: Mapping[str, Any], *, name: str, protocol: str = "openid", allows_http: bool = False
+    members: Mapping[str, Any],
+    *,
+    name: str,
+    protocol: str = "openid",
+    allows_http: bool = False,
+    own_addresses: Sequence[str] = (),
 ) -> ApplicationSettings:
     """Return the settings of an application that registers itself.
+
+    Args:
+        own_addresses: those of the tenant, which are nobody else's: browsers bring its cookies there.
 
     Raises:
         InvalidRedirectUri: a redirect URI is malformed or not allowed.
@@ -55,6 +70,7 @@ def read(
     except ValidationError as problem:
         raise _refusal(problem) from None
     settings = checked.settings()
+    _refuse_own_addresses(settings, own_addresses)
     return settings.model_copy(update={"logo_uri": logo}) if logo is not None else settings
 
 
@@ -99,6 +115,18 @@ def _check_texts(given: Mapping[str, Any], *, allows_http: bool) -> None:
         is_https = isinstance(address, str) and address.startswith(("https://", *(("http://",) if allows_http else ())))
         if not is_https or len(address) > _LONGEST or (name in given and not is_web_address(address)):
             raise InvalidClientMetadata(f"{name}: expected an https address of at most {_LONGEST} characters.")
+
+
+def _refuse_own_addresses(settings: ApplicationSettings, own_addresses: Sequence[str]) -> None:
+    """Refuse addresses at the tenant's hosts, on any port, to which our pages would lead a browser or load a frame."""
+    own = {urlsplit(one).hostname for one in own_addresses}
+    if any(urlsplit(one).hostname in own for one in settings.redirect_uris):
+        raise InvalidRedirectUri("redirect_uris: expected addresses of the application, not of this server.")
+    for name in _LED_TO:
+        value = getattr(settings, name)
+        given = value if isinstance(value, tuple) else (value,)
+        if any(one and urlsplit(one).hostname in own for one in given):
+            raise InvalidClientMetadata(f"{name}: expected an address of the application, not of this server.")
 
 
 def _is_list_of_text(value: object) -> bool:

@@ -83,11 +83,11 @@ def _read(
         if read_at is not None and problem.status not in _GONE and context.now < read_at + _USABLE:
             return None
         raise InvalidClientMetadata("The client_id leads to no document.") from None
-    settings = _settings(client_id, members, allows_http=allows_http)
+    settings = _settings(context, client_id, members, allows_http=allows_http)
     return settings, fetched.check(context, members, settings)
 
 
-def _settings(client_id: str, members: dict[str, Any], *, allows_http: bool) -> ApplicationSettings:
+def _settings(context: Context, client_id: str, members: dict[str, Any], *, allows_http: bool) -> ApplicationSettings:
     """Check what the document says about itself (section 4.1)."""
     if members.get("client_id") != client_id:
         raise InvalidClientMetadata("client_id: expected the address of the document.")
@@ -96,7 +96,8 @@ def _settings(client_id: str, members: dict[str, Any], *, allows_http: bool) -> 
         raise InvalidClientMetadata("token_endpoint_auth_method: expected one without a shared secret.")
     named = {"client_name": urlsplit(client_id).netloc, **members, "token_endpoint_auth_method": method}
     name = f"doc-{hashlib.sha256(client_id.encode()).hexdigest()[:20]}"
-    return client_metadata.read(named, name=name, allows_http=allows_http)
+    own = context.own_addresses
+    return client_metadata.read(named, name=name, allows_http=allows_http, own_addresses=own)
 
 
 def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo: Logo | None) -> None:

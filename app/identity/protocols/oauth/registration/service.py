@@ -39,7 +39,7 @@ def register(context: Context, app: str | None, members: Mapping[str, Any]) -> N
     admitted = admission.admit(context)
     stated = software_statements.apply(context, members)
     name = f"app-{randomness.hexadecimal(20)}"
-    settings = client_metadata.read(stated, name=name, protocol=protocol, allows_http=allows_http(context))
+    settings = _read(context, stated, name=name, protocol=protocol)
     logo = _fetch(context, stated, settings)
     marks = admission.settle(context, admitted)
     client_id, token = randomness.guid(), randomness.token()
@@ -82,9 +82,7 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
         )
     stated = software_statements.apply(context, members)
     before = held.settings
-    settings = client_metadata.read(
-        stated, name=before.name, protocol=before.protocol, allows_http=allows_http(context)
-    )
+    settings = _read(context, stated, name=before.name, protocol=before.protocol)
     logo = _fetch(context, stated, settings)
     context.work.begin()
     token, held = randomness.token(), _authenticate(context, client_id)  # nobody replaced it meanwhile
@@ -123,6 +121,11 @@ def remove(context: Context, client_id: str) -> None:
     _authenticate(context, client_id)
     store.remove(context.work, client_id)
     context.audit.record("application.unregistered", client_id=client_id)
+
+
+def _read(context: Context, stated: Mapping[str, Any], *, name: str, protocol: str) -> ApplicationSettings:
+    is_http, own = allows_http(context), context.own_addresses
+    return client_metadata.read(stated, name=name, protocol=protocol, allows_http=is_http, own_addresses=own)
 
 
 def allows_http(context: Context) -> bool:
