@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from flask import Response, has_request_context, request
 
-from app.contract.hub_models import OtherSessions
+from app.contract.hub_models import OtherSessions, Session
 from app.contract.hub_sign_out import CHECK_SESSION_PATH
 from app.hub.interaction import COOKIE_LIFETIME_SECONDS, Interaction
 from app.hub.services import services
@@ -31,6 +31,17 @@ def delete_cookie(response: Response, name: str) -> None:
     """Delete a cookie of this host."""
     is_secure = services().settings.public_scheme == "https"
     response.delete_cookie(name, path="/", secure=is_secure, httponly=True, samesite="Lax")
+
+
+def set_session(response: Response, session: Session | None, state: str | None = None) -> None:
+    """Set the session's cookie, or delete it without one, and the state of the session iframe, which changes with it."""
+    name = services().session_cookie
+    if session is not None:
+        set_cookie(response, name, session.token, session.lifetime_seconds)
+    else:
+        delete_cookie(response, name)
+    if current_visit().tenant.has_session_management:
+        set_state_cookie(response, state)
 
 
 def set_other_sessions(response: Response, others: OtherSessions) -> None:

@@ -18,6 +18,7 @@ from app.hub.cookies import (
     set_cookie,
     set_interaction_cookie,
     set_other_sessions,
+    set_session,
     set_state_cookie,
 )
 from app.hub.interaction import Interaction, interaction_from_step
@@ -118,12 +119,12 @@ def set_cookies(response: Response, step: Next) -> None:
         remember_application(response, visit.interaction.relying_party, visit.interaction.home)
     if step.session:
         complete_method(response)
-        set_cookie(response, shared.session_cookie, step.session.token, step.session.lifetime_seconds)
+        set_session(response, step.session, step.browser_state)
         if shared.identifier_cookie in request.cookies:
             delete_cookie(response, shared.identifier_cookie)
     elif step.ends_session:
-        delete_cookie(response, shared.session_cookie)
-    if visit.tenant.has_session_management and (step.browser_state or step.session or step.ends_session):
+        set_session(response, None, step.browser_state)
+    elif visit.tenant.has_session_management and step.browser_state:
         set_state_cookie(response, step.browser_state)
     if step.other_sessions is not None:
         set_other_sessions(response, step.other_sessions)

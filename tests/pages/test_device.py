@@ -8,9 +8,10 @@ import pytest
 
 from app.contract.application_file import DEVICE_GRANT
 from app.hub.parts.qr_codes import qr_code
-from tests.support.oauth_world import World
+from tests.support.oauth_world import NewWorld, World
+from tests.support.registrations import Registrar
 from tests.support.relying_party import Person, RelyingParty
-from tests.support.visitor import NewVisitor, VisitedPage, Visitor
+from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
 
 @pytest.fixture
@@ -126,3 +127,25 @@ def test_qr_code_is_drawn_for_unknown_codes_too(visitor: Visitor, held: dict[str
     known, unknown = (visitor.open(f"/device/qr?user_code={code}") for code in (held["user_code"], "BBBB-BBBB"))
     assert (known.status, unknown.status) == (200, 200)
     assert unknown.cost.get("sql", 0) == 0
+
+
+def test_self_registered_device_is_marked_and_its_consent_is_not_remembered(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    world = new_world(client_registration={"mode": "open"})
+    ada, registrar = world.person("ada@example.com"), Registrar(world)
+    made = registrar.registered(grant_types=[DEVICE_GRANT, "authorization_code"], token_endpoint_auth_method="none")
+    calendar, visitor = registrar.relying_party(made), new_visitor_at(world)
+    held = calendar.start_device(scope="openid email").json or {}
+    page = question(visitor, ada, held)
+    assert "Do you know this app?" in page.text
+    assert "hasn’t reviewed it" in page.text
+    assert page.press("Connect device").heading == "Device connected"
+    challenge = {"code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "code_challenge_method": "S256"}
+    asked = visitor.authorize(calendar, scope="openid email", **challenge)
+    assert "wants to access" in asked.heading
+    assert "calendar.example" in asked.text
+
+
+def test_application_of_the_tenant_is_not_marked(visitor: Visitor, ada: Person, held: dict[str, Any]) -> None:
+    assert "reviewed" not in question(visitor, ada, held).text

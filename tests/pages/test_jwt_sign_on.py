@@ -8,8 +8,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import OctKey
+from sqlalchemy import select
 from werkzeug.test import Client as WsgiClient
 
+from app.identity.platform.audit import audit
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.machines import ask, machine
 from tests.support.native_apps import jwt_sender
 from tests.support.oauth_world import World
@@ -176,6 +179,27 @@ def test_signed_in_browser_is_not_switched(tenant: TenantServer, visitor: Visito
     token = jwt_sender(tenant, Domain="example.test")(email=ADA, email_verified=True)
     assert brings(visitor, token).address.endswith("/access/jwt/error?code=1232")
     assert "bob@example.test" in visitor.open("/emails").text
+
+
+def test_browser_with_other_accounts_is_not_switched(
+    tenant: TenantServer, visitor: Visitor, world: World, ada: Person
+) -> None:
+    signed_in(visitor.open("/login"), world.person("bob@example.test"))
+    host = visitor.home.partition("://")[2].partition(":")[0]
+    visitor.client.set_cookie("gatehouse-accounts", visitor.session_cookie(), domain=host)
+    visitor.forget("session")
+    token = jwt_sender(tenant, Domain="example.test")(email=ADA, email_verified=True)
+    assert brings(visitor, token).address.endswith("/access/jwt/error?code=1232")
+
+
+def test_audit_names_the_account(tenant: TenantServer, visitor: Visitor, world: World, ada: Person) -> None:
+    token = jwt_sender(tenant, Domain="example.test")
+    brings(visitor, token(email=ADA, email_verified=True))
+    visitor.forget("session")
+    brings(visitor, token(email=ADA, email_verified=True))
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        where = (audit.c.tenant_id == tenant.tenant_id, audit.c.event == "jwt.accepted")
+        assert work.run(select(audit.c.uid).where(*where)).scalars().all() == [ada.uid] * 2
 
 
 def test_error_page_shows_no_text_of_the_address(tenant: TenantServer, visitor: Visitor) -> None:

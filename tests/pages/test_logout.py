@@ -151,3 +151,16 @@ def test_question_lets_the_browser_go_back_to_the_application(visitor: Visitor, 
     page = visitor.open(f"/logout?return_url={quote('https://x.example;script-src *')}")
     policy = page.answer.headers["Content-Security-Policy"] if page.answer else ""
     assert "script-src *" not in policy
+
+
+@pytest.mark.parametrize("name", ["post_logout_redirect_uri", "return_url"])
+@pytest.mark.parametrize("address", ["http://[", "https://[x]/", "https://a:b/", "//["])
+def test_malformed_address_leads_to_the_question(visitor: Visitor, hint: str, name: str, address: str) -> None:
+    page = leave(visitor, **{name: address})
+    assert (page.status, page.heading) == (200, "Sign out?")
+
+
+@pytest.mark.parametrize("address", ["http://[", "//[?x=1", "https://[x]/?y"])
+def test_malformed_return_address_is_refused(visitor: Visitor, address: str) -> None:
+    page = visitor.open(f"/auth?{urlencode({'action': 'login', 'return_url': address, 'org': 'acme'})}")
+    assert page.status in (200, 400)

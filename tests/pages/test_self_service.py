@@ -225,6 +225,16 @@ def test_account_is_deleted_by_link_and_restored(world: World, visitor: Visitor,
     assert signed_in(visitor, ada).heading == "Ada Lovelace"
 
 
+def test_deletion_changes_the_state_of_the_session_iframe(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    """Session Management 1.0 section 3.2: the state changes with the session."""
+    world = new_world(session_management=True)
+    visitor, ada = new_visitor_at(world), world.person("ada@example.com")
+    signed_in(visitor, ada, "/delete-account").press("Email me a confirmation link")
+    before = visitor.cookie("gatehouse-state").value
+    visitor.open(link_in(mails(world, ada.email)[-1])).press("Delete account")
+    assert visitor.cookie("gatehouse-state").value != before
+
+
 def test_wrong_password_does_not_reveal_the_deletion(world: World, visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada, "/delete-account").press("Email me a confirmation link")
     visitor.open(link_in(mails(world, ada.email)[-1])).press("Delete account")

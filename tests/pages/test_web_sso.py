@@ -236,3 +236,40 @@ def test_browser_that_comes_itself_goes_on_to_the_callback(tenant: World, visito
     bob = tenant.person("bob@example.test")
     comes(visitor, SITE, **{**query, "token": logged_in(tenant, bob)})
     assert "ada@example.test" in visitor.open("/emails").text, "a link does not exchange the account"
+
+
+@pytest.mark.parametrize(
+    "referer", ["http://[", "https://[x]/", "http://a:b/", "about:blank", "https://user@www.acme.example/"]
+)
+def test_malformed_page_is_nobodys(visitor: Visitor, referer: str) -> None:
+    assert comes(visitor, referer, callback=CALLBACK).status_code == 403
+
+
+def moves_to_accounts_cookie(visitor: Visitor) -> None:
+    """Leave the browser's session in the cookie of its other accounts alone."""
+    host = visitor.home.partition("://")[2].partition(":")[0]
+    visitor.client.set_cookie("gatehouse-accounts", visitor.session_cookie(), domain=host)
+    visitor.forget("session")
+
+
+def test_browser_with_other_accounts_is_not_signed_out(tenant: World, visitor: Visitor, ada: Person) -> None:
+    sign_in(visitor, ada)
+    moves_to_accounts_cookie(visitor)
+    bob = tenant.person("bob@example.test")
+    answer = asks(visitor, "setToken", token=logged_in(tenant, bob), apikey=tenant.api_key)
+    assert answer.json == {"ok": False, "istokenvalid": False}
+    again = asks(visitor, "setToken", token=logged_in(tenant, ada), apikey=tenant.api_key)
+    assert again.json == {"ok": True, "istokenvalid": True}
+
+
+def test_session_iframe_learns_of_every_change(tenant: World, visitor: Visitor, ada: Person) -> None:
+    """Session Management 1.0 section 3.2: the state changes with the session."""
+    tenant.change_settings(session_management=True)
+    states = []
+    asks(visitor, "setToken", token=logged_in(tenant, ada), apikey=tenant.api_key)
+    states.append(visitor.cookie("gatehouse-state").value)
+    asks(visitor, "logout")
+    states.append(visitor.cookie("gatehouse-state").value)
+    comes(visitor, SITE, token=logged_in(tenant, ada), apikey=tenant.api_key, callback=CALLBACK)
+    states.append(visitor.cookie("gatehouse-state").value)
+    assert len(set(states)) == 3

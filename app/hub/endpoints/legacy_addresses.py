@@ -67,9 +67,14 @@ def auth() -> Response:
 
 def _for_organization(return_url: str | None, organization: str) -> str | None:
     """Return the return address; an authorization request of this tenant that names no organization gets this one."""
-    if not return_url or not organization or not urlsplit(return_url).query:
+    if not return_url or not organization:
         return return_url
-    parts = urlsplit(return_url)
+    try:
+        parts = urlsplit(return_url)
+    except ValueError:
+        return return_url  # the identity service refuses it
+    if not parts.query:
+        return return_url
     is_own = parts.netloc in ("", current_visit().host) and _AUTHORIZE.fullmatch(parts.path) is not None
     if not is_own or "organization" in parse_qs(parts.query):
         return return_url

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, jsonify, request
 from app.contract import errors as e
 from app.contract import hub_web_sso as contract
 from app.hub import journey
-from app.hub.cookies import delete_cookie, set_cookie
+from app.hub.cookies import set_cookie, set_session
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -73,7 +73,7 @@ def set_safari_token() -> Response:
         return begun
     response = journey.redirect_to(callback)
     if begun.session is not None:
-        set_cookie(response, services().session_cookie, begun.session.token, begun.session.lifetime_seconds)
+        set_session(response, begun.session)
     return response
 
 
@@ -85,7 +85,7 @@ def logout() -> Response:
         return ended
     response = _answer({"ok": True})
     if ended.ends_session:
-        delete_cookie(response, services().session_cookie)
+        set_session(response, None)
     return response
 
 
@@ -103,7 +103,7 @@ def _begin(*, remember: bool) -> Response:
         return begun
     response = _answer({"ok": begun.is_token_valid, "istokenvalid": begun.is_token_valid})
     if begun.session is not None:
-        set_cookie(response, services().session_cookie, begun.session.token, begun.session.lifetime_seconds)
+        set_session(response, begun.session)
     return response
 
 

@@ -15,7 +15,7 @@ from app.contract import errors as e
 from app.contract import hub_account as contract
 from app.contract.hub_models import LinkToken
 from app.hub import journey, oidc_client
-from app.hub.cookies import delete_cookie
+from app.hub.cookies import set_session
 from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
@@ -30,7 +30,7 @@ from app.hub.parts import mailed_link
 from app.hub.parts.account import read_profile
 from app.hub.parts.formatting import format_day
 from app.hub.parts.keep_account import KeepAccountPage, KeepForm
-from app.hub.services import api, services
+from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -229,7 +229,7 @@ def _delete(token: str) -> Response:
         return _refused_link(refusal, token)
     response = journey.redirect_to(f"{ADDRESS}?left={(deletion.leaves_at or '')[:10]}")
     if deletion.ends_session:
-        delete_cookie(response, services().session_cookie)
+        set_session(response, None)
         current_visit().session = ""
     return response
 

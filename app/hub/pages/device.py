@@ -87,6 +87,10 @@ class DevicePage(Page):
     logo: str = ""
     uid: str = ""
     """Of the account: the answer is that account's, and no other's."""
+    is_self_registered: bool = False
+    """Whether the tenant does not vouch for the application."""
+    home: str = ""
+    """The host of the document that describes it."""
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -109,6 +113,8 @@ class DevicePage(Page):
         return {
             "asked": cls(ButtonForm(), **given, **known),
             "little known": cls(ButtonForm(), **given, ip="203.0.113.7", scopes=usual[:1]),
+            "self-registered": cls(ButtonForm(), **given, **known, is_self_registered=True),
+            "described by a document": cls(ButtonForm(), **given, **known, is_self_registered=True, home="tv.example"),
             "token": cls(ButtonForm().with_token_error(), **given, **known),
         }
 
@@ -193,4 +199,6 @@ def _page(form: ButtonForm, step: Next) -> DevicePage:
         ip=shown.get("address", ""),
         scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes),
         logo=(relying_party.logo if relying_party else "") or "",
+        is_self_registered=relying_party is not None and relying_party.is_self_registered,
+        home=(relying_party.document_host if relying_party else "") or "",
     )

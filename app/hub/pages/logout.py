@@ -53,7 +53,10 @@ class LogoutPage(Page):
     @property
     def form_targets(self) -> tuple[str, ...]:
         """The source of that address, which the identity service checks; browsers follow the redirect only if it is listed."""
-        parts = urlsplit(self.target)
+        try:
+            parts = urlsplit(self.target)
+        except ValueError:
+            return ()
         return (f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:",) if parts.scheme else ()
 
     @property

@@ -10,7 +10,7 @@ from app.contract.hub import Next, Step
 from app.identity.authentication.federation import jwt_providers, native_credentials
 from app.identity.authentication.federation.native_credentials import Proven
 from app.identity.authentication.federation.service import Connection
-from app.identity.authentication.sign_in import interactions, required_actions, sessions
+from app.identity.authentication.sign_in import browser_sessions, interactions, required_actions, sessions
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.tenants.allowed_addresses import is_registered_page
 from app.identity.hosted import federated_login, jwt_return, next_step
@@ -57,7 +57,8 @@ def access(context: Context, req: contract.JwtAccess) -> Next:
     proven, sender = _proven(context, {name.lower(): text for name, text in req.parameters}, req.bearer)
     identity, session = proven.identity, sessions.current(context)
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
-    if session is not None and (holder is None or holder.uid != session.uid):
+    signed_in = {session.uid} if session is not None else {one.session.uid for one in browser_sessions.held(context)}
+    if signed_in and (holder is None or holder.uid not in signed_in):
         raise e.JwtRefused("This browser is signed in to another account.")
     native_credentials.use_id_token(context, proven)
     facts = {"return_url": req.return_url} if req.return_url else {}
@@ -66,7 +67,9 @@ def access(context: Context, req: contract.JwtAccess) -> Next:
     step = federated_login.sign_in_or_register(
         context, interaction, connection, identity, registers=context.tenant.settings.registration
     )
-    context.audit.record("jwt.accepted", provider=sender.name)
+    begun = sessions.by_cookie(context, step.session.token) if step.session is not None else None
+    person = begun or holder
+    context.audit.record("jwt.accepted", uid=person.uid if person is not None else None, provider=sender.name)
     return step.model_copy(update={"binding": step.binding or binding}) if step.attempt else step
 
 

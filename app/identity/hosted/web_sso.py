@@ -14,7 +14,7 @@ from app.contract import hub_web_sso as contract
 from app.contract.hub import Session
 from app.contract.hub_sign_out import SignOutRequest
 from app.identity.authentication.federation import token_handoff
-from app.identity.authentication.sign_in import required_actions, sessions, tenant_requirements
+from app.identity.authentication.sign_in import browser_sessions, required_actions, sessions, tenant_requirements
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
@@ -71,6 +71,9 @@ def begin_shared_session(context: Context, req: contract.SessionByToken) -> cont
     current = sessions.current(context)
     if current is not None:
         return contract.TokenAccepted(is_token_valid=current.uid == account.uid)
+    held = {one.session.uid for one in browser_sessions.held(context)}
+    if held and account.uid not in held:
+        return contract.TokenAccepted()
     session = _begin(context, holder, account, req)
     return contract.TokenAccepted(is_token_valid=session is not None, session=session)
 

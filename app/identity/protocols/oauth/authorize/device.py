@@ -121,7 +121,8 @@ def decide(context: Context, interaction: Interaction, session: BrowserSession |
         facts = decision.facts(session)
     except RefusedByRedirect as problem:
         return decision.refuse(problem)
-    consents.grant(context, session.uid, client.client_id, decision.request.agreed)
+    if not client.is_self_registered:  # its consent page says more: where the response goes
+        consents.grant(context, session.uid, client.client_id, decision.request.agreed)
     context.audit.record("device.allowed", **named, scope=" ".join(decision.request.agreed))
     return _end(context, interaction, device, device_codes.ALLOWED, **facts)
 
