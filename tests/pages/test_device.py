@@ -129,7 +129,7 @@ def test_qr_code_is_drawn_for_unknown_codes_too(visitor: Visitor, held: dict[str
     assert unknown.cost.get("sql", 0) == 0
 
 
-def test_self_registered_device_is_marked_and_its_consent_is_not_remembered(
+def test_consent_of_a_self_registered_device_is_not_remembered(
     new_world: NewWorld, new_visitor_at: NewVisitorAt
 ) -> None:
     world = new_world(client_registration={"mode": "open"})

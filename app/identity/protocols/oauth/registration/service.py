@@ -123,9 +123,9 @@ def remove(context: Context, client_id: str) -> None:
     context.audit.record("application.unregistered", client_id=client_id)
 
 
-def _read(context: Context, stated: Mapping[str, Any], *, name: str, protocol: str) -> ApplicationSettings:
+def _read(context: Context, members: Mapping[str, Any], *, name: str, protocol: str) -> ApplicationSettings:
     is_http, own = allows_http(context), context.own_addresses
-    return client_metadata.read(stated, name=name, protocol=protocol, allows_http=is_http, own_addresses=own)
+    return client_metadata.read(members, name=name, protocol=protocol, allows_http=is_http, own_addresses=own)
 
 
 def allows_http(context: Context) -> bool:
