@@ -387,3 +387,9 @@ def test_secret_is_stored_encrypted_and_signs_after_reencryption(
     assert SECRET.encode() not in stored()
     reencrypt(services)
     assert ask(sharing, by_secret(sharing).assertion()).status_code == 200
+
+
+@pytest.mark.parametrize("named", ["\ud800", "a\x00b"], ids=ascii)
+def test_sub_that_no_database_stores_is_refused(keyed: RelyingParty, signer: Signer, named: str) -> None:
+    answer = keyed.back("token", {"grant_type": "client_credentials", **signer.assertion(sub=named, iss=named)})
+    assert answer.status_code == 401

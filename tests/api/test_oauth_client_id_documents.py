@@ -14,7 +14,9 @@ from app.contract.hub import Step
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.store.tables import all_tables
 from app.identity.platform.store.unit import UnitOfWork
+from app.identity.protocols.oauth.registration import documents
 from app.identity.protocols.oauth.registration.documents import is_document
+from app.kit.limits import Rate
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once
 from tests.support.relying_party import Pkce, RelyingParty, code_of, moved
@@ -110,6 +112,10 @@ WRONG: list[dict[str, Any]] = [
     {"redirect_uris": ["javascript:alert(1)"]},
     {"grant_types": ["client_credentials"]},
     {"client_name": "x" * 200},
+    {"token_endpoint_auth_method": []},
+    {"contacts": ["ada\x00@example.test"]},
+    {"software_id": "\ud800"},
+    {"jwks": {"keys": [{**dict(client_key("ES256").as_dict(private=False)), "x5t": "\x00"}]}},
 ]
 
 
@@ -218,6 +224,27 @@ def test_pushed_object_is_verified_by_keys_at_an_address(
     answer = client.back("par", {"client_id": client.client_id, "request": signed})
     assert answer.status_code == 201, answer.text
     assert fake_provider.asked_for("/keys") == 2
+
+
+def test_documents_of_one_network_are_bounded(new_world: NewWorld, publish: Publish) -> None:
+    taking = new_world(client_registration={"client_id_documents": True, "max_applications_per_address": 2})
+    ids = [publish(f"/editor{number}.json") for number in range(3)]
+    steps = [taking.browser().authorize(asked(editor(taking, one), Pkce())).step for one in ids]
+    assert steps == [Step.LOGIN, Step.LOGIN, Step.REFUSED]
+
+
+def test_stored_document_outlives_a_full_window(
+    taking: World, publish: Publish, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = editor(taking, publish())
+    assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN
+    monkeypatch.setattr(documents, "_READS_OF_NETWORK", Rate(1, 60))
+    with moved(taking.services, hours=2):
+        assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN, "first reads have their own window"
+        assert fake_provider.asked_for("/editor.json") == 2
+    with moved(taking.services, hours=4):
+        assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN
+        assert fake_provider.asked_for("/editor.json") == 2, "the window is full"
 
 
 def test_anonymous_requests_do_not_keep_a_document(taking: World, publish: Publish) -> None:

@@ -161,6 +161,10 @@ BAD_METADATA: list[dict[str, Any]] = [
     {"sector_identifier_uri": "https://127.0.0.1:9/sector.json"},
     {"sector_identifier_uri": ["https://calendar.example"]},
     {"software_id": "x" * 201},
+    {"subject_type": "pairwise", "redirect_uris": ["http://127.0.0.1:5000/cb"], "application_type": "native"},
+    {"subject_type": "pairwise", "grant_types": ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code"]},
+    {"subject_type": "pairwise", "grant_types": ["urn:ietf:params:oauth:grant-type:device_code"], "redirect_uris": [],
+     "jwks": {"keys": [ED25519]}, "sector_identifier_uri": "https://calendar.example/sector.json"},
     {"contacts": ["x" * 200] * 10, "jwks": {"keys": [{"kty": "EC", "x": "x" * 60_000}]}},
 ]  # fmt: skip
 

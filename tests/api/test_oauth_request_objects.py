@@ -307,3 +307,17 @@ class Later:
 
     def now(self) -> Any:
         return self.at
+
+
+@pytest.mark.parametrize("state", ["\ud800", "a\x00b"], ids=ascii)
+def test_text_that_no_database_stores_is_ignored(
+    signing: RelyingParty, signer: Signer, browser: Browser, ada: Person, state: str
+) -> None:
+    """In an object that nobody signed, and in one that the client signed."""
+    stated = {**signing.authorization_parameters(), "state": state}
+    unsigned = f"{part({'alg': 'none'})}.{part(stated)}."
+    step = browser.authorize({"client_id": signing.client_id, "request": unsigned})
+    assert refused(step) == ("invalid_request_object", None)
+    step = browser.signed_in(ada).authorize(asked(signing, signer.request_object(state=state)))
+    assert step.step is Step.REDIRECT
+    assert "state" not in parameters_of(step)

@@ -76,14 +76,6 @@ def test_header_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.M
     assert monotonic() - began < 2
 
 
-def test_handshake_has_the_same_deadline(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.3)
-    began = monotonic()
-    with pytest.raises(ProviderUnavailable):
-        outbound.get_json_object(Resolver(["127.0.0.0/8"], resolve), f"https://id.example:{dripping.port}/keys")
-    assert monotonic() - began < 2
-
-
 def test_address_of_a_stranger_takes_no_slot_of_providers(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.3)
     monkeypatch.setattr(outbound, "_SLOT_WAIT_SECONDS", 0.05)

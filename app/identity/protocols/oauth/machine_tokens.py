@@ -15,6 +15,7 @@ from app.contract.oauth_tokens import MachineTokenRequest, TokenResponse
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
+from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Application, Tenant
@@ -160,7 +161,7 @@ def claimed_host(token: str | None) -> str:
     try:
         part = (token or "").split(".")[1]
         host = urlsplit(str(json.loads(_decode(part))["iss"])).netloc.lower()
-    except (IndexError, KeyError, TypeError, ValueError):
+    except (IndexError, KeyError, *PARSE_ERRORS):
         return ""
     return host if _HOST.fullmatch(host) is not None else ""
 

@@ -18,6 +18,7 @@ from app.identity.protocols.oauth import client_keys, issuers
 from app.identity.protocols.oauth.authorize import pushed
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from app.kit import randomness
+from app.kit.input_filter import has_control_character
 
 MEDIA_TYPE = "oauth-authz-req+jwt"
 _ACCEPT = f"application/{MEDIA_TYPE}, application/jwt"
@@ -68,7 +69,7 @@ def unverified(request: UncheckedRequest, name: str) -> str | None:
         value = _json_part(text, 1).get(name)
     except PARSE_ERRORS:
         return None
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) and not has_control_character(value) else None
 
 
 def _text(request: UncheckedRequest) -> str | None:
@@ -129,7 +130,8 @@ def _parameters(request: UncheckedRequest, text: str) -> dict[str, str]:
     if "crit" in header or (kind.lower() if isinstance(kind, str) else kind) not in _TYPES:
         raise _invalid("is another kind of token")
     _check_claims(request, claims)
-    return {name: _as_text(value) for name, value in claims.items() if name not in _OF_THE_JWT and value is not None}
+    stated = {name: _as_text(value) for name, value in claims.items() if name not in _OF_THE_JWT and value is not None}
+    return {name: text for name, text in stated.items() if not has_control_character(name + text)}
 
 
 def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:

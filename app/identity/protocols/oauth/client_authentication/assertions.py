@@ -17,6 +17,7 @@ from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.identity.platform.outbound import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
+from app.kit.input_filter import has_control_character
 
 TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 SKEW_SECONDS: Final = id_tokens.SKEW_SECONDS
@@ -40,7 +41,7 @@ def subject(text: str) -> str:
         named = _part(text, 1).get("sub")
     except PARSE_ERRORS:
         raise AssertionRefused("cannot be read") from None
-    if not isinstance(named, str) or not named:
+    if not isinstance(named, str) or not named or has_control_character(named):
         raise AssertionRefused("names no sub")
     return named
 

@@ -15,6 +15,7 @@ from app.contract.client_metadata import MEMBERS
 from app.contract.errors_oauth import InvalidClientMetadata, InvalidRedirectUri
 from app.identity.protocols.oauth.registration import redirect_uris
 from app.kit.errors import OAuthError
+from app.kit.input_filter import is_dangerous
 from app.kit.web_addresses import is_web_address
 
 GRANTS: Final = ("authorization_code", "refresh_token", DEVICE_GRANT, "implicit")
@@ -55,6 +56,8 @@ def read(
     given: dict[str, Any] = {one: members[one] for one in MEMBERS if members.get(one) is not None}
     if len(json.dumps(given)) > _MOST_BYTES:
         raise InvalidClientMetadata(f"Expected at most {_MOST_BYTES} bytes of metadata.")
+    if is_dangerous(given, with_markup=True):  # documents and software statements pass no filter of requests
+        raise InvalidClientMetadata("Expected text without control characters and active markup.")
     uris = given.get("redirect_uris", [])
     kind = given.setdefault("application_type", redirect_uris.default_type(uris) if _is_list_of_text(uris) else "web")
     if kind not in ("web", "native"):
@@ -69,6 +72,9 @@ def read(
         )
     except ValidationError as problem:
         raise _refusal(problem) from None
+    if checked.is_pairwise and (not checked.redirect_uris or DEVICE_GRANT in checked.grant_types):
+        # without a redirect nothing shows that the application belongs to the sector (OpenID Connect Core section 8.1)
+        raise InvalidClientMetadata("subject_type: expected public, for the device grant or without redirect_uris.")
     settings = checked.settings()
     _refuse_own_addresses(settings, own_addresses)
     return settings.model_copy(update={"logo_uri": logo}) if logo is not None else settings

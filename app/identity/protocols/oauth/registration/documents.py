@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from app.contract.application_settings import ApplicationSettings
 from app.contract.client_authentication import WITH_SECRET
-from app.contract.errors_oauth import InvalidClientMetadata, RegistrationClosed
+from app.contract.errors_oauth import InvalidClientMetadata, RegistrationClosed, SlowDown
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants import registered_applications as store
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, Registered
@@ -53,7 +53,7 @@ def ensure(context: Context, client_id: str) -> None:
     Raises:
         InvalidClientMetadata, InvalidRedirectUri: there is no document, or it describes no application that may sign in.
         RegistrationClosed: the tenant has as many registrations as it allows.
-        SlowDown: too many documents are read for this network or this tenant.
+        SlowDown: too many documents are read for this network or this tenant, and the stored one is too old.
     """
     allows_http = context.services.settings.public_scheme == "http"
     is_on = context.tenant.settings.client_registration.client_id_documents
@@ -64,8 +64,16 @@ def ensure(context: Context, client_id: str) -> None:
         return  # the tenant configured an application with this id
     if held is not None and held.refreshed_at is not None and context.now < held.refreshed_at + _FRESH:
         return
-    rate_limits.spend(context, "oauth.documents_of_network", _READS_OF_NETWORK, context.network)
-    rate_limits.spend(context, "oauth.documents", _READS_OF_TENANT)
+    window = (
+        "oauth.documents" if held is None else "oauth.documents_again"
+    )  # new ones keep no stored one from its refresh
+    try:
+        rate_limits.spend(context, f"{window}_of_network", _READS_OF_NETWORK, context.network)
+        rate_limits.spend(context, window, _READS_OF_TENANT)
+    except SlowDown:
+        if held is not None and held.refreshed_at is not None and context.now < held.refreshed_at + _USABLE:
+            return
+        raise
     read = _read(context, client_id, held, allows_http=allows_http)
     if read is not None:
         _keep(context, client_id, *read)
@@ -92,7 +100,7 @@ def _settings(context: Context, client_id: str, members: dict[str, Any], *, allo
     if members.get("client_id") != client_id:
         raise InvalidClientMetadata("client_id: expected the address of the document.")
     method = members.get("token_endpoint_auth_method", "none")
-    if method in WITH_SECRET or any(name in members for name in _SECRETS):
+    if not isinstance(method, str) or method in WITH_SECRET or any(name in members for name in _SECRETS):
         raise InvalidClientMetadata("token_endpoint_auth_method: expected one without a shared secret.")
     named = {"client_name": urlsplit(client_id).netloc, **members, "token_endpoint_auth_method": method}
     name = f"doc-{hashlib.sha256(client_id.encode()).hexdigest()[:20]}"
@@ -103,15 +111,19 @@ def _settings(context: Context, client_id: str, members: dict[str, Any], *, allo
 def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo: Logo | None) -> None:
     """Store the application in a transaction of its own: the request may still fetch other addresses, such as its keys."""
     with context.work.separate_transaction() as work:
+        work.begin()
         changes.lock(work)  # of several first requests one adds the application
         if store.find(work, client_id) is not None:
             changes.change_application(work, client_id, settings)
             store.mark(work, client_id, refreshed_at=context.now)
         else:
-            if store.count(work) >= context.tenant.settings.client_registration.max_applications:
+            bounds = context.tenant.settings.client_registration
+            if store.count(work, network=context.network) >= bounds.max_applications_per_address:
+                raise RegistrationClosed("Too many applications were registered from this network.")
+            if store.count(work) >= bounds.max_applications:
                 raise RegistrationClosed("No more applications can register here.")
             marks = {"registered_by": DOCUMENT, "refreshed_at": context.now, "expires_at": context.now + _UNUSED}
-            store.add(work, client_id, settings, context.now, **marks)
+            store.add(work, client_id, settings, context.now, registered_from=context.network, **marks)
             context.audit.record("application.registered", client_id=client_id, by=DOCUMENT)
         context.services.signing_keys.publish(work, settings.algorithms)
         store.set_logo(work, client_id, logo)
