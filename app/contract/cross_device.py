@@ -23,7 +23,7 @@ class GenerateCode(Wire):
 
 
 class GeneratedCode(Wire):
-    """`code` is drawn as a QR code. `number`: the two digits to show beside it, which the person types on the phone; absent if the
+    """`code` is drawn as a QR code. `number`: the two digits to show beside the code, which the person types on the phone; absent if the
     request contains the API secret: the phone then needs no number."""
 
     sparse = True
