@@ -76,18 +76,18 @@ def test_header_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.M
     assert monotonic() - began < 2
 
 
-def test_address_of_a_stranger_takes_no_slot_of_providers(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrusted_address_takes_no_slot_of_providers(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.3)
     monkeypatch.setattr(outbound, "_SLOT_WAIT_SECONDS", 0.05)
-    monkeypatch.setattr(outbound, "STRANGERS_SLOTS", outbound.RequestSlots(total=0, per_host=1))
+    monkeypatch.setattr(outbound, "UNTRUSTED_SLOTS", outbound.RequestSlots(total=0, per_host=1))
     resolver, url = Resolver(["127.0.0.0/8"], resolve), f"http://id.example:{dripping.port}/keys"
     with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
-        outbound.get_json_object(resolver, url, by_stranger=True)
+        outbound.get_json_object(resolver, url, is_untrusted=True)
     with pytest.raises(ProviderUnavailable, match="ReadTimeout"):
         outbound.get_json_object(resolver, url)
 
 
-def test_strangers_do_not_push_keys_of_providers_out_of_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_untrusted_keys_do_not_evict_those_of_providers(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     key = dict(ECKey.generate_key("P-256", {"kid": "1"}).as_dict(private=False))
 
@@ -100,6 +100,6 @@ def test_strangers_do_not_push_keys_of_providers_out_of_the_cache(monkeypatch: p
     cache = openid_metadata.ProviderMetadataCache(FixedClock(datetime.now(UTC)), Resolver())
     cache.keys("https://provider.example/keys", "1")
     for number in range(10):
-        cache.keys(f"https://stranger{number}.example/keys", "1", by_stranger=True)
+        cache.keys(f"https://stranger{number}.example/keys", "1", is_untrusted=True)
     cache.keys("https://provider.example/keys", "1")
     assert asked.count("https://provider.example/keys") == 1

@@ -55,11 +55,11 @@ class _Keys:
 
 
 class _KeyCache:
-    """Caches key sets; those of addresses that strangers name have one of their own, which they alone can fill."""
+    """Caches key sets; those of untrusted addresses have one of their own, which they alone can fill."""
 
-    def __init__(self, resolver: Resolver, *, by_stranger: bool) -> None:
+    def __init__(self, resolver: Resolver, *, is_untrusted: bool) -> None:
         self._resolver = resolver
-        self._by_stranger = by_stranger
+        self._is_untrusted = is_untrusted
         self._keys: LruCache[str, _Keys] = LruCache(_MAX_PROVIDERS)
         self._asked_again: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
         self._failed: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
@@ -86,7 +86,7 @@ class _KeyCache:
         if failed is not None and failed <= now < failed + FAILURE_INTERVAL:
             raise ProviderUnavailable("it did not answer a moment ago")
         try:
-            jwks = outbound.get_json_object(self._resolver, address, by_stranger=self._by_stranger)
+            jwks = outbound.get_json_object(self._resolver, address, is_untrusted=self._is_untrusted)
             fetched = _Keys(import_keys(jwks.get("keys")), now)
         except ProviderUnavailable:
             self._failed.put(address, now)
@@ -102,8 +102,8 @@ class ProviderMetadataCache:
         self._clock = clock
         self.resolver = resolver
         self._metadata: LruCache[str, ProviderMetadata] = LruCache(_MAX_PROVIDERS)
-        self._keys = _KeyCache(resolver, by_stranger=False)
-        self._keys_of_strangers = _KeyCache(resolver, by_stranger=True)
+        self._keys = _KeyCache(resolver, is_untrusted=False)
+        self._untrusted_keys = _KeyCache(resolver, is_untrusted=True)
 
     def metadata(self, issuer: str) -> ProviderMetadata:
         """Return the metadata of an issuer. Raises ProviderUnavailable."""
@@ -113,13 +113,13 @@ class ProviderMetadataCache:
             self._metadata.put(issuer, cached)
         return cached
 
-    def keys(self, address: str, kid: str | None, *, by_stranger: bool = False) -> tuple[Key, ...]:
+    def keys(self, address: str, kid: str | None, *, is_untrusted: bool = False) -> tuple[Key, ...]:
         """Return the keys with this id, or all keys if the token names none.
 
         An unknown id causes a new fetch, at most once a minute, whatever comes of it. An address that did not answer is asked
-        again after some seconds. `by_stranger`: whether anyone can name the address. Raises ProviderUnavailable.
+        again after some seconds. `is_untrusted`: whether anyone can name the address. Raises ProviderUnavailable.
         """
-        cache = self._keys_of_strangers if by_stranger else self._keys
+        cache = self._untrusted_keys if is_untrusted else self._keys
         return cache.keys(address, kid, self._clock.now())
 
 

@@ -75,7 +75,7 @@ class RequestSlots:
 
 
 SLOTS = RequestSlots(total=24, per_host=8)
-STRANGERS_SLOTS = RequestSlots(total=8, per_host=2)
+UNTRUSTED_SLOTS = RequestSlots(total=8, per_host=2)
 """For addresses that anyone can name, so that they take no slot from the providers that tenants chose."""
 
 
@@ -83,15 +83,15 @@ class BoundedTransport(httpx.BaseTransport):
     """Sends one request and reads the whole response, all before one deadline. Raises httpx.HTTPError.
 
     Args:
-        by_stranger: whether anyone can name the address, by registering an application for example.
+        is_untrusted: whether anyone can name the address, by registering an application for example.
     """
 
-    def __init__(self, resolver: Resolver, *, by_stranger: bool = False) -> None:
+    def __init__(self, resolver: Resolver, *, is_untrusted: bool = False) -> None:
         self._resolver = resolver
-        self._by_stranger = by_stranger
+        self._is_untrusted = is_untrusted
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        with (STRANGERS_SLOTS if self._by_stranger else SLOTS).acquire(request):
+        with (UNTRUSTED_SLOTS if self._is_untrusted else SLOTS).acquire(request):
             return self._send(request)
 
     def _send(self, request: httpx.Request) -> httpx.Response:
@@ -161,15 +161,15 @@ def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def get_json(resolver: Resolver, url: str, token: str | None = None, *, by_stranger: bool = False) -> Any:
+def get_json(resolver: Resolver, url: str, token: str | None = None, *, is_untrusted: bool = False) -> Any:
     """Get a JSON document, with `token` as bearer token. Raises ProviderUnavailable."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return request_json(resolver, "GET", url, headers, by_stranger=by_stranger)
+    return request_json(resolver, "GET", url, headers, is_untrusted=is_untrusted)
 
 
-def get_content(resolver: Resolver, url: str, accept: str, *, by_stranger: bool = False) -> bytes:
+def get_content(resolver: Resolver, url: str, accept: str, *, is_untrusted: bool = False) -> bytes:
     """Get a document of a media type. Raises ProviderUnavailable."""
-    return _request(resolver, "GET", url, {"Accept": accept}, None, by_stranger=by_stranger)
+    return _request(resolver, "GET", url, {"Accept": accept}, None, is_untrusted=is_untrusted)
 
 
 def request_json(
@@ -179,23 +179,23 @@ def request_json(
     headers: Mapping[str, str],
     content: bytes | None = None,
     *,
-    by_stranger: bool = False,
+    is_untrusted: bool = False,
 ) -> Any:
     """Send a request, with JSON as `content` if there is any, and return the JSON of the response. Raises ProviderUnavailable."""
     headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if content else {}), **headers}
     try:
-        return from_json(_request(resolver, method, url, headers, content, by_stranger=by_stranger))
+        return from_json(_request(resolver, method, url, headers, content, is_untrusted=is_untrusted))
     except ValueError:
         raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON") from None
 
 
 def _request(
-    resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None, *, by_stranger: bool
+    resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None, *, is_untrusted: bool
 ) -> bytes:
     """Send a request and return the body of the response. Raises ProviderUnavailable."""
     host = urlsplit(url).netloc
     try:
-        with httpx.Client(transport=BoundedTransport(resolver, by_stranger=by_stranger)) as client:
+        with httpx.Client(transport=BoundedTransport(resolver, is_untrusted=is_untrusted)) as client:
             response = client.request(method, url, headers=headers, content=content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # the exception's text may contain the whole URL
         raise ProviderUnavailable(f"{host} did not answer: {type(problem).__name__}") from None
@@ -205,10 +205,10 @@ def _request(
 
 
 def get_json_object(
-    resolver: Resolver, url: str, token: str | None = None, *, by_stranger: bool = False
+    resolver: Resolver, url: str, token: str | None = None, *, is_untrusted: bool = False
 ) -> dict[str, Any]:
     """Get a JSON object. Raises ProviderUnavailable."""
-    members = get_json(resolver, url, token, by_stranger=by_stranger)
+    members = get_json(resolver, url, token, is_untrusted=is_untrusted)
     if not isinstance(members, dict):
         raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON object")
     return members

@@ -43,7 +43,7 @@ def of(context: Context, client: Application) -> Keys:
     def fetched(kid: str | None) -> tuple[Key, ...]:
         context.work.release_connection()
         return _strong(
-            context.services.provider_metadata.keys(str(settings.jwks_uri), kid, by_stranger=client.is_self_registered)
+            context.services.provider_metadata.keys(str(settings.jwks_uri), kid, is_untrusted=client.is_self_registered)
         )
 
     return fetched

@@ -103,7 +103,7 @@ def _fetched(request: UncheckedRequest, address: str) -> str:
     resolver = request.context.services.provider_metadata.resolver
     location, _, expected = address.partition("#")
     try:
-        content = outbound.get_content(resolver, location, _ACCEPT, by_stranger=request.client.is_self_registered)
+        content = outbound.get_content(resolver, location, _ACCEPT, is_untrusted=request.client.is_self_registered)
         text = content.decode("ascii")
     except (ProviderUnavailable, UnicodeDecodeError):
         raise RefusedByRedirect("invalid_request_uri", "The request_uri answers no request object.") from None

@@ -85,7 +85,7 @@ def _read(
     """Return the application that the document describes; None if the stored one still counts."""
     context.work.release_connection()
     try:
-        members = outbound.get_json_object(context.services.provider_metadata.resolver, client_id, by_stranger=True)
+        members = outbound.get_json_object(context.services.provider_metadata.resolver, client_id, is_untrusted=True)
     except ProviderUnavailable as problem:
         read_at = held.refreshed_at if held is not None else None
         if read_at is not None and problem.status not in _GONE and context.now < read_at + _USABLE:

@@ -35,7 +35,7 @@ def check(context: Context, members: Mapping[str, Any], settings: ApplicationSet
     context.work.release_connection()
     if settings.jwks_uri is not None:
         try:
-            context.services.provider_metadata.keys(settings.jwks_uri, None, by_stranger=True)
+            context.services.provider_metadata.keys(settings.jwks_uri, None, is_untrusted=True)
         except ProviderUnavailable:
             raise InvalidClientMetadata("jwks_uri: expected an address with a JWK set.") from None
     if members.get(_SECTOR) is not None:
@@ -48,7 +48,7 @@ def _check_sector(context: Context, address: object, settings: ApplicationSettin
     if not isinstance(address, str) or not is_provider_address(address):
         raise InvalidClientMetadata(f"{_SECTOR}: expected an https address.")
     try:
-        listed = outbound.get_json(context.services.provider_metadata.resolver, address, by_stranger=True)
+        listed = outbound.get_json(context.services.provider_metadata.resolver, address, is_untrusted=True)
     except ProviderUnavailable:
         raise InvalidClientMetadata(f"{_SECTOR}: expected an address with a JSON array.") from None
     if not isinstance(listed, list) or any(uri not in listed for uri in settings.redirect_uris):
@@ -61,7 +61,7 @@ def _logo(context: Context, address: str | None) -> Logo | None:
         return None
     try:
         content = outbound.get_content(
-            context.services.provider_metadata.resolver, address, _LOGO_ACCEPT, by_stranger=True
+            context.services.provider_metadata.resolver, address, _LOGO_ACCEPT, is_untrusted=True
         )
     except ProviderUnavailable:
         return None
