@@ -16,6 +16,7 @@ class ClientRegistration(ConfigurationModel):
     max_applications_per_address: int = Field(default=20, ge=1, le=9_000)  # `open` alone
     unused_days: int = Field(default=90, ge=1, le=3_650)
     client_id_documents: bool = False
+    redirect_errors: bool = False
     software_statement_issuers: Annotated[dict[Issuer, ProviderAddress], Field(max_length=20)] = Field(
         default_factory=dict
     )

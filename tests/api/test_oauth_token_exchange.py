@@ -13,7 +13,8 @@ from werkzeug.test import TestResponse
 from app.contract.application_file import EXCHANGE_TOKEN, TOKEN_EXCHANGE
 from app.identity.credentials.tokens.store import access_tokens
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, REFRESH_TOKEN
+from app.identity.protocols.oauth import subject_tokens
+from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, REFRESH_TOKEN, PresentedToken
 from app.kit import randomness
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in, moved
@@ -238,6 +239,31 @@ def test_end_of_session_ends_exchanged_tokens(
     assert orders.introspect(token) == {"active": False}
     assert error(exchanged(orders, held["access_token"]))[1] == "invalid_request"
     assert error(exchanged(orders, held["id_token"], ID_TOKEN))[1] == "invalid_request"
+
+
+def test_sign_out_between_the_token_and_its_session_leaves_none(
+    world: World, front: RelyingParty, orders: RelyingParty, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = world.browser()
+    held = good(front.redeem(browser.code(front, ada)))
+    read = subject_tokens.read
+
+    def read_then_signed_out(*arguments: Any) -> PresentedToken:
+        found = read(*arguments)
+        browser.sign_out(client_id=front.client_id, confirmed=True)
+        return found
+
+    monkeypatch.setattr(subject_tokens, "read", read_then_signed_out)
+    assert error(exchanged(orders, held["access_token"])) == (400, "invalid_request")
+
+
+def test_token_that_outlives_its_session_is_exchanged_after_it(world: World, orders: RelyingParty, ada: Person) -> None:
+    kept = world.application("kept", client_id="kept", may_act=["orders"], tokens_outlive_session=True)
+    browser = world.browser()
+    held = good(kept.redeem(browser.code(kept, ada)))
+    browser.sign_out(client_id=kept.client_id, confirmed=True)
+    token = good(exchanged(orders, held["access_token"]))["access_token"]
+    assert orders.introspect(token)["active"] is True
 
 
 # exchange_token of the interface

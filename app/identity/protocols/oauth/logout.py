@@ -22,7 +22,8 @@ def open(context: Context, req: SignOutRequest, session: BrowserSession | None) 
     An id_token of this session confirms the request, and so does the user on our page; without either, a foreign page could
     sign users out. A redirect URI that the client did not register is never followed (section 3), and makes the request
     doubtful: a signed-in user is asked, and a signed-out one gets an error page, REFUSED. A `client_id` of another client
-    than the id_token's, and a `logout_hint` of another user, make it doubtful too (section 2).
+    than the id_token's, and a `logout_hint` of another user, make it doubtful too (section 2). For an application that registered itself,
+    a signed-out user gets the page with a link in place of the redirect (RFC 9700 section 4.11.2).
     """
     hint = issued_jwts.read_id_token_hint(context, req.id_token_hint) if req.id_token_hint else None
     client = _client(context, req, hint)
@@ -44,7 +45,7 @@ def open(context: Context, req: SignOutRequest, session: BrowserSession | None) 
             relying_party=relying_party,
         )
     context.audit.record("logout", uid=session.uid if session else None, client_id=client.client_id if client else None)
-    if not address or not is_registered:
+    if not address or not is_registered or (client is not None and _is_untrusted(client, req, session)):
         return Next(step=Step.SIGNED_OUT, relying_party=relying_party)
     return Next(step=Step.REDIRECT, address=_with_state(address, req.state), relying_party=relying_party)
 
@@ -55,6 +56,11 @@ def named_session(context: Context, req: SignOutRequest) -> BrowserSession | Non
         return None
     hint = issued_jwts.read_id_token_hint(context, req.id_token_hint)
     return browser_sessions.find(context, hint.uid, hint.session_id) if hint is not None else None
+
+
+def _is_untrusted(client: Application, req: SignOutRequest, session: BrowserSession | None) -> bool:
+    """Return whether anyone's link, without a session or a person's answer, leads to an address that the tenant does not vouch for."""
+    return client.is_self_registered and session is None and not req.confirmed
 
 
 def _client(context: Context, req: SignOutRequest, hint: IdTokenHint | None) -> Application | None:

@@ -45,6 +45,8 @@ class PresentedToken:
     session_id: str | None
     ends_at: datetime
     facts: dict[str, Any]
+    ends_with_session: bool
+    """Whether it is good only while the session `session_id` lives; others only name the session that they came from."""
 
     @property
     def subject(self) -> str:
@@ -95,7 +97,7 @@ def _presented(
     uid: str | None, client_id: str, scope: str, row: TokenHolder | Any, facts: dict[str, Any]
 ) -> PresentedToken:
     sid = row.session_id or facts.get(tokens.SID)
-    return PresentedToken(uid, client_id, tuple(scope.split()), sid, row.expires_at, facts)
+    return PresentedToken(uid, client_id, tuple(scope.split()), sid, row.expires_at, facts, row.session_id is not None)
 
 
 def _id_token(context: Context, text: str) -> PresentedToken:
@@ -111,7 +113,7 @@ def _id_token(context: Context, text: str) -> PresentedToken:
         raise TokenRefused
     facts = {name: claims[name] for name in _FACTS if name in claims}
     until = datetime.fromtimestamp(float(ends_at or 0), UTC)
-    return PresentedToken(hint.uid, hint.client.client_id, ("openid",), hint.session_id, until, facts)
+    return PresentedToken(hint.uid, hint.client.client_id, ("openid",), hint.session_id, until, facts, True)
 
 
 def _may_present(context: Context, client: Application, token: PresentedToken) -> bool:

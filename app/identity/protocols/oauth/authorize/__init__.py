@@ -16,7 +16,7 @@ from app.identity.directory.organizations import looks
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import consents, rate_limits, views
-from app.identity.protocols.oauth.authorize import account_choice, device, redirect_uri, response
+from app.identity.protocols.oauth.authorize import account_choice, device, redirect_uri, response, untrusted_redirects
 from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.request import (
@@ -59,6 +59,8 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
             check(unchecked)
     except RefusedByRedirect as refusal:
         context.audit.record("authorize.refused", client_id=unchecked.client.client_id, error=refusal.error)
+        if untrusted_redirects.needs_page(context, unchecked.client, sessions.current(context)):
+            return untrusted_redirects.page(context, unchecked.client, refusal.error)
         return response.error(context, unchecked.client, unchecked.issuer.url, unchecked.accepted, refusal)
     request = unchecked.to_authorization()
     step = _first_step(context, unchecked.client, request)

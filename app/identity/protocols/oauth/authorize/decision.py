@@ -30,6 +30,7 @@ from app.identity.protocols.oauth.authorize import (
     organization_choice,
     prompt,
     response,
+    untrusted_redirects,
 )
 from app.identity.protocols.oauth.authorize.organization_choice import Choice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
@@ -106,10 +107,12 @@ class Decision:
         return self._respond(session)
 
     def refuse(self, problem: RefusedByRedirect) -> Next:
-        """Return the error response and end the interaction."""
+        """Return the error response and end the interaction; before any page, it may be a page (RFC 9700 section 4.11.2)."""
         if self.interaction is not None:
             interactions.finish(self.context, self.interaction, problem=[problem.error, problem.description])
         self.context.audit.record("authorize.refused", client_id=self.request.client_id, error=problem.error)
+        if self.interaction is None and untrusted_redirects.needs_page(self.context, self.client, self.session):
+            return untrusted_redirects.page(self.context, self.client, problem.error)
         return self._error(problem)
 
     def _error(self, problem: RefusedByRedirect) -> Next:
@@ -230,7 +233,15 @@ class Decision:
             return True
         if self.request.authorization_details:
             return True  # asked each time: what was allowed once says nothing about the next
+        if self._may_be_posed_as:
+            return True
         return self._requires_consent and not self._has_consent
+
+    @property
+    def _may_be_posed_as(self) -> bool:
+        """Whether any program of the device could be sending the request in this application's name (RFC 8252 section 8.6)."""
+        is_unproved = self.client.is_self_registered and self.client.settings.is_public
+        return is_unproved and not self.request.redirect_uri.startswith("https://")
 
     @property
     def _requires_consent(self) -> bool:

@@ -41,6 +41,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     scope = _narrowed(client, subject, req.scope)
     facts = subject_tokens.kept_facts(subject) | ({"act": act} if act else {})
     ends_at = sessions.lock_expiry(context, subject.session_id) if subject.session_id is not None else None
+    if ends_at is None and subject.ends_with_session:
+        raise InvalidRequest("The subject_token is not valid.")  # a sign-out came between
     try:
         account = issuing.active_account(context, subject.uid)
         membership = issuing.active_membership(context, account.uid, facts)
