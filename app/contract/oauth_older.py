@@ -13,7 +13,7 @@ from app.contract.oauth_authorization import DeviceRequest, DeviceResponse
 from app.contract.oauth_metadata import IssuerRequest, UserinfoResponse
 from app.contract.oauth_tokens import GRANT_ERRORS, RevocationRequest, TokenRequest, TokenResponse
 from app.contract.operations import HASHES_SECRETS, operation
-from app.kit.wire import Document, From
+from app.kit.wire import Document, Found, From
 
 Site = Annotated[str | None, From.PATH]
 
@@ -45,7 +45,7 @@ class SiteRequest(IssuerRequest):
 _V2 = "/sso/oidc/v2/{site}/{app}"
 
 oauth_redirect = operation(
-    "oauth_older.redirect", "GET /sso/oauth/redirect", IssuerRequest, Document, auth=K, error_profile=OAUTH, answers=(),
+    "oauth_older.redirect", "GET /sso/oauth/redirect", IssuerRequest, Found, auth=K, error_profile=OAUTH, answers=(),
     summary="Redirect the browser to the authorization endpoint of the tenant's host, with its query.",
 )  # fmt: skip
 access_token = operation(
@@ -67,7 +67,7 @@ device = operation(
 )  # fmt: skip
 
 oidc_authorize = operation(
-    "oauth_older.oidc_authorize", f"GET {_V2}/authorize", SiteRequest, Document, error_profile=OAUTH, answers=(),
+    "oauth_older.oidc_authorize", f"GET {_V2}/authorize", SiteRequest, Found, error_profile=OAUTH, answers=(),
     errors=(oauth.UnknownApplication,),
     summary="Redirect the browser to the authorization endpoint of an application at the tenant's host, with its query.",
 )  # fmt: skip

@@ -103,6 +103,7 @@ SIGNED = """\
         client_secret: "{secret}"
         redirect_uris: ["{callback}"]
         subject_type: pairwise
+        sector_identifier_uri: https://signed.example/sector.json
         id_token_signed_response_alg: {algorithm}
         userinfo_signed_response_alg: {algorithm}
         introspection_signed_response_alg: {algorithm}

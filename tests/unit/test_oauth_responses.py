@@ -55,7 +55,7 @@ def test_form_action_is_the_origin_or_the_bare_scheme(uri: str, origin: str) -> 
 )
 def test_application_address_is_always_a_registered_one(settings: dict[str, object], home: str | None) -> None:
     client = Application("shop", None, ApplicationSettings.model_validate({"name": "shop", **settings}))
-    assert views.relying_party(client, "https://elsewhere.example/cb").home == home
+    assert views.relying_party(None, client, "https://elsewhere.example/cb").home == home
 
 
 def test_issuer_has_no_trailing_slash_and_own_endpoints() -> None:

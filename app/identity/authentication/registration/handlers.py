@@ -24,6 +24,7 @@ from app.identity.directory.consents import consent_required
 from app.identity.directory.organizations import in_force, invitations
 from app.identity.directory.organizations.invitation import Invitation
 from app.identity.platform.context import Context
+from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.wire import Document
 
@@ -97,7 +98,7 @@ def respond(
     if result.account is None or not result.may_sign_in:
         return contract.Registered()
     if (invited := _invitation(context, req)) is not None:
-        invitations.accept(context, invited, result.account, req.invitation_token)
+        invitations.accept(context, invited, result.account, randomness.digest(str(req.invitation_token)))
     if not counts_as_two_factors and second_factors.required_factor(context, result.account) is not None:
         raise e.TwoFactorOn(commit_on_raise=True)
     authentication = {"methods": [*methods], "is_silent": req.suppress_webhook}

@@ -17,6 +17,7 @@ from app.identity.directory.organizations.invitation import Invitation
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
 from app.identity.programs.native_sign_in import account
+from app.kit import randomness
 from app.kit.limits import Rate
 
 _RATE: Final = Rate(60, 60)
@@ -35,7 +36,7 @@ def sign_in(context: Context, req: contract.NativeSignIn) -> NativeToken:
     authentication = Authentication((FEDERATED,), proven.identity.provider)
     login, signed_in = account.sign_in(context, proven, authentication)
     if found is not None and login.second_factor_authentication is None:
-        invitations.accept(context, found[0], signed_in, req.invitation_token)
+        invitations.accept(context, found[0], signed_in, randomness.digest(str(req.invitation_token)))
     return _token(context, login)
 
 

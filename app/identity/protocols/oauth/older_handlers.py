@@ -14,12 +14,12 @@ from app.kit.wire import Document, Found
 
 
 @contract.oauth_redirect.implements
-def redirect(context: Context, req: IssuerRequest) -> Document:  # noqa: ARG001 - the query goes on as it came
+def redirect(context: Context, req: IssuerRequest) -> Found:  # noqa: ARG001 - the query goes on as it came
     return _to_hub(context, "/service/oauth/authorize")
 
 
 @contract.oidc_authorize.implements
-def redirect_to_application(context: Context, req: contract.SiteRequest) -> Document:
+def redirect_to_application(context: Context, req: contract.SiteRequest) -> Found:
     metadata.issuer_at(context, req.app)
     return _to_hub(context, f"/service/oidc/{quote(req.app or '')}/authorize")
 
@@ -69,7 +69,7 @@ def read_metadata(context: Context, req: contract.SiteRequest) -> Document:
     return handlers.read_metadata(context, req)
 
 
-def _to_hub(context: Context, path: str) -> Document:
+def _to_hub(context: Context, path: str) -> Found:
     """Redirect to the tenant's own host with the query as it came, but for the API key."""
     kept = [(name, value) for name, value in context.raw.query_pairs if name.lower() != "apikey"]
     query = f"?{urlencode(kept, errors='replace')}" if kept else ""
