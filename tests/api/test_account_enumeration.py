@@ -29,6 +29,8 @@ EXCEPTIONS = {
     "second_factors.with_email": "as above",
     "phones.send_code": "hidden accounts: tests/api/test_phones.py",
     "phones.verify": "as above",
+    "jwt_sign_on.login": "it needs a JWT client: tests/api/test_jwt_sign_on.py",
+    "jwt_sign_on.older_login": "as above",
 }
 TESTED_ON_PAGES = {
     "hub.sign_in": "tests/pages/test_account_enumeration.py",

@@ -172,3 +172,18 @@ def test_only_the_accounts_own_live_token_counts(tenant: TenantServer, ada: Memb
     assert refused(reads(tenant, token, apikey="x"))[0] in (400, 403)
     answered(tenant.send("PUT", f"/identity/v2/manage/account/{ada['Uid']}", {"IsActive": False}))
     assert refused(reads(tenant, token))[0] in (401, 403)
+
+
+def test_unknown_account_is_answered_as_a_wrong_password(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(
+        lockout={"type": "suspend"}, hide_unknown_accounts=True, limits={"sign_in_per_minute_per_address": 0}
+    )
+    tenant.create(Email=[{"Type": "Primary", "Value": EMAIL}], EmailVerified=True)
+    with_app(tenant)
+    answers = {}
+    for email in (EMAIL, "nobody@example.test"):
+        body = {"email": email, "password": "not this one"}
+        tries = [at_hub(tenant, "POST", "/api/jwt/Shop/login", body) for _ in range(7)]
+        older = tenant.send("POST", "/sso/jwt/api/login", body, jwtapp="Shop")
+        answers[email] = [(one.status_code, one.get_json()["ErrorCode"]) for one in (*tries, older)]
+    assert answers[EMAIL] == answers["nobody@example.test"]
