@@ -1,6 +1,6 @@
 """Errors that no person saw coming stay on a page of ours where the tenant does not vouch for the redirect URI.
 
-Whoever registers an application chooses its redirect URI; an error that is sent there at once would make this host an open
+The person who registers an application chooses its redirect URI; an error that is sent there at once would make this host an open
 redirector (RFC 9700 section 4.11.2). An account that remembers its consent knows the application, so silent renewal works.
 """
 
