@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -36,7 +36,7 @@ def send(tenant: TenantServer) -> Ask:
 def test_client_gets_a_certificate_and_a_masked_key(send: Ask) -> None:
     made = answered(send("POST", CLIENTS, {"AppName": "wiki"}))
     loaded = x509.load_pem_x509_certificate(made["IdpCertificate"]["Certificate"].encode())
-    assert loaded.not_valid_after_utc.year - loaded.not_valid_before_utc.year == 10
+    assert loaded.not_valid_after_utc - loaded.not_valid_before_utc == timedelta(days=3_650, minutes=5)
     assert made["IdpCertificate"]["Key"] == MASKED
     fingerprint = saml_certificates.sha1_fingerprint(made["IdpCertificate"]["Certificate"])
     assert made["IntegrationConfigs"]["IdpSHA1Fingerprint"] == fingerprint
