@@ -122,7 +122,7 @@ def _file(name: str) -> str:
 
 def tests_named(name: str) -> set[str]:
     """Return the tests of that name, as path and function; raises ValueError if there is none."""
-    found = {f"{path}::{name}" for path, _ in _sources("tests") if name in _functions(path)}
+    found = {f"{path}::{name}" for path, text in _sources("tests") if f"def {name}(" in text and name in _parts(path)}
     if not found:
         raise ValueError(f"The list names the test {name}, which does not exist.")
     return found
@@ -132,16 +132,13 @@ def _citations(name: str, short: str | None) -> Citations:
     names = "|".join(re.escape(one) for one in (name, short) if one)
     pattern = re.compile(rf"(?:{names})(?: 1\.0| 2\.0)? sections? ({_NUMBERS})")
     cited = Citations()
-    for path, text in _sources("app"):
+    for path, text in _citing("app"):
         for number in _numbers(pattern, text):
             cited.checks[number].add(path)
-    for path, text in _sources("tests"):
-        functions = _functions(path)
-        for function, part in functions.items():
-            for number in _numbers(pattern, _joined(part)):
-                cited.tests[number].add(f"{path}::{function}")
-        for number in _numbers(pattern, _joined(ast.get_docstring(ast.parse(text)) or "")):
-            cited.tests[number].add(path)
+    for path, _ in _citing("tests"):
+        for function, part in _parts(path).items():
+            for number in _numbers(pattern, part):
+                cited.tests[number].add(f"{path}::{function}" if function else path)
     return cited
 
 
@@ -159,11 +156,19 @@ def _sources(folder: str) -> list[tuple[str, str]]:
 
 
 @cache
-def _functions(path: str) -> dict[str, str]:
-    """Return the tests of a file of `tests/` with their sources."""
+def _citing(folder: str) -> list[tuple[str, str]]:
+    """Return the sources that may cite a section: parsing the others takes most of the time."""
+    return [(path, text) for path, text in _sources(folder) if re.search(r"\bsections?\b", text)]
+
+
+@cache
+def _parts(path: str) -> dict[str, str]:
+    """Return the tests of a file of `tests/` with their sources, and its docstring under an empty name; lines are joined."""
     text = (ROOT / "tests" / path).read_text()
-    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
-    return {node.name: ast.get_source_segment(text, node) or "" for node in nodes if node.name.startswith("test_")}
+    lines, tree = text.split("\n"), ast.parse(text)
+    tests = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    sources = {node.name: "\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in tests}
+    return {name: _joined(source) for name, source in {**sources, "": ast.get_docstring(tree) or ""}.items()}
 
 
 def _joined(text: str) -> str:
