@@ -198,3 +198,15 @@ def test_choice_is_bound_to_its_browser(world: World, shop: RelyingParty, browse
     step = choosing(browser.signed_in(ada), shop)
     thief = world.browser()
     assert thief.choose_account(step.attempt or "", step.accounts[0].id).step is not Step.REDIRECT
+
+
+def test_queries_do_not_grow_with_the_accounts(world: World, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    browser.code(shop, ada)
+    spent = []
+    for number in range(4):
+        add(browser, shop, world.person(f"p{number}@example.test"))
+        assert len(choosing(browser, shop).accounts) == number + 2
+        spent.append(browser.spent()["sql"])
+        ask(browser, shop, login_hint=ada.email)
+        spent.append(browser.spent()["sql"])
+    assert spent == spent[:2] * 4

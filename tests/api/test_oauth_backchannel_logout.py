@@ -266,7 +266,7 @@ def test_sign_out_without_logout_addresses_stays_within_budget(
     signed_in(browser, shop, ada)
     browser.sign_out(confirmed=True)
     spent = browser.spent()
-    assert (spent["sql"] <= 7, spent["commits"], spent["signatures"]) == (True, 1, 0), spent
+    assert (spent["sql"] <= 6, spent["commits"], spent["signatures"]) == (True, 1, 0), spent
 
 
 def test_session_remembers_a_bounded_number_of_applications(

@@ -15,7 +15,7 @@ from app.contract.auth import AuthScheme, Host
 from app.contract.configuration_model import instant
 from app.contract.error_groups import OAUTH
 from app.contract.visit import VISIT_HEADER, Visit
-from app.identity.authentication.sign_in import sessions
+from app.identity.authentication.sign_in import authentication_times
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
@@ -257,7 +257,7 @@ def _require_recent_authentication(
         )
     if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
         return
-    authenticated_at = sessions.authenticated_at(context, holder)
+    authenticated_at = authentication_times.authenticated_at(context, holder)
     if authenticated_at is None or context.now - authenticated_at > REAUTHENTICATION_LIFETIME:
         raise operation.error_profile.reauthentication_required or e.NotAuthenticated
 

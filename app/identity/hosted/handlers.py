@@ -167,7 +167,7 @@ def sign_out(context: Context, req: hub_sign_out.SignOutRequest) -> Next:
     stays = current.uid if current is not None and session is not current else ""
     others = browser_sessions.others(context, stays) if context.visit and context.visit.others else None
     update = {"frames": _frames(context, ended), "ends_session": not stays, "other_sessions": others}
-    update |= {"accounts": account_choice.options(context)} if step.step is Step.SIGNED_OUT else {}
+    update |= {"accounts": account_choice.options_left(context)} if step.step is Step.SIGNED_OUT else {}
     return step.model_copy(update=update)
 
 
@@ -219,7 +219,7 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
             frames = _frames(context, [ended, *sessions.end_in_browser(context, session.uid)])
     ends_own = req.id == session.session_id
     step = Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own, frames=frames)
-    return step.model_copy(update={"accounts": account_choice.options(context)}) if ends_own else step
+    return step.model_copy(update={"accounts": account_choice.options_left(context)}) if ends_own else step
 
 
 @hub.hub_client.implements

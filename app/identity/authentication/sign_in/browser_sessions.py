@@ -53,6 +53,6 @@ def others(context: Context, uid: str) -> OtherSessions:
 
 
 def _live(context: Context) -> list[HeldSession]:
-    texts = (context.visit.session, *context.visit.others) if context.visit else ()
-    found = ((sessions.by_cookie(context, text), text) for text in dict.fromkeys(one for one in texts[:MOST] if one))
-    return [HeldSession(session, text) for session, text in found if session is not None]
+    texts = [one for one in (context.visit.session, *context.visit.others)[:MOST] if one] if context.visit else []
+    live = sessions.by_cookies(context, texts)
+    return [HeldSession(live[text], text) for text in dict.fromkeys(texts) if text in live]

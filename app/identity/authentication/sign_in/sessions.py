@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
@@ -17,9 +17,8 @@ from app.identity.authentication.sign_in import session_ends
 from app.identity.authentication.sign_in.session_ends import EndedSession, Ending
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.store import STEPPED_UP_AT
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit import randomness
 
@@ -28,17 +27,14 @@ FEDERATED: Final = "fed"
 S = sessions.c
 # Built once: building a statement costs more than running it, and every signed-in visit runs these.
 _BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
+_BY_COOKIES = select(sessions).where(
+    S.tenant_id == bindparam("tenant"), S.session_hash.in_(bindparam("hashes", expanding=True))
+)
 _BY_ID = select(S.expires_at, S.client_id).where(
     S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
 )
 # Ending a session waits for requests that issue tokens in it, and then revokes those (SQLite has a single writer).
 _LOCKED_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
-_AUTHENTICATION_TIMES = select(S.authenticated_at, S.created_at, S.methods).where(
-    S.tenant_id == bindparam("tenant"),
-    S.session_id == bindparam("session"),
-    S.uid == bindparam("account"),
-    S.expires_at > bindparam("now"),
-)
 _OF_ACCOUNT = (
     select(sessions)
     .where(S.tenant_id == bindparam("tenant"), S.uid == bindparam("account"), S.expires_at > bindparam("now"))
@@ -82,13 +78,21 @@ def by_cookie(context: Context, cookie: str) -> BrowserSession | None:
     """Return the live session with this cookie."""
     parameters = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(cookie)}
     row = context.work.run(_BY_COOKIE, parameters).one_or_none()
-    if row is None:
-        return None
-    session = _from_row(row)
-    idle = timedelta(minutes=context.tenant.settings.session_idle_minutes)
-    if context.now >= session.expires_at or (not session.is_remembered and context.now - session.seen_at > idle):
-        return None
-    return session
+    session = _from_row(row) if row is not None else None
+    return session if session is not None and _is_live(context, session) else None
+
+
+def by_cookies(context: Context, cookies: Iterable[str]) -> dict[str, BrowserSession]:
+    """Return the live sessions with these cookies by cookie, in one statement."""
+    hashes = {randomness.digest(cookie): cookie for cookie in cookies}
+    parameters = {"tenant": context.tenant.tenant_id, "hashes": list(hashes)}
+    found = [_from_row(row) for row in context.work.run(_BY_COOKIES, parameters)] if hashes else []
+    return {hashes[one.session_hash]: one for one in found if _is_live(context, one)}
+
+
+def _is_live(context: Context, session: BrowserSession) -> bool:
+    idle = context.now - timedelta(minutes=context.tenant.settings.session_idle_minutes)
+    return context.now < session.expires_at and (session.is_remembered or session.seen_at >= idle)
 
 
 def current_of(context: Context, uid: str) -> BrowserSession | None:
@@ -117,37 +121,6 @@ def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) ->
     until = context.now + lifetime
     is_extended = context.work.changed(update(sessions).where(*where).values(seen_at=context.now, expires_at=until))
     return until if is_extended else None
-
-
-def authenticated_at(context: Context, holder: TokenHolder) -> datetime | None:
-    """Return when the account behind a token last authenticated; None where it is unknown (impersonation).
-
-    This is the latest of the sign-in that the token was issued for, a step-up with a token of its family, and a
-    sign-in or step-up of its browser session. A provider may sign a browser in silently, and an application can send
-    browsers there by itself; so a federated sign-in counts only where it renewed a session, which requires a new
-    authentication at the provider.
-    """
-    names = (STEPPED_UP_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", STEPPED_UP_AT)
-    timestamps = [holder.facts.get(name) for name in names]
-    times = [datetime.fromtimestamp(at, UTC) for at in timestamps if isinstance(at, int)]
-    session_id = holder.session_id or holder.facts.get(tokens.SID)
-    if session_id is not None:
-        parameters = {
-            "tenant": context.tenant.tenant_id,
-            "session": session_id,
-            "account": holder.uid,
-            "now": context.now,
-        }
-        times += [
-            row.authenticated_at
-            for row in context.work.run(_AUTHENTICATION_TIMES, parameters)
-            if row.authenticated_at > row.created_at or not _is_federated(row.methods)
-        ]
-    return max(times, default=None)
-
-
-def _is_federated(methods: object) -> bool:
-    return methods == [FEDERATED]
 
 
 def touch(context: Context, session: BrowserSession) -> None:

@@ -20,6 +20,11 @@ def by_uid(context: Context, uid: str) -> Account | None:
     return store.by_uid(context, uid)
 
 
+def by_uids(context: Context, uids: Collection[str]) -> dict[str, Account]:
+    """Return the accounts with these ids by id, in one statement."""
+    return {one.uid: one for one in store.by_uids(context, uids)} if uids else {}
+
+
 def current_uid(context: Context, uid: str) -> str:
     """Return the present id of the account that has or had this id."""
     return store.current_uid(context, uid) or uid

@@ -33,27 +33,26 @@ def options(context: Context) -> list[AccountOption]:
     """Return the browser's accounts that may sign in, as the page shows them, the current one first."""
     current = context.visit.session if context.visit else None
     found = []
-    for one in browser_sessions.held(context):
-        account = accounts.by_uid(context, one.session.uid)
-        if account is not None and may_sign_in(account):
-            person = views.person(account)
-            found.append(
-                AccountOption(
-                    id=one.session.session_id, label=person.label, name=person.name, is_current=one.text == current
-                )
-            )
+    for one, account in _eligible(context):
+        person = views.person(account)
+        option = AccountOption(
+            id=one.session.session_id, label=person.label, name=person.name, is_current=one.text == current
+        )
+        found.append(option)
     return found
+
+
+def options_left(context: Context) -> list[AccountOption]:
+    """Return the accounts that a browser is still signed in to after a sign-out; no query where it held only one."""
+    return options(context) if context.visit and context.visit.others else []
 
 
 def hinted(context: Context, client: Application, request: Authorization) -> HeldSession | None:
     """Return the browser's session whose account the request names by `id_token_hint` or `login_hint`."""
     if not (context.visit and context.visit.others) or (request.subject is None and request.login_hint is None):
         return None
-    for one in browser_sessions.held(context):
-        account = accounts.by_uid(context, one.session.uid)
-        if account is not None and may_sign_in(account) and _is_named(context, client, request, account):
-            return one
-    return None
+    named = (one for one, account in _eligible(context) if _is_named(context, client, request, account))
+    return next(named, None)
 
 
 def is_for_another(
@@ -62,6 +61,13 @@ def is_for_another(
     """Return whether the request names another of the browser's sessions than this one."""
     named = hinted(context, client, request)
     return named is not None and (session is None or named.session.uid != session.uid)
+
+
+def _eligible(context: Context) -> list[tuple[HeldSession, Account]]:
+    held = browser_sessions.held(context)
+    known = accounts.by_uids(context, {one.session.uid for one in held})
+    found = ((one, known.get(one.session.uid)) for one in held)
+    return [(one, account) for one, account in found if account is not None and may_sign_in(account)]
 
 
 def _is_named(context: Context, client: Application, request: Authorization, account: Account) -> bool:

@@ -1,0 +1,52 @@
+"""When the account behind a token last authenticated."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import bindparam, select
+
+from app.identity.authentication.sign_in.sessions import FEDERATED
+from app.identity.authentication.sign_in.tables import sessions
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.store import STEPPED_UP_AT
+from app.identity.platform.context import Context, TokenHolder
+
+S = sessions.c
+_AUTHENTICATION_TIMES = select(S.authenticated_at, S.created_at, S.methods).where(
+    S.tenant_id == bindparam("tenant"),
+    S.session_id == bindparam("session"),
+    S.uid == bindparam("account"),
+    S.expires_at > bindparam("now"),
+)
+
+
+def authenticated_at(context: Context, holder: TokenHolder) -> datetime | None:
+    """Return when the account behind a token last authenticated; None where it is unknown (impersonation).
+
+    This is the latest of the sign-in that the token was issued for, a step-up with a token of its family, and a
+    sign-in or step-up of its browser session. A provider may sign a browser in silently, and an application can send
+    browsers there by itself; so a federated sign-in counts only where it renewed a session, which requires a new
+    authentication at the provider.
+    """
+    names = (STEPPED_UP_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", STEPPED_UP_AT)
+    timestamps = [holder.facts.get(name) for name in names]
+    times = [datetime.fromtimestamp(at, UTC) for at in timestamps if isinstance(at, int)]
+    session_id = holder.session_id or holder.facts.get(tokens.SID)
+    if session_id is not None:
+        parameters = {
+            "tenant": context.tenant.tenant_id,
+            "session": session_id,
+            "account": holder.uid,
+            "now": context.now,
+        }
+        times += [
+            row.authenticated_at
+            for row in context.work.run(_AUTHENTICATION_TIMES, parameters)
+            if row.authenticated_at > row.created_at or not _is_federated(row.methods)
+        ]
+    return max(times, default=None)
+
+
+def _is_federated(methods: object) -> bool:
+    return methods == [FEDERATED]
