@@ -22,6 +22,7 @@ from app.identity.platform.openid_metadata import PARSE_ERRORS, import_keys, wit
 from app.identity.platform.outbound import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
+from app.kit.input_filter import has_control_character
 
 MAX_LIFETIME: Final = timedelta(hours=1)
 """Of an assertion, so that remembering the used ones is bounded (RFC 7523 section 3)."""
@@ -83,7 +84,7 @@ def _check(context: Context, client: Application, issuer: AssertionIssuer, claim
 
 
 def _is_id(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= _MAX_ID
+    return isinstance(value, str) and 0 < len(value) <= _MAX_ID and not has_control_character(value)
 
 
 def _is_ours(context: Context, client: Application, issuer: AssertionIssuer, audience: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from binascii import Error as NotBase64
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -83,7 +82,7 @@ def thumbprints(chains: Iterable[object]) -> set[str]:
         if isinstance(first, str):
             try:
                 found.add(thumbprint(base64.b64decode(first, validate=True)))
-            except NotBase64:
+            except ValueError:  # also for letters that are not ASCII
                 continue
     return found
 
@@ -96,7 +95,7 @@ def _read(text: str, *, is_field: bool) -> tuple[x509.Certificate, str] | None:
             return None
         certificate = x509.load_der_x509_certificate(_octets(text)) if is_field else _from_pem(unquote(text))
         return certificate, thumbprint(certificate.public_bytes(Encoding.DER))
-    except (ValueError, NotBase64, x509.InvalidVersion):
+    except (ValueError, x509.InvalidVersion):
         return None
 
 

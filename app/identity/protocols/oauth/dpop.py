@@ -15,6 +15,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
 
 from app.contract.client_keys import public_keys
+from app.identity.authentication.federation.providers.id_tokens import is_time
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
 from app.identity.platform.openid_metadata import PARSE_ERRORS
@@ -182,7 +183,7 @@ def _check_time(context: Context, claims: dict[str, Any], expected: Expected) ->
     A sender with a nonce of ours may have a wrong clock.
     """
     issued_at, given = claims.get("iat"), claims.get("nonce")
-    if not isinstance(issued_at, int | float) or isinstance(issued_at, bool):
+    if issued_at is None or not is_time(issued_at):
         raise DpopProofRefused("The DPoP proof has no iat.")
     if given is not None:
         return _time_of(context, given)

@@ -112,8 +112,11 @@ def is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
 
 
 def is_time(value: Any) -> bool:
-    """Return whether a claim is a NumericDate (RFC 7519 section 2)."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Return whether a claim is a NumericDate (RFC 7519 section 2) with which times can be computed."""
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # JSON has integers that no float can hold
+        return False
 
 
 def at_hash(algorithm: str, access_token: Any) -> str | None:

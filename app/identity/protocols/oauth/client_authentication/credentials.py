@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from binascii import Error as NotBase64
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -81,7 +80,7 @@ def _basic(text: str) -> ClientCredentials:
     """
     try:
         joined = b64decode(text.strip(), validate=True)
-    except NotBase64:
+    except ValueError:  # also for letters that are not ASCII
         raise InvalidRequest("The Authorization header is malformed.") from None
     try:
         client_id, colon, secret = joined.decode().partition(":")

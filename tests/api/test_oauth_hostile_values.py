@@ -1,0 +1,116 @@
+"""Values that JSON and HTTP allow and that no client sends: integers beyond any float, halves of letters, bytes that are no ASCII."""
+
+import base64
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.contract.application_file import JWT_BEARER
+from app.identity.protocols.oauth import client_certificates
+from tests.api.test_oauth_jwt_bearer import Hr, trusting
+from tests.support.dpop import Prover
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, RelyingParty, parameters_of
+from tests.support.signed_requests import Signer, client_key, public_jwks
+
+MACHINE = {"grant_type": "client_credentials"}
+HOSTILE: dict[str, Any] = {
+    "huge": 10**400, "hugely negative": -(10**400), "large": 1.7e308, "no number": float("nan"), "endless": float("inf"),
+    "text": "now", "truth": True, "list": [1], "object": {"x": 1}, "half a letter": "\ud800", "nothing": "\x00",
+}  # fmt: skip
+KEYS = public_jwks(client_key("ES256"))
+
+
+def outcome(answer: TestResponse) -> tuple[int, str]:
+    return answer.status_code, (answer.json or {}).get("error", answer.text)
+
+
+@pytest.fixture
+def robot(world: World) -> RelyingParty:
+    return world.application("robot", grant_types=["client_credentials"])
+
+
+@pytest.mark.parametrize("claim", ["iat", "jti", "htm", "htu", "nonce"])
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_claim_of_a_dpop_proof_is_refused(robot: RelyingParty, claim: str, value: Any) -> None:
+    prover = Prover(robot)
+    proof = prover.dpop_proof("POST", f"{robot.hub_url}/api/oidc/token", **{claim: value})
+    answer = prover.post("token", {**MACHINE, **robot.client_credentials()}, proof)
+    if claim == "jti" and isinstance(value, str):
+        assert answer.status_code == 200, "a jti is any text"
+    else:
+        error = "use_dpop_nonce" if claim == "nonce" else "invalid_dpop_proof"
+        assert outcome(answer) == (400, error)
+
+
+@pytest.mark.parametrize("claim", ["exp", "nbf", "iat"])
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_time_of_a_request_object_is_refused(
+    world: World, browser: Browser, ada: Person, claim: str, value: Any
+) -> None:
+    signing = world.application("signing", jwks=KEYS)
+    text = Signer(signing).request_object(**{claim: value})
+    step = browser.signed_in(ada).authorize({"client_id": signing.client_id, "request": text})
+    if claim == "exp" and value == HOSTILE["large"]:
+        assert "code" in parameters_of(step), "it ends, though late"
+        return
+    assert parameters_of(step)["error"] == "invalid_request_object"
+    pushed = signing.back("par", {**signing.client_credentials(), "request": text})
+    assert outcome(pushed) == (400, "invalid_request_object")
+
+
+@pytest.mark.parametrize("claim", ["exp", "nbf", "iat", "aud", "jti"])
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_claim_of_a_client_assertion_is_refused(world: World, claim: str, value: Any) -> None:
+    client = world.application(
+        "keyed",
+        secret=None,
+        token_endpoint_auth_method="private_key_jwt",
+        jwks=KEYS,
+        grant_types=["client_credentials"],
+    )
+    answer = client.back("token", MACHINE | Signer(client).assertion(**{claim: value}))
+    if claim == "jti" and isinstance(value, str):
+        assert answer.status_code == 200, "a jti is any text"
+    else:
+        assert outcome(answer) == (401, "invalid_client")
+
+
+@pytest.mark.parametrize("claim", ["exp", "nbf", "iat", "aud", "sub", "jti"])
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_claim_of_an_assertion_is_refused(world: World, claim: str, value: Any) -> None:
+    client = trusting(world)
+    text = Hr(client).assertion(**{claim: value})
+    answer = client.back("token", {"grant_type": JWT_BEARER, **client.client_credentials(), "assertion": text})
+    assert outcome(answer) == (400, "invalid_grant")
+
+
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_email_of_an_assertion_is_refused(world: World, ada: Person, value: Any) -> None:
+    client = trusting(world, subject="email")
+    email = f"{value}{ada.email}" if isinstance(value, str) else value
+    text = Hr(client).assertion(sub="hr-17", email=email)
+    answer = client.back("token", {"grant_type": JWT_BEARER, **client.client_credentials(), "assertion": text})
+    assert outcome(answer) == (400, "invalid_grant")
+
+
+HEADERS = {
+    "no ASCII": "Basic é",
+    "no ASCII behind the secret": f"Basic {base64.b64encode(b'shop:a secret of the application').decode()}é",
+    "no base64": "Basic ====",
+    "nothing": "Basic",
+    "no colon": f"Basic {base64.b64encode(b'shop').decode()}",
+    "a control character": f"Basic {base64.b64encode(b'shop%00:x').decode()}",
+}
+
+
+@pytest.mark.parametrize("path", ["/api/oidc/token", "/api/oidc/Shop/token", "/service/oauth/token", "/api/oidc/par"])
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
+def test_malformed_basic_header_is_a_malformed_request(shop: RelyingParty, path: str, header: str) -> None:
+    answer = shop.post(path, MACHINE, headers={"Authorization": header})
+    assert outcome(answer) == (400, "invalid_request")
+
+
+def test_certificate_that_is_no_base64_is_skipped() -> None:
+    assert client_certificates.thumbprints([["\u00e9"], ["===="], [7], "x", [], None]) == set()
