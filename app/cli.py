@@ -19,6 +19,7 @@ _COMMANDS = {
     "schema": ("configuration", "Print the JSON Schema of configuration files."),
     "tenant": ("tenants", "List or remove tenants."),
     "key": ("tenants", "Rotate or revoke signing keys."),
+    "initial-access-token": ("initial_access_tokens", "Create, list or revoke tokens that let applications register."),
     "secrets": ("tenants", "Re-encrypt stored secrets with the newest secret key."),
     "outbox": ("tenants", "List outgoing messages, and send failed ones again."),
     "routes": ("catalogue", "List every endpoint, or print rules for a reverse proxy."),
@@ -41,7 +42,7 @@ class LazyGroup(click.Group):
         if name not in _COMMANDS:
             return None
         module = importlib.import_module(f"app.commands.{_COMMANDS[name][0]}")
-        command: click.Command = getattr(module, name)
+        command: click.Command = getattr(module, name.replace("-", "_"))
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

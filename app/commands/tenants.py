@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from app.commands.errors import CommandError, open_services
-
-if TYPE_CHECKING:
-    from app.identity.platform.services import Services
-    from app.identity.platform.store.unit import UnitOfWork
+from app.commands.parts import counted, tenant_work
 
 _IDS_MAY_BEGIN_WITH_HYPHEN = {"ignore_unknown_options": True}
 """Older versions issued ids in base64url, whose alphabet contains the hyphen."""
@@ -49,7 +44,7 @@ def tenant_remove(name: str, yes: bool) -> None:
     from app.identity.platform.store import removal  # noqa: PLC0415 - only this command needs it
 
     with open_services() as services:
-        work = _tenant_work(services, name)
+        work = tenant_work(services, name)
         try:
             if not yes:
                 work.release_connection()
@@ -76,7 +71,7 @@ def key_rotate(tenant_name: str, algorithm: str | None) -> None:
     tokens they signed keep working.
     """
     with open_services() as services:
-        work = _tenant_work(services, tenant_name)
+        work = tenant_work(services, tenant_name)
         try:
             held = services.signing_keys.algorithms(work) or ("RS256",)
             if algorithm is not None and algorithm not in held:
@@ -103,7 +98,7 @@ def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
     from app.identity.administration import key_revocation  # noqa: PLC0415 - only this command needs it
 
     with open_services() as services:
-        work = _tenant_work(services, tenant_name)
+        work = tenant_work(services, tenant_name)
         try:
             if not yes:
                 work.release_connection()
@@ -118,7 +113,7 @@ def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
         finally:
             work.rollback()
         click.echo(
-            f"Revoked key {revoked.kid} of {tenant_name} and {_counted(revoked.tokens, 'token')}. Key {revoked.signs} signs now."
+            f"Revoked key {revoked.kid} of {tenant_name} and {counted(revoked.tokens, 'token')}. Key {revoked.signs} signs now."
         )
 
 
@@ -142,7 +137,7 @@ def secrets_rotate() -> None:
         except DecryptionError as problem:
             raise CommandError(f"Couldn't re-encrypt every secret: {problem}.") from None
         click.echo(
-            f"Re-encrypted {_counted(count, 'value')}. All secrets now use the first line of GATEHOUSE_SECRET_KEY."
+            f"Re-encrypted {counted(count, 'value')}. All secrets now use the first line of GATEHOUSE_SECRET_KEY."
         )
 
 
@@ -162,7 +157,7 @@ def outbox_list(state: str | None, most: int) -> None:
 
     with open_services() as services:
         for row in claims.list_messages(services.database, state, most):
-            about = f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  {_counted(row.attempts, 'attempt')}"
+            about = f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  {counted(row.attempts, 'attempt')}"
             click.echo(about + (f"  {row.last_problem}" if row.last_problem else ""))
 
 
@@ -184,23 +179,4 @@ def outbox_replay(message_id: str | None, every: bool) -> None:
             raise CommandError(
                 f"There's no dead message {message_id!r}. List them with 'gatehouse outbox list --state dead'."
             )
-        click.echo(f"Queued {_counted(count, 'message')} to send again.")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _tenant_work(services: Services, name: str) -> UnitOfWork:
-    """Return a unit of work of the tenant with this name. Raises CommandError if there is none."""
-    from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
-    from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
-    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - as everywhere here
-
-    work = UnitOfWork(services.database, LOOKUP_TENANT)
-    record = changes.by_name(work, name)
-    work.release_connection()
-    if record is None:
-        raise CommandError(f"There's no tenant {name!r}. List tenants with 'gatehouse tenant list'.")
-    work.switch_tenant(record.tenant_id)
-    return work
+        click.echo(f"Queued {counted(count, 'message')} to send again.")

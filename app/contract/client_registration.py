@@ -1,11 +1,19 @@
 """Dynamic registration of applications, in a tenant's settings (RFC 7591, client-id metadata documents)."""
 
+from base64 import urlsafe_b64encode
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.contract.configuration_model import ConfigurationModel
+from app.contract.configuration_model import ConfigurationModel, Moment
 from app.contract.connections import Issuer, ProviderAddress
+
+LONGEST_DAYS = 366
+MOST_USES = 1_000
+MOST_TOKENS = 100
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,59}$"
+TokenName = Annotated[str, Field(pattern=NAME_PATTERN)]
+"""The name of an initial access token, which is no secret."""
 
 
 class ClientRegistration(ConfigurationModel):
@@ -25,3 +33,19 @@ class ClientRegistration(ConfigurationModel):
     def is_open(self) -> bool:
         """Whether anyone may register an application."""
         return self.mode == "open"
+
+
+class InitialAccessTokenFile(ConfigurationModel):
+    """A token with which applications register themselves (RFC 7591 section 3). The file has its digest, never the token."""
+
+    name: TokenName
+    token_sha256: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{64}$")] | None = None
+    max_uses: int = Field(default=1, ge=1, le=MOST_USES)
+    expires_at: Moment
+
+    @property
+    def token_hash(self) -> str | None:
+        """The digest as the store has it (`randomness.digest`)."""
+        if self.token_sha256 is None:
+            return None
+        return urlsafe_b64encode(bytes.fromhex(self.token_sha256)).rstrip(b"=").decode()

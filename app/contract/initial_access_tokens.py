@@ -7,11 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
+from app.contract.client_registration import LONGEST_DAYS, MOST_TOKENS, MOST_USES, TokenName
 from app.contract.resources import collection
 from app.kit.resource import CREATE, CREATED_AT, DELETE, FIXED, LIST, ONCE, READ, READ_ONLY, InOwnStore, Key
 from app.kit.wire import Wire
-
-LONGEST_DAYS = 366
 
 
 class InitialAccessToken(Wire):
@@ -19,9 +18,9 @@ class InitialAccessToken(Wire):
     `Token` is in the response that creates it, and masked afterwards. Applications that registered with it stay when it is
     deleted."""
 
-    name: Annotated[str, Key("name"), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,59}$")]
+    name: Annotated[TokenName, Key("name")]
     token: Annotated[str, ONCE] = ""
-    max_uses: Annotated[int, FIXED, Field(ge=1, le=1_000)] = 1
+    max_uses: Annotated[int, FIXED, Field(ge=1, le=MOST_USES)] = 1
     expires_in_days: Annotated[int, FIXED, Field(ge=1, le=LONGEST_DAYS)] = 7
     uses: Annotated[int, READ_ONLY] = 0
     expires_at: Annotated[str, READ_ONLY] = ""
@@ -31,5 +30,5 @@ class InitialAccessToken(Wire):
 TOKENS = collection(
     "initial_access_tokens", "/v2/manage/initial-access-tokens", InitialAccessToken, verbs=(LIST, CREATE, READ, DELETE),
     noun="initial access token", scope="client", exists=e.InitialAccessTokenExists, unknown=e.UnknownInitialAccessToken,
-    backing=InOwnStore(), most=100,
+    backing=InOwnStore(), most=MOST_TOKENS,
 )  # fmt: skip

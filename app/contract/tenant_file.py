@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, create_model, model_validator
 
 from app.contract.application_file import ApplicationFile
 from app.contract.branding import Brand
+from app.contract.client_registration import MOST_TOKENS, InitialAccessTokenFile
 from app.contract.configuration import TenantSettings
 from app.contract.configuration_model import ConfigurationModel, plain
 from app.contract.configuration_texts import describe
@@ -162,6 +163,12 @@ class TenantFile(ConfigurationModel):
     theme: str | None = Field(default=None, description="A folder beside the file.")
     brand: Brand | None = Field(default=None, description="The theme's tokens in place; instead of `theme`.")
     applications: tuple[ApplicationFile, ...] | None = None
+    initial_access_tokens: tuple[InitialAccessTokenFile, ...] | None = Field(
+        default=None,
+        max_length=MOST_TOKENS,
+        description="Tokens with which applications register themselves, where `settings.client_registration.mode` is "
+        "`initial_access_token` or `open`. Tokens that the file omits stay, unless `--prune` removes them.",
+    )
     mail_templates: tuple[MailTemplate, ...] | None = Field(
         default=None,
         max_length=200,

@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth.registration import initial_access_tokens
+from app.kit import randomness
 from tests.support.oauth_world import World
 from tests.support.relying_party import RelyingParty
 
@@ -73,7 +74,8 @@ class Registrar:
         world, now = self.world, self.world.services.clock.now()
         with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
             times = {"created_at": now, "expires_at": now + timedelta(days=days)}
-            initial_access_tokens.add(work, f"token-{text[-8:].strip()}", text, max_uses=max_uses, **times)
+            digest = randomness.digest(text)
+            initial_access_tokens.add(work, f"token-{text[-8:].strip()}", digest, max_uses=max_uses, **times)
         return text
 
 

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,9 @@ def test_invalid_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path)
         (["export", "nobody"], {}, "There's no tenant 'nobody'"),
         (["key", "rotate", "nobody"], {}, "There's no tenant 'nobody'"),
         (["key", "revoke", "nobody"], {}, "There's no tenant 'nobody'"),
+        (["initial-access-token", "create", "nobody", "partners"], {}, "There's no tenant 'nobody'"),
+        (["initial-access-token", "list", "nobody"], {}, "There's no tenant 'nobody'"),
+        (["initial-access-token", "revoke", "nobody", "partners"], {}, "There's no tenant 'nobody'"),
         (["migrate", "--down", "9999"], {}, "There's no revision '9999'"),
         (["outbox", "replay"], {}, "Name one MESSAGE_ID"),
         (["outbox", "replay", "nothing"], {}, "There's no dead message"),
@@ -282,3 +286,28 @@ def test_proxy_rules_send_token_endpoint_to_identity_service(run: Run) -> None:
     assert not any(
         rule.match(path) for path in ("/login", "/service/oidc/authorize", "/profile", "/api/oidc/token/more")
     )
+
+
+def test_initial_access_token_is_created_listed_and_revoked(run: Run, file: str) -> None:
+    run("apply", file)
+    made = run("initial-access-token", "create", "acme", "partners", "--uses", "3")
+    assert len(made.stdout.strip()) >= 43
+    assert "won't be shown again" in made.stderr
+    assert "doesn't accept registrations yet" in made.stderr
+    assert "already a token 'partners'" in refused(run("initial-access-token", "create", "acme", "partners"))
+    shown = run("initial-access-token", "list", "acme").output
+    assert re.match(r"partners +0/3 used +expires 20\d\d-", shown)
+    assert made.stdout.strip() not in shown
+    assert run("initial-access-token", "revoke", "acme", "partners").output == "Revoked token partners of acme.\n"
+    assert run("initial-access-token", "list", "acme").output == ""
+    assert "There's no token 'partners'" in refused(run("initial-access-token", "revoke", "acme", "partners"))
+
+
+def test_revoked_token_of_a_file_comes_with_a_warning(run: Run, tmp_path: Path) -> None:
+    listed = "initial_access_tokens: [{name: partners, expires_at: '2999-01-31'}]"
+    (tmp_path / "acme.yaml").write_text(f"tenants: [{{name: acme, {listed}}}]")
+    assert "expected a date at most 366 days ahead" in refused(run("apply", "acme.yaml"))
+    soon = (SystemClock().now() + timedelta(days=9)).date()
+    (tmp_path / "acme.yaml").write_text(f"tenants: [{{name: acme, {listed.replace('2999-01-31', str(soon))}}}]")
+    assert re.search(r"initial_access_token acme/partners token: \S{43}", run("apply", "acme.yaml").output)
+    assert "Remove it there too" in run("initial-access-token", "revoke", "acme", "partners").output

@@ -1,21 +1,34 @@
-"""Initial access tokens as a resource: the store of `protocols/oauth/registration`, which keeps digests."""
+"""Initial access tokens as a resource and for commands: the store of `protocols/oauth/registration`, which keeps digests."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from app.contract import initial_access_tokens as contract
+from app.contract.client_registration import MOST_TOKENS, NAME_PATTERN
+from app.contract.configuration import TenantSettings
+from app.identity.directory.tenants import changes
+from app.identity.platform.audit import AuditLog
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth.registration import initial_access_tokens as store
+from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.resource import Resource
 
 rules = rules_of(contract.TOKENS)
-_KEPT = "kept"
+_KEPT: Final = "kept"
 """The value that represents a stored token, of which only the digest is known."""
+
+
+class TokenRefused(Exception):
+    """The token cannot be made or ended; the text says why."""
 
 
 class TokenStore:
@@ -39,7 +52,8 @@ class TokenStore:
         expires_at = access.now + timedelta(days=settings.expires_in_days)
         item.content["expires_at"] = iso(expires_at)
         times: dict[str, Any] = {"created_at": item.created_at or access.now, "expires_at": expires_at}
-        store.add(access.work, item.id[0], item.secrets["token"], max_uses=settings.max_uses, **times)
+        digest = randomness.digest(item.secrets["token"])
+        store.add(access.work, item.id[0], digest, max_uses=settings.max_uses, **times)
 
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
         """A token does not change."""
@@ -54,12 +68,57 @@ rules.store = TokenStore()
 
 
 def _item(row: Any) -> Item:
-    days = (row.expires_at - row.created_at) // timedelta(days=1)
+    days = round((row.expires_at - row.created_at) / timedelta(days=1))  # a file may have set any moment
     content = {
         "name": row.name,
         "max_uses": row.max_uses,
-        "expires_in_days": days,
+        "expires_in_days": min(max(1, days), contract.LONGEST_DAYS),
         "uses": row.uses,
         "expires_at": iso(row.expires_at),
     }
     return Item((row.name,), content, {"token": _KEPT}, created_at=row.created_at, modified_at=row.created_at)
+
+
+@dataclass(frozen=True)
+class NewToken:
+    """A token that a command made. `is_useless`: the tenant lets nobody register applications."""
+
+    token: str
+    expires_at: datetime
+    is_useless: bool
+
+
+def create(services: Services, work: UnitOfWork, name: str, *, max_uses: int, days: int) -> NewToken:
+    """Make a token for a command. Raises TokenRefused."""
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise TokenRefused(f"A name has 1 to 60 letters, digits, dots, hyphens and underscores, unlike {name!r}")
+    work.begin()
+    tenant, held = changes.lock(work), store.all_tokens(work)
+    if any(row.name == name for row in held):
+        raise TokenRefused(f"There's already a token {name!r}")
+    if len(held) >= MOST_TOKENS:
+        raise TokenRefused(f"There are already {MOST_TOKENS} tokens")
+    now, token = services.clock.now(), randomness.token()
+    expires_at = now + timedelta(days=days)
+    store.add(work, name, randomness.digest(token), max_uses=max_uses, created_at=now, expires_at=expires_at)
+    note(services, work, "added", name, "command")
+    settings = TenantSettings.model_validate(tenant.settings if tenant else {})
+    return NewToken(token, expires_at, is_useless=settings.client_registration.mode == "closed")
+
+
+def revoke(services: Services, work: UnitOfWork, name: str) -> bool:
+    """End a token; return whether a configuration file lists it, which would bring it back. Raises TokenRefused."""
+    work.begin()
+    held = changes.lock(work)
+    if store.named(work, name) is None:
+        raise TokenRefused(f"There's no token {name!r}")
+    store.remove(work, name)
+    note(services, work, "removed", name, "command")
+    return name in ((held.named_by_file if held else None) or {}).get(contract.TOKENS.kind, {})
+
+
+def note(services: Services, work: UnitOfWork, event: str, name: str, source: str) -> None:
+    """Audit a change, as the operations do."""
+    audit = AuditLog(services.clock)
+    audit.record(f"{contract.TOKENS.kind}.{event}", name=name, source=source)
+    audit.write(work)

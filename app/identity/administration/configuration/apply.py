@@ -26,6 +26,7 @@ from app.identity.administration import second_factor_settings
 from app.identity.administration.configuration import application_secrets, resources
 from app.identity.administration.configuration.accounts import AccountPass
 from app.identity.administration.configuration.document import ConfigurationError, Path, Problem
+from app.identity.administration.configuration.initial_access_tokens import TokenPass
 from app.identity.administration.configuration.organizations import OrganizationPass
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.administration.configuration.plan import Action, Made, Plan, Run
@@ -135,6 +136,9 @@ class _TenantPass:
         )
         if self.run.writes and has_changed and held is not None:
             changes.change(self.work)
+        tokens = TokenPass(self.run, self.declared, self.path, is_new=held is None)
+        self.run.plan.changes += tokens.changes()
+        self.named |= tokens.named
         if self.run.writes and (held is None or held.named_by_file != self.named):
             changes.set_named_by_file(self.work, self.named)
         roles = RolePass(self.run, self.declared, self.path, is_new=held is None)

@@ -13,7 +13,7 @@ from app.contract.configuration import TenantSettings
 from app.contract.resources import file_resources
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS
-from app.identity.administration.configuration import organizations, resources
+from app.identity.administration.configuration import initial_access_tokens, organizations, resources
 from app.identity.administration.configuration.accounts import FREE
 from app.identity.directory.accounts import store as accounts_store
 from app.identity.directory.roles import store as roles_store
@@ -76,6 +76,8 @@ def _tenant(work: UnitOfWork, held: changes.TenantRow) -> dict[str, Any]:
     tenant["applications"] = [_application(one) for one in changes.configured_applications(work)]
     if roles := roles_store.all_roles(work):
         tenant["roles"] = [{"name": role.name, "permissions": role.permissions} for role in roles]
+    if tokens := initial_access_tokens.exported(work):
+        tenant["initial_access_tokens"] = tokens
     tenant["accounts"] = [_account(row) for row in accounts_store.accounts_from_file(work)]
     return tenant
 

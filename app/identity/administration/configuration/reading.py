@@ -128,6 +128,8 @@ def _marks(value: Any) -> Iterator[tuple[Any, ...]]:
             yield from _named(inner, role, owner, "name")
         for inner, account in _parts(tenant, "accounts", path):
             yield from _named(inner, account, owner, "email", "username", "phone")
+        for inner, token in _parts(tenant, "initial_access_tokens", path):
+            yield from _named(inner, token, owner, "name", "token_sha256")
         for key in ("organization_roles", "organizations"):
             for inner, one in _parts(tenant, key, path):
                 yield from _named(inner, one, owner, "name")

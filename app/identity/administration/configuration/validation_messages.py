@@ -14,7 +14,7 @@ from app.identity.administration.configuration.document import Path
 
 _SECRET = frozenset(
     {"password", "client_secret", "api_secret", "captcha_secret", "access_key_id", "secret_access_key"}
-    | {"service_json", "apns_certificate", "secrets"}
+    | {"service_json", "apns_certificate", "secrets", "token_sha256"}
 )
 _PATTERNS = {
     "name": "letters, digits and hyphens (in lower case for a tenant; an application starts with a letter)",
@@ -22,6 +22,7 @@ _PATTERNS = {
     "api_key": "a GUID",
     "api_secret": "a GUID",
     "client_id": "1 to 128 printable ASCII characters without spaces",
+    "token_sha256": "the SHA-256 of a token in hexadecimal, which 'sha256sum' prints",
     "username": "2 to 64 characters without spaces or @",
     "phone": "an E.164 number such as +4930123456, in quotes",
 }

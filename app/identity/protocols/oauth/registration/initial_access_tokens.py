@@ -27,9 +27,11 @@ initial_access_tokens = tenant_table(
 T = initial_access_tokens.c
 
 
-def add(work: UnitOfWork, name: str, token: str, *, max_uses: int, created_at: datetime, expires_at: datetime) -> None:
-    """Add a token. Raises IntegrityError if its name is taken."""
-    row = {"tenant_id": work.tenant_id, "name": name, "token_hash": randomness.digest(token), "uses": 0}
+def add(
+    work: UnitOfWork, name: str, token_hash: str, *, max_uses: int, created_at: datetime, expires_at: datetime
+) -> None:
+    """Add a token by its digest. Raises IntegrityError if its name is taken."""
+    row = {"tenant_id": work.tenant_id, "name": name, "token_hash": token_hash, "uses": 0}
     times = {"created_at": created_at, "expires_at": expires_at}
     work.run(insert(initial_access_tokens).values(**row, **times, max_uses=max_uses))
 
@@ -42,6 +44,11 @@ def all_tokens(work: UnitOfWork) -> Sequence[Any]:
 def named(work: UnitOfWork, name: str) -> Any | None:
     """Return the row of the token with this name."""
     return work.one(select(initial_access_tokens).where(T.tenant_id == work.tenant_id, T.name == name))
+
+
+def change(work: UnitOfWork, name: str, **values: Any) -> None:
+    """Set columns of a token."""
+    work.run(update(initial_access_tokens).where(T.tenant_id == work.tenant_id, T.name == name).values(**values))
 
 
 def remove(work: UnitOfWork, name: str) -> None:

@@ -1,0 +1,31 @@
+"""What several commands use: the tenant that an argument names, and counted nouns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.commands.errors import CommandError
+
+if TYPE_CHECKING:
+    from app.identity.platform.services import Services
+    from app.identity.platform.store.unit import UnitOfWork
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 value` or `2 values`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def tenant_work(services: Services, name: str) -> UnitOfWork:
+    """Return a unit of work of the tenant with this name. Raises CommandError if there is none."""
+    from app.identity.directory.tenants import changes  # noqa: PLC0415 - only commands on a tenant need it
+    from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
+    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - as above
+
+    work = UnitOfWork(services.database, LOOKUP_TENANT)
+    record = changes.by_name(work, name)
+    work.release_connection()
+    if record is None:
+        raise CommandError(f"There's no tenant {name!r}. List tenants with 'gatehouse tenant list'.")
+    work.switch_tenant(record.tenant_id)
+    return work
