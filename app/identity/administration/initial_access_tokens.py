@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import initial_access_tokens as contract
-from app.contract.client_registration import MOST_TOKENS, NAME_PATTERN
+from app.contract.client_registration import LONGEST_DAYS, MOST_TOKENS, NAME_PATTERN
 from app.contract.configuration import TenantSettings
 from app.identity.directory.tenants import changes
 from app.identity.platform.audit import AuditLog
@@ -72,7 +72,7 @@ def _item(row: Any) -> Item:
     content = {
         "name": row.name,
         "max_uses": row.max_uses,
-        "expires_in_days": min(max(1, days), contract.LONGEST_DAYS),
+        "expires_in_days": min(max(1, days), LONGEST_DAYS),
         "uses": row.uses,
         "expires_at": iso(row.expires_at),
     }
