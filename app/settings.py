@@ -96,8 +96,9 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()
     """Addresses or networks of proxies whose X-Forwarded-* headers are trusted."""
     client_certificate_header: str = ""
-    """Header in which trusted proxies send a client's TLS certificate: `Client-Cert` (RFC 9440), or another name for an escaped PEM
-    (nginx: `$ssl_client_escaped_cert`); empty: certificates authenticate no client and bind no token."""
+    """Header in which trusted proxies send a client's TLS certificate: `Client-Cert` (RFC 9440), `X-Forwarded-Client-Cert` (Envoy),
+    or another name for an escaped PEM (nginx: `$ssl_client_escaped_cert`); empty: certificates authenticate no client and bind
+    no token."""
     client_verification_header: str = ""
     """Header that is `SUCCESS` where the proxy verified the chain of that certificate (nginx: `$ssl_client_verify`); empty: no
     client can use `tls_client_auth`."""
@@ -257,7 +258,9 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
 def _of_proxies(env: Mapping[str, str]) -> dict[str, Any]:
     return {
         "trusted_proxies": _proxies(env.get("GATEHOUSE_TRUSTED_PROXIES", "")),
-        "client_certificate_header": _proxy_header(env, "GATEHOUSE_CLIENT_CERTIFICATE_HEADER"),
+        "client_certificate_header": _proxy_header(
+            env, "GATEHOUSE_CLIENT_CERTIFICATE_HEADER", but_for="x-forwarded-client-cert"
+        ),
         "client_verification_header": _proxy_header(env, "GATEHOUSE_CLIENT_VERIFICATION_HEADER"),
         "mtls_domain": env.get("GATEHOUSE_MTLS_DOMAIN", "").lower(),
     }

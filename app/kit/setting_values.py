@@ -94,10 +94,11 @@ _HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,99}")
 _TAKEN = ("x-forwarded-", "forwarded", "x-real-ip", "authorization", "cookie", "host")
 
 
-def proxy_header(env: Mapping[str, str], name: str) -> str:
-    """Return the name of a header that only trusted proxies may send."""
+def proxy_header(env: Mapping[str, str], name: str, *, but_for: str = "") -> str:
+    """Return the name of a header that only trusted proxies may send; `but_for` may be one of those that have a meaning."""
     header = env.get(name, "").strip()
-    if header and (not _HEADER.fullmatch(header) or header.lower().startswith(_TAKEN)):
+    is_taken = header.lower().startswith(_TAKEN) and header.lower() != but_for
+    if header and (not _HEADER.fullmatch(header) or is_taken):
         raise SettingsError(
             f"{name} must be the name of a header of its own, such as X-SSL-Client-Cert, not {header!r}."
         )

@@ -203,13 +203,6 @@ def test_unreadable_certificate_is_none(tls: RelyingParty, shop_certificate: Cer
         assert outcome(ask(tls, environ)) == (401, "invalid_client")
 
 
-def test_field_of_rfc_9440_is_read(services: Services, tls: RelyingParty, shop_certificate: Certificate) -> None:
-    services.settings = replace(services.settings, client_certificate_header="Client-Cert")
-    environ = shop_certificate.environ() | {"gatehouse.client_certificate": shop_certificate.field}
-    assert ask(tls, environ).status_code == 200
-    assert outcome(ask(tls, shop_certificate.environ())) == (401, "invalid_client"), "another form"
-
-
 def test_installation_without_a_proxy_ignores_certificates(
     services: Services, tls: RelyingParty, shop_certificate: Certificate
 ) -> None:

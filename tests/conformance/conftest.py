@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import ssl
 import subprocess
 import sys
 import time
@@ -165,11 +166,11 @@ def gatehouse(*arguments: str) -> list[str]:
     return [sys.executable, "-c", "from app.cli import main; main()", *arguments]
 
 
-def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(address: str, server: subprocess.Popen[bytes], log: Path, trust: ssl.SSLContext | bool = True) -> None:
     deadline = time.monotonic() + 30
     while True:
         try:
-            httpx.get(address, timeout=5).raise_for_status()
+            httpx.get(address, timeout=5, verify=trust).raise_for_status()
             return
         except httpx.HTTPError:
             if server.poll() is not None or time.monotonic() > deadline:

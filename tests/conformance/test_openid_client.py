@@ -25,8 +25,8 @@ def run(provider: Provider, visitor: Visitor, script: Path = SCRIPT, **more: Any
             program.stdin.write(json.dumps(message) + "\n")
             program.stdin.flush()
 
-        settings = {"issuer": provider.issuer, "client_id": provider.client_id, "secret": provider.secret, **more}
-        write({**settings, "callback": CALLBACK, "bye": BYE})
+        settings = {"issuer": provider.issuer, "client_id": provider.client_id, "secret": provider.secret}
+        write({**settings, "callback": CALLBACK, "bye": BYE, **more})
         for line in program.stdout:
             message: dict[str, Any] = json.loads(line)
             if "open" not in message:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from types import TracebackType
@@ -45,9 +46,9 @@ class Reader(HTMLParser):
 class Visitor:
     """An account holder with the cookies that a browser would keep."""
 
-    def __init__(self, identifier: str, password: str) -> None:
+    def __init__(self, identifier: str, password: str, trust: ssl.SSLContext | bool = True) -> None:
         self._answers = {"identifier": identifier, "password": password}
-        self._http = httpx.Client(timeout=30)
+        self._http = httpx.Client(timeout=30, verify=trust)
         self._cookies: dict[str, str] = {}
         self.pages: list[str] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ from urllib.parse import quote
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from joserfc.jwk import ECKey
 
 from app.kit.proxies import CERTIFICATE_CHECK, CLIENT_CERTIFICATE
@@ -22,9 +23,19 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate that signs itself; who signed it is the proxy's concern."""
+    """A certificate and its key. Most sign themselves: who signed one is the proxy's concern."""
 
     certificate: x509.Certificate
+    private_key: ec.EllipticCurvePrivateKey
+
+    @property
+    def pem(self) -> str:
+        return self.certificate.public_bytes(Encoding.PEM).decode()
+
+    @property
+    def key_pem(self) -> str:
+        """The private key, as programs that use the certificate read it."""
+        return self.private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
     @property
     def der(self) -> bytes:
@@ -33,12 +44,19 @@ class Certificate:
     @property
     def escaped(self) -> str:
         """As nginx sends it (`$ssl_client_escaped_cert`)."""
-        return quote(self.certificate.public_bytes(Encoding.PEM).decode(), safe="")
+        return quote(self.pem, safe="")
 
     @property
     def field(self) -> str:
         """As RFC 9440 sends it."""
         return f":{base64.b64encode(self.der).decode()}:"
+
+    @property
+    def element(self) -> str:
+        """As Envoy sends it in X-Forwarded-Client-Cert, with its names."""
+        digest = hashlib.sha256(self.der).hexdigest()
+        subject = self.certificate.subject.rfc4514_string().replace("\\", "\\\\")
+        return f'Hash={digest};Cert="{self.escaped}";Subject="{subject}"'
 
     @property
     def jwk(self) -> dict[str, Any]:
@@ -52,13 +70,14 @@ class Certificate:
 
 
 def certificate(
-    subject: str = "CN=shop,O=Example", names: Sequence[x509.GeneralName] = (), *, begins: timedelta = -DAY, ends: timedelta = 1_000 * DAY
+    subject: str = "CN=shop,O=Example", names: Sequence[x509.GeneralName] = (), *, begins: timedelta = -DAY, ends: timedelta = 1_000 * DAY,
+    signed_by: Certificate | None = None, is_authority: bool = False,
 ) -> Certificate:  # fmt: skip
-    """Return a new certificate of this subject."""
+    """Return a new certificate of this subject, signed by an authority or by itself."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     name = x509.Name.from_rfc4514_string(subject)
     made = x509.CertificateBuilder(
-        issuer_name=name,
+        issuer_name=signed_by.certificate.subject if signed_by else name,
         subject_name=name,
         public_key=key.public_key(),
         serial_number=x509.random_serial_number(),
@@ -67,4 +86,7 @@ def certificate(
     )
     if names:
         made = made.add_extension(x509.SubjectAlternativeName(names), critical=False)
-    return Certificate(made.sign(key, hashes.SHA256()))
+    if is_authority:
+        made = made.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+    signer = signed_by.private_key if signed_by else key
+    return Certificate(made.sign(signer, hashes.SHA256()), key)

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
-from urllib.parse import unquote
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from app.identity.platform.context import Context
+from app.identity.protocols.oauth import certificate_headers
+from app.identity.protocols.oauth.certificate_headers import Reader
 from app.settings import Settings
 
 VERIFIED: Final = "SUCCESS"
 _MAX_LENGTH: Final = 30_000
-_BEGIN: Final = "-----BEGIN CERTIFICATE-----"
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ def are_verified(settings: Settings) -> bool:
 def of(context: Context) -> ClientCertificate | None:
     """Return the certificate of the request; None without one that can be read."""
     text, settings = context.raw.client_certificate, context.services.settings
-    if not text or not is_configured(settings):
+    if not text or len(text) > _MAX_LENGTH or not is_configured(settings):
         return None
-    read = _read(text, is_field=settings.client_certificate_header.lower() == "client-cert")
+    read = _read(text, certificate_headers.reader_of(settings.client_certificate_header))
     if read is None:
         return None
     is_verified = are_verified(settings) and context.raw.certificate_check == VERIFIED
@@ -87,26 +87,10 @@ def thumbprints(chains: Iterable[object]) -> set[str]:
     return found
 
 
-@lru_cache(maxsize=1024)
-def _read(text: str, *, is_field: bool) -> tuple[x509.Certificate, str] | None:
-    """Read a structured field (RFC 9440 section 2.1), or an escaped PEM; several of them, from a repeated header, are none."""
+@lru_cache(maxsize=512)
+def _read(text: str, reader: Reader) -> tuple[x509.Certificate, str] | None:
     try:
-        if len(text) > _MAX_LENGTH:
-            return None
-        certificate = x509.load_der_x509_certificate(_octets(text)) if is_field else _from_pem(unquote(text))
+        certificate = reader(text)
         return certificate, thumbprint(certificate.public_bytes(Encoding.DER))
     except (ValueError, x509.InvalidVersion):
         return None
-
-
-def _octets(field: str) -> bytes:
-    text = field.strip()
-    if len(text) < 2 or text[0] != ":" or text[-1] != ":":
-        raise ValueError("no byte sequence (RFC 8941 section 3.3.5)")
-    return base64.b64decode(text[1:-1], validate=True)
-
-
-def _from_pem(text: str) -> x509.Certificate:
-    if text.count(_BEGIN) != 1:
-        raise ValueError("not one certificate")
-    return x509.load_pem_x509_certificate(text.encode("ascii"))
