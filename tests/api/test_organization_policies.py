@@ -87,6 +87,7 @@ def test_password_rule_of_another_organization_does_not_hold(customer: Customer,
     answered(business.send("PUT", f"{PATH}/{other}/policy", {"PasswordPolicy": {"MinLength": 40}}))
     joined(business, customer)
     answered(customer.reset(resettoken=customer.issued_token(), password=NEW))
+    assert answered(customer.logs_in(NEW))["Profile"]["Uid"] == customer.uid
 
 
 def test_own_change_and_server_change_obey_the_rule(customer: Customer, business: Business) -> None:

@@ -187,8 +187,10 @@ def test_pin_reset_link_leads_to_requested_url(ada: AccountHolder) -> None:
 def test_management_issues_pin_reset_token_and_code(ada: AccountHolder) -> None:
     made = answered(ada.managed("A20", {"email": ada.email}, at={"tokentype": "forgotpin"}))
     answered(by_link(ada, made["Token"]))
+    assert answered(sign_in_with_pin(ada, answered(ada.logs_in())["session_token"], OTHER))["Profile"]["Uid"] == ada.uid
     code = answered(ada.managed("A21", {"phone": ada.phone}, at={"smsotptype": "forgotpin"}))["Token"]
     answered(by_code(ada, code, pin=PIN))
+    assert answered(sign_in_with_pin(ada, answered(ada.logs_in())["session_token"], PIN))["Profile"]["Uid"] == ada.uid
 
 
 def test_unverified_phone_gets_no_pin_code(ada: AccountHolder) -> None:

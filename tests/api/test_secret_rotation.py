@@ -75,6 +75,7 @@ def test_sent_code_is_valid_beside_new_secret(
     code = customer.code()
     services.settings = replace(services.settings, secrets=lines)
     answered(customer.by_code(code))
+    assert answered(customer.logs_in(NEW))["Profile"]["Uid"] == customer.uid
 
 
 @pytest.mark.parametrize("exists", [True, False])
