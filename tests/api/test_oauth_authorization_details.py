@@ -132,6 +132,8 @@ REFUSED = [
     "[{}]",
     '[{"type": 5}]',
     '[{"type": "payment", "amount": NaN}]',
+    '[{"type": "payment", "amount": 1e999}]',
+    '[{"type": "payment", "amount": 1, "amount": 2}]',
     [{"type": "payment"}],
     [{"type": "payment", "amount": ""}],
     [{**PAYMENT, "evil": 1}],

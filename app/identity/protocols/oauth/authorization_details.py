@@ -11,6 +11,7 @@ from app.contract.errors_oauth import InvalidAuthorizationDetails
 from app.contract.hub_models import DetailLine, DetailView
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.kit import strict_json
 
 FACT, GRANTED = "authorization_details", "granted_details"
 """Facts of tokens: the details of this access token, and all that the person granted."""
@@ -93,8 +94,8 @@ def _texts(value: Any, path: str = "") -> Iterator[str]:
 
 def _array(text: str) -> list[Detail]:
     try:
-        details = json.loads(text, parse_constant=_refuse_constant) if len(text) <= MAX_LENGTH else None
-    except (ValueError, RecursionError):
+        details = strict_json.loads(text, max_length=MAX_LENGTH)
+    except ValueError:
         details = None
     is_list = isinstance(details, list) and 0 < len(details) <= _MOST_OBJECTS
     if not is_list or not all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in details or ()):
@@ -142,10 +143,6 @@ def _bound(detail: Detail) -> None:
 
 def _is_visible(text: str) -> bool:
     return all(letter.isprintable() or letter in _JOINERS for letter in text)
-
-
-def _refuse_constant(text: str) -> None:
-    raise ValueError(text)
 
 
 def _as_text(narrower: list[Detail]) -> str:

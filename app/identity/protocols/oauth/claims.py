@@ -12,7 +12,14 @@ from app.contract.oauth_metadata import UserinfoResponse
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context, TokenHolder
-from app.identity.protocols.oauth import issuers, mapped_claims, organization_claims, role_claims, subjects
+from app.identity.protocols.oauth import (
+    issuers,
+    mapped_claims,
+    organization_claims,
+    requested_values,
+    role_claims,
+    subjects,
+)
 from app.kit.wire import Document
 
 Profile = Mapping[str, Any]
@@ -148,9 +155,10 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
         **of(accounts.profile_of(account), [*names(scopes), *requested]),
         **mapped_claims.read(account, mapping, withheld(scopes, requested)),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
-        **organization_claims.read(_membership(context, holder), client, scopes),
-        "sub": subjects.of(context, client, account.uid),
     }
+    payload = requested_values.matching(payload, holder.facts.get(requested_values.USERINFO))
+    payload.update(organization_claims.read(_membership(context, holder), client, scopes))
+    payload["sub"] = subjects.of(context, client, account.uid)
     algorithm = client.settings.userinfo_algorithm
     if algorithm is not None:
         issuer = application_issuer if app is not None else issuers.tenant_wide(context)

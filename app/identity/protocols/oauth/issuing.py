@@ -24,6 +24,7 @@ from app.identity.protocols.oauth import (
     machine_tokens,
     mapped_claims,
     organization_claims,
+    requested_values,
     resource_indicators,
     role_claims,
     sender_constraints,
@@ -35,14 +36,25 @@ from app.kit import randomness
 OPENID, OFFLINE = "openid", "offline_access"
 _ONE_FACTOR, _TWO_FACTORS = "1", "2"  # values of acr
 _MFA = "mfa"  # multiple factors (RFC 8176)
+FACTS_OF_REQUEST = (
+    "auth_time",
+    "amr",
+    "acr",
+    "userinfo_claims",
+    "id_token_claims",
+    requested_values.USERINFO,
+    requested_values.ID_TOKEN,
+    "resource",
+)
+"""Facts that tokens take over from the authorization request."""
 
 
 @dataclass(frozen=True)
 class Grant:
     """The result of a grant of any kind.
 
-    `facts` are stored with the tokens: issuer, gty, auth_time, amr, acr, userinfo_claims, id_token_claims, org_id, and
-    `granted`, the whole scope of a family whose access token has a narrower one. `session_ends_at` is the absolute end of the session.
+    `facts` are stored with the tokens: FACTS_OF_REQUEST, issuer, gty, org_id, and `granted`, the whole
+    scope of a family whose access token has a narrower one. `session_ends_at` is the absolute end of the session.
     """
 
     kind: str
@@ -226,6 +238,7 @@ def id_token(
     mapping = client.settings.claims_mapping.id_token
     payload.update(mapped_claims.of_token(account, mapping, claims.withheld(grant.scope, requested)))
     payload.update(roles)
+    payload = requested_values.matching(payload, facts.get(requested_values.ID_TOKEN))
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
     payload.update(
         iss=issuer.url,

@@ -48,11 +48,12 @@ def options_left(context: Context) -> list[AccountOption]:
 
 
 def hinted(context: Context, client: Application, request: Authorization) -> HeldSession | None:
-    """Return the browser's session whose account the request names by `id_token_hint` or `login_hint`."""
+    """Return the browser's session whose account the request names by `id_token_hint`, `login_hint` or `sub` of `claims`."""
     if not (context.visit and context.visit.others) or (request.subject is None and request.login_hint is None):
         return None
-    named = (one for one, account in _eligible(context) if _is_named(context, client, request, account))
-    return next(named, None)
+    named = [one for one, account in _eligible(context) if _is_named(context, client, request, account)]
+    preferred = {uid: place for place, uid in enumerate(request.subjects)}
+    return min(named, key=lambda one: preferred.get(one.session.uid, 0), default=None)
 
 
 def is_for_another(
@@ -71,7 +72,7 @@ def _eligible(context: Context) -> list[tuple[HeldSession, Account]]:
 
 
 def _is_named(context: Context, client: Application, request: Authorization, account: Account) -> bool:
-    if request.subject is not None and request.subject != account.uid:
+    if not request.accepts(account.uid):
         return False
     settings, hint = context.tenant.settings, request.login_hint
     subject = subjects.of(context, client, account.uid)

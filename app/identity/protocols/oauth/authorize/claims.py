@@ -1,18 +1,34 @@
 """claims: single claims for the id_token or the userinfo response (OpenID Connect Core section 5.5).
 
-Unknown claims are ignored, as section 5.5 requires; so are claims that the client's scopes do not cover.
+Unknown claims and members are ignored, as sections 5.5 and 5.5.1 require; so are claims that the client's scopes do not cover. A claim
+that is asked for with a value is in the response with that value, or not at all, essential or not: section 5.5.1 allows no
+error for it. `sub` and `acr` are the exceptions (sections 3.1.2.2 and 5.5.1.1).
 """
 
-import json
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
 
 from app.identity.directory.accounts.identifiers import NOBODY
 from app.identity.protocols.oauth import claims as known
-from app.identity.protocols.oauth import subjects
+from app.identity.protocols.oauth import requested_values, subjects
 from app.identity.protocols.oauth.authorize import acr_values
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.kit import strict_json
 
-_MAX_LENGTH = 4_000
+_MAX_LENGTH: Final = 4_000
+_DEEPEST: Final = 8
+"""`address` with a value needs five levels."""
+_PLACES: Final = ("userinfo", "id_token")
+
+
+@dataclass(frozen=True)
+class ClaimRequest:
+    """How one claim is asked for; `values`: one of these, the most preferred first; None for any."""
+
+    values: list[Any] | None = None
+    is_essential: bool = False
 
 
 def check(request: UncheckedRequest) -> None:
@@ -21,53 +37,71 @@ def check(request: UncheckedRequest) -> None:
         return
     requested = _parse(text)
     allowed = known.names(request.client.scopes)
-    for member, field in (("userinfo", "userinfo_claims"), ("id_token", "id_token_claims")):
-        request.accepted[field] = tuple(name for name in requested.get(member) or () if name in allowed)
-    _read_acr(request, (requested.get("id_token") or {}).get("acr"))
-    _read_subject(request, (requested.get("id_token") or {}).get("sub") or {})
+    for place in _PLACES:
+        found = {name: one for name, one in requested[place].items() if name in allowed}
+        request.accepted[f"{place}_claims"] = tuple(found)
+        values = {name: one.values for name, one in found.items() if one.values is not None}
+        request.accepted[f"{place}_values"] = values
+    _read_acr(request, requested["id_token"].get("acr", ClaimRequest()))
+    for place in _PLACES:
+        _read_subject(request, requested[place].get("sub", ClaimRequest()).values)
 
 
-def _read_subject(request: UncheckedRequest, sub: dict[str, Any]) -> None:
-    """Accept the account that must be signed in: `sub` with one `value` (section 5.5.1), as the client knows it."""
-    subject = sub.get("value")
-    if subject is None:
+def _read_subject(request: UncheckedRequest, subjects_asked: list[Any] | None) -> None:
+    """Accept the accounts of which one must be signed in: the `sub` values, as the client knows them (section 3.1.2.2).
+
+    They are those that the other member and `id_token_hint` name too; there must be one.
+    """
+    if subjects_asked is None:
         return
-    if not isinstance(subject, str):
+    if not all(isinstance(one, str) for one in subjects_asked):
         raise _refusal()
-    uid = subjects.uid_of(request.context, request.client, subject) or NOBODY
-    if request.accepted.get("subject", uid) != uid:
+    known_here = [subjects.uid_of(request.context, request.client, one) or NOBODY for one in subjects_asked]
+    named = (request.accepted.get("subject"), *request.accepted.get("other_subjects", ()))
+    uids = [uid for uid in dict.fromkeys(known_here) if named[0] is None or uid in named]
+    if not uids:
         raise _refusal()
-    request.accepted["subject"] = uid
+    request.accepted["subject"], *others = uids
+    request.accepted["other_subjects"] = tuple(others)
 
 
-def _read_acr(request: UncheckedRequest, acr: dict[str, Any] | None) -> None:
-    """Accept a request for `acr` with one `value`, or one of `values` (section 5.5.1.1).
+def _read_acr(request: UncheckedRequest, acr: ClaimRequest) -> None:
+    """Accept a request for one of the values of `acr` (section 5.5.1.1).
 
     An essential one is a demand. A voluntary one is a wish, as `acr_values` is, which counts where both are given.
     """
-    values = (acr or {}).get("values", [acr["value"]] if acr and "value" in acr else [])
-    if not isinstance(values, list) or not all(isinstance(name, str) for name in values):
+    values = acr.values or []
+    if not all(isinstance(name, str) for name in values):
         raise _refusal()
-    if acr and values and acr.get("essential") is True:
+    if values and acr.is_essential:
         acr_values.demand(request, values)
     elif values and "acr_values" not in request.values:
         acr_values.prefer(request, values)
 
 
-def _parse(text: str) -> dict[str, Any]:
+def _parse(text: str) -> dict[str, dict[str, ClaimRequest]]:
     try:
-        requested = json.loads(text) if len(text) <= _MAX_LENGTH else None
-    except (ValueError, RecursionError):
+        requested = strict_json.loads(text, max_length=_MAX_LENGTH, deepest=_DEEPEST)
+    except ValueError:
         raise _refusal() from None
-    if not isinstance(requested, dict):
+    members = {name: requested.get(name) or {} for name in _PLACES} if isinstance(requested, dict) else {}
+    if not members or not all(isinstance(claims, dict) for claims in members.values()):
         raise _refusal()
-    for member in ("userinfo", "id_token"):
-        claims = requested.get(member) or {}
-        if not isinstance(claims, dict) or not all(
-            value is None or isinstance(value, dict) for value in claims.values()
-        ):
-            raise _refusal()
-    return requested
+    return {place: {name: _one(stated) for name, stated in claims.items()} for place, claims in members.items()}
+
+
+def _one(stated: Any) -> ClaimRequest:
+    """Return the request for one claim: null, or an object of `essential`, `value` and `values` (section 5.5.1)."""
+    if stated is None:
+        return ClaimRequest()
+    if not isinstance(stated, dict):
+        raise _refusal()
+    value, values, essential = stated.get("value"), stated.get("values"), stated.get("essential")
+    if not isinstance(values, list | None) or not isinstance(essential, bool | None):
+        raise _refusal()
+    if value is not None:
+        values = [value] if values is None or requested_values.is_among(value, values) else []
+    return ClaimRequest(values, is_essential=essential is True)
 
 
 def _refusal() -> RefusedByRedirect:

@@ -80,7 +80,7 @@ class Decision:
         if not self._is_fresh:
             if not self._is_sufficient(session):
                 return self._login()
-        elif self.request.subject not in (None, session.uid):
+        elif not self.request.accepts(session.uid):
             return self._refuse("login_required", "Somebody else is signed in.")
         return self._second_factor(session) or self._required_action(session) or self._select_organization(session)
 
@@ -152,7 +152,7 @@ class Decision:
     def _is_expected_account(self) -> bool:
         """Whether the session's account is the one of `id_token_hint` and `login_hint`, where they are given."""
         account, hint = self._account, self.request.login_hint
-        if account is None or self.request.subject not in (None, account.uid) or self._is_for_another:
+        if account is None or not self.request.accepts(account.uid) or self._is_for_another:
             return False
         subject = subjects.of(self.context, self.client, account.uid)
         return hint is None or not login_hint.names_another(self.context.tenant.settings, account, subject, hint)
@@ -165,7 +165,7 @@ class Decision:
     def _can_repeat(self, session: BrowserSession) -> bool:
         if not _can_sign_in(self._account):
             return False
-        is_own_sign_in = self._is_fresh and self.request.subject in (None, session.uid)
+        is_own_sign_in = self._is_fresh and self.request.accepts(session.uid)
         needs_consent = self._requires_consent or prompt.CONSENT in self.request.prompt
         return (is_own_sign_in or self._is_sufficient(session)) and (not needs_consent or self._has_consent)
 

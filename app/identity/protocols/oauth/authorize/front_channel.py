@@ -19,7 +19,7 @@ from app.identity.protocols.oauth import authorization_details, claims, issuers,
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.issuing import Grant
 
-_FACTS = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource", "org_id")
+_FACTS = (*issuing.FACTS_OF_REQUEST, "org_id")
 
 
 def parameters(

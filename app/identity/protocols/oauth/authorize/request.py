@@ -61,11 +61,23 @@ class Authorization(BaseModel):
     org_id: str | None = None  # chosen on the page; PERSONAL: none
     org_uid: str | None = None  # the account that chose it
     subject: str | None = None  # the uid that must be signed in (id_token_hint, or `sub` of claims)
+    other_subjects: tuple[str, ...] = ()  # uids that may be signed in instead (several values of `sub`)
     login_hint: str | None = None
     ui_locales: str | None = None
     display: str | None = None
     userinfo_claims: tuple[str, ...] = ()
     id_token_claims: tuple[str, ...] = ()
+    userinfo_values: dict[str, list[Any]] = {}  # of those claims, the values that the response may have
+    id_token_values: dict[str, list[Any]] = {}
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The uids of which one must be signed in, the most preferred first; empty for any."""
+        return (self.subject, *self.other_subjects) if self.subject is not None else ()
+
+    def accepts(self, uid: str) -> bool:
+        """Return whether the response may be about this account (OpenID Connect Core section 3.1.2.2)."""
+        return self.subject is None or uid in self.subjects
 
     @property
     def agreed(self) -> tuple[str, ...]:

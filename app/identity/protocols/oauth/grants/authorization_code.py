@@ -55,7 +55,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
     account = issuing.active_account(context, code.uid)
-    stored = ("auth_time", "amr", "acr", "userinfo_claims", "id_token_claims", "resource", organization_claims.FACT)
+    stored = (*issuing.FACTS_OF_REQUEST, organization_claims.FACT)
     grant = Grant(
         kind=NAME,
         scope=tuple(request.get("scope") or ()),
