@@ -112,9 +112,7 @@ def test_consent_does_not_widen_the_subject(world: World, both: Browser, ada: Pe
     assert subject(bank, both.consent(step.attempt or "", allow=True)) == grace.uid
 
 
-def test_several_ways_to_name_an_account_must_agree(
-    shop: RelyingParty, browser: Browser, ada: Person, grace: Person
-) -> None:
+def test_hint_and_both_members_must_agree(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
     hint = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
     either: dict[str, Any] = {"sub": {"values": [ada.uid, grace.uid]}}
     only: dict[str, Any] = {"sub": {"value": grace.uid}}

@@ -87,16 +87,16 @@ def _parse(text: str) -> dict[str, dict[str, ClaimRequest]]:
     members = {name: requested.get(name) or {} for name in _PLACES} if isinstance(requested, dict) else {}
     if not members or not all(isinstance(claims, dict) for claims in members.values()):
         raise _refusal()
-    return {place: {name: _one(stated) for name, stated in claims.items()} for place, claims in members.items()}
+    return {place: {name: _one(member) for name, member in claims.items()} for place, claims in members.items()}
 
 
-def _one(stated: Any) -> ClaimRequest:
+def _one(member: Any) -> ClaimRequest:
     """Return the request for one claim: null, or an object of `essential`, `value` and `values` (section 5.5.1)."""
-    if stated is None:
+    if member is None:
         return ClaimRequest()
-    if not isinstance(stated, dict):
+    if not isinstance(member, dict):
         raise _refusal()
-    value, values, essential = stated.get("value"), stated.get("values"), stated.get("essential")
+    value, values, essential = member.get("value"), member.get("values"), member.get("essential")
     if not isinstance(values, list | None) or not isinstance(essential, bool | None):
         raise _refusal()
     if value is not None:
