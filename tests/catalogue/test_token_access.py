@@ -36,7 +36,7 @@ OTHER_TOKENS = {
 }  # their `token` is a continuation token
 TESTED_APART = {
     "oauth_older.userinfo",  # its address names the application: tests/api/test_oauth_older.py
-    "cross_device.approve",  # the token is in its body: tests/api/test_cross_device.py
+    "cross_device.approve",  # the token is in its body: test_own_sign_ins_alone_approve_another_device
 }
 READING = {"U15", "U28", "U41", "U42", "U43", "U79", "U80", "U86", "U87", "U89", "M59"}
 
@@ -214,18 +214,44 @@ def ask(caller: Caller, operation: AnyOperation, token: str) -> TestResponse:
     return caller.ask(operation, query={name: token})
 
 
-def test_every_operation_admits_the_tokens_it_declares(
-    new_tenant_server: NewTenantServer, globex: TenantServer, identity_app: Flask
-) -> None:
-    caller = Caller(new_tenant_server(**UNLIMITED), identity_app)
+def every_kind(caller: Caller, globex: TenantServer) -> dict[str, Made]:
     elsewhere = Tokens(globex)
-    kinds: dict[str, Made] = {
+    return {
         **KINDS,
         "machine": lambda _: caller.machine,
         "second factor": lambda held: held.second_factor(),
         "foreign tenant": lambda _: elsewhere.made(None),
     }
-    check(caller, kinds, needs_fresh_login=False)
+
+
+def test_every_operation_admits_the_tokens_it_declares(
+    new_tenant_server: NewTenantServer, globex: TenantServer, identity_app: Flask
+) -> None:
+    caller = Caller(new_tenant_server(**UNLIMITED), identity_app)
+    check(caller, every_kind(caller, globex), needs_fresh_login=False)
+
+
+def test_own_sign_ins_alone_approve_another_device(
+    new_tenant_server: NewTenantServer, globex: TenantServer, identity_app: Flask
+) -> None:
+    """Its access is NEVER: no token of an application, and none that is less than a sign-in of its person."""
+    caller = Caller(new_tenant_server(**UNLIMITED, qr_sign_on=True), identity_app)
+    tenant = caller.tenant
+    kinds = {
+        **every_kind(caller, globex),
+        "interface, bound": lambda held: held.made(None, cnf={"jkt": "x"}),
+        "interface, before the privacy policy": lambda held: held.made(None, before={"methods": ["pwd"]}),
+        "interface, of an organization that was left": lambda held: held.made(None, org_id="gone"),
+    }
+    held, answers = Tokens(tenant), {}
+    for kind, make in kinds.items():
+        code = (tenant.send("GET", "/sso/mobile/generate", with_secret=True).json or {})["code"]
+        body = {"code": code, "access_token": make(held)}
+        answer = tenant.send("POST", "/sso/mobile/token", body, with_secret=False)
+        answers[kind] = answer.status_code if answer.status_code == 200 else refusal(answer)
+    own = {"interface, stale", "interface, fresh", "interface, without login time"}
+    expected: dict[str, Any] = {kind: 200 if kind in own else (403, 905) for kind in kinds} | {"expired": (403, 906)}
+    assert answers == expected
 
 
 @before_the_store
