@@ -237,7 +237,9 @@ class TenantSettings(ConfigurationModel):
         " it; OpenID Connect is safer.",
     )
     qr_sign_on: bool = Field(
-        default=False, description="A signed-in phone signs another device in by the QR code that it shows."
+        default=False,
+        description="A signed-in phone signs another device in by the QR code that it shows: at our sign-in page, and in your"
+        " own applications (`/sso/mobile/*`).",
     )
     legacy_native_login: bool = False
     custom_uid: bool = False

@@ -53,6 +53,8 @@ class Step(StrEnum):
     PASSKEY_OFFER = "passkey_offer"  # signed in; offer a passkey for the next sign-in
     BACKUP_CODES = "backup_codes"  # the account has no saved backup codes; `problem`: last (just used), replaced (newer ones exist)
     INVITATION = "invitation"  # to an organization, which this account cannot join
+    QR_CODE = "qr_code"  # show the code of `fields` (code, number, state) until a phone approves it
+    APPROVE_SIGN_IN = "approve_sign_in"  # ask to approve the browser of `fields`; `problem`: wrong, or what was decided
     ELSEWHERE = "elsewhere"  # ask to approve the sign-in of a program on another device; `problem`: done, no
     SELECT_ORGANIZATION = "select_organization"  # choose one of `organizations`, or the personal account if `can_skip`
     SELECT_ACCOUNT = "select_account"  # choose one of `accounts`, or another one
@@ -184,7 +186,7 @@ class TenantView(Wire):
     # email, username, phone: the identifiers for sign-in
     identifiers: list[str] = Field(default_factory=lambda: ["email"])
     remember_me: bool = True
-    ways: list[str] = Field(default_factory=list)  # mail, sms, device: passwordless methods
+    ways: list[str] = Field(default_factory=list)  # mail, sms, device, phone: passwordless methods
     connections: list[ConnectionView] = Field(default_factory=list)  # in the tenant's order
     one_touch: bool = False  # registers new accounts
     passkeys: str = ""  # autofill, button or both; empty: passkeys are off

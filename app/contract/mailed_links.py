@@ -13,8 +13,9 @@ SHORT_PATHS: Final[Mapping[str, str]] = {
     "/passkeys/reset": "/k",
     "/not-me": "/n",
     "/invitation": "/i",
+    "/sign-in/phone/open": "/q",
 }
-"""The first segment of a mailed link by page; the link's token follows: `/r/TOKEN`."""
+"""The first segment of a mailed link, or of one in a QR code, by page; the link's token follows: `/r/TOKEN`."""
 
 ALERT_LINK_DAYS: Final = 7
 """The lifetime of the link with which the owner of an address undoes a change."""

@@ -36,6 +36,8 @@ PAGES: Final = {
     Step.SECOND_FACTOR: "/second-factor",
     Step.PASSKEY_OFFER: "/passkeys/offer",
     Step.BACKUP_CODES: "/backup-codes",
+    Step.QR_CODE: "/sign-in/phone",
+    Step.APPROVE_SIGN_IN: "/sign-in/phone/approve",
     Step.ELSEWHERE: "/sign-in/elsewhere",
     Step.SELECT_ACCOUNT: "/choose-account",
     Step.SELECT_ORGANIZATION: "/select-organization",
@@ -101,7 +103,7 @@ def _query(step: Next, parameters: dict[str, str]) -> str:
         parameters = {"state": step.problem, **parameters}
     if step.step is Step.REGISTER and step.problem:
         parameters = {"with": step.problem, **parameters}
-    if step.step is Step.ELSEWHERE and step.problem:
+    if step.step in (Step.ELSEWHERE, Step.APPROVE_SIGN_IN) and step.problem:
         parameters = {"said": step.problem, **parameters}
     if step.step is Step.EMAIL_CONFIRMED:
         parameters = {"confirmed": step.problem or "now", **parameters}
@@ -227,7 +229,9 @@ _RESPONSES: Final[dict[Step, Callable[[Next], Response]]] = {
     Step.REFUSED: _refused,
     Step.START_AGAIN: start_again,
 }
-_EXTENDING_STEPS: Final = (Step.CHECK_MAIL, Step.RESET_SENT, Step.PIN_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR)
+_EXTENDING_STEPS: Final = (
+    Step.CHECK_MAIL, Step.RESET_SENT, Step.PIN_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR, Step.QR_CODE,
+)  # fmt: skip
 """Steps that extend the lifetime of the interaction."""
 _REFUSED: Final = {
     "client": RequestError.UNKNOWN_APPLICATION,

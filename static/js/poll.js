@@ -1,7 +1,7 @@
-// Poll until the link was opened, or another device has approved the sign-in; then press the button, which works without scripts.
+// Poll until the link was opened, or another device has approved the sign-in: until the state is not `data-state`. Then press the button, which works without scripts.
 // The pauses grow from 3 to 15 seconds, and it ends after an hour, as the waiting interaction does.
 document.querySelectorAll("[data-poll]").forEach(function (form) {
-  var pause = 3000, deadline = Date.now() + 3600000, timer;
+  var shown = form.dataset.state || "waits", pause = 3000, deadline = Date.now() + 3600000, timer;
   function again(delay) {
     clearTimeout(timer);
     if (Date.now() < deadline) timer = setTimeout(poll, delay);
@@ -11,10 +11,10 @@ document.querySelectorAll("[data-poll]").forEach(function (form) {
     pause = Math.min(pause * 1.05, 15000);
     fetch(form.dataset.poll, { credentials: "same-origin", cache: "no-store" })
       .then(function (answer) {
-        return answer.ok ? answer.text() : "waits";
+        return answer.ok ? answer.text() : shown;
       })
       .then(function (state) {
-        if (state === "waits") again(pause);
+        if (state === shown) again(pause);
         else if (!document.querySelector("form.busy")) form.querySelector("button").click();
       })
       .catch(function () {

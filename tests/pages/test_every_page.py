@@ -96,6 +96,13 @@ def test_every_own_form_carries_a_csrf_token(pages: list[Sample]) -> None:
                 assert re.search(r'name="token" value="[\w-]{43}"', form), page.name
 
 
+def test_pages_reload_without_scripts_only(pages: list[Sample]) -> None:
+    reloading = [page for page in pages if 'http-equiv="refresh"' in page.html]
+    assert {page.name.partition(" ")[0] for page in reloading} == {"PhoneSignInPage"}
+    for page in reloading:
+        assert 'http-equiv="refresh"' not in re.sub(r"<noscript>.*?</noscript>", "", page.html), page.name
+
+
 def test_inline_scripts_and_styles_need_the_nonce(pages: list[Sample]) -> None:
     for page in pages:
         assert "unsafe" not in page.policy, page.name

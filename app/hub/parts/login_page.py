@@ -210,6 +210,7 @@ class LoginPage(Page):
             "with other ways": cls(
                 LoginForm.of((email,)), relying_party="Acme Shop", methods=sign_in_methods.sample_methods()
             ),
+            "with a phone": cls(LoginForm.of((email,)), methods=sign_in_methods.sample_methods(sign_in_methods.PHONE)),
             "with other providers": cls(
                 LoginForm.of((email,)), connections=sign_in_methods.sample_connection_methods()[1:4]
             ),

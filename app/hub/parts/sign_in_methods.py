@@ -18,12 +18,14 @@ from app.hub.tenancy import UpstreamConnection
 from app.hub.visit import current_visit, interaction_address
 
 PASSWORD, PASSKEY = "password", "passkey"
-MAIL, SMS, DEVICE = "mail", "sms", "device"
+MAIL, SMS, DEVICE, PHONE = "mail", "sms", "device", "phone"
 ELSEWHERE: Final = "/sign-in/with"
 _REMEMBERED_SECONDS: Final = 180 * 24 * 3600
 _BEGUN: Final = "~"
 """Divides the method that signed in last from the one that began since."""
-ADDRESSES: Final = {PASSKEY: "/login/passkey", MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-in/device"}
+ADDRESSES: Final = {
+    PASSKEY: "/login/passkey", MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-in/device", PHONE: "/sign-in/phone",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ _METHODS: Final = {
     MAIL: (_l("Get an email link"), pgettext("way to sign in", "Email link"), "mail"),
     SMS: (_l("Get a code by text message"), pgettext("way to sign in", "Text message"), "message"),
     DEVICE: (_l("Approve on another device"), pgettext("way to sign in", "Another device"), "devices"),
+    PHONE: (_l("Sign in with your phone"), pgettext("way to sign in", "Phone"), "phone"),
 }
 
 
@@ -111,9 +114,9 @@ def sample_connection_methods() -> tuple[SignInMethod, ...]:
     return tuple(_connection_method(UpstreamConnection(title.lower(), title, mark)) for mark, title in titles.items())
 
 
-def sample_methods() -> tuple[SignInMethod, ...]:
-    """Return all passwordless methods, for samples."""
-    return tuple(_own_method(name) for name in (MAIL, SMS, DEVICE))
+def sample_methods(*names: str) -> tuple[SignInMethod, ...]:
+    """Return passwordless methods for samples, by default those by a message."""
+    return tuple(_own_method(name) for name in names or (MAIL, SMS, DEVICE))
 
 
 def passkey_method(*, is_again: bool = False) -> SignInMethod:

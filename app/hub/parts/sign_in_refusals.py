@@ -46,6 +46,11 @@ NEEDS: Final = {
         _l("This account uses two-step verification with your email or phone, so sign in with your password."),
         "note",
     ),
+    "browser": Notice(
+        _l("Enter your password"),
+        _l("Your account needs one more step on this device, so sign in with your password."),
+        "note",
+    ),
     "denied": Notice(
         _l("Sign-in canceled"),
         _l("You left the provider’s page before signing in. Try again, or try another way."),

@@ -61,6 +61,7 @@ import app.identity.hosted.application_logos
 import app.identity.hosted.change_identifier
 import app.identity.hosted.confirmation
 import app.identity.hosted.consents
+import app.identity.hosted.cross_device
 import app.identity.hosted.devices
 import app.identity.hosted.federated_login
 import app.identity.hosted.handlers

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 from app.contract import errors as e
 from app.contract.hub import Next, Step
 from app.contract.organizations_models import MethodLimit
@@ -18,6 +21,7 @@ from app.identity.authentication.sign_in import (
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.account import Account
@@ -43,17 +47,21 @@ def try_sign_in(
     if (limited := method_step(context, interaction, account, authentication)) is not None:
         return limited
     try:
-        required = (
-            None
-            if second_factor.MFA in authentication.methods
-            else risks.required_factor(context, account, authentication.channel)
-        )
+        required = _required_factor(context, account, authentication)
     except e.TwoFactorOn:
         return None
+    if required is not None and required.must_enrol and authentication.is_taken_over:
+        return None  # who enrols a factor shows a first one in this browser
     can_proceed = sign_in.try_complete_sign_in if required is None else eligibility.can_sign_in
     if not can_proceed(context, account, authentication.kind):
         return None
     return continue_sign_in(context, interaction, account, authentication, required)
+
+
+def _required_factor(context: Context, account: Account, authentication: Authentication) -> RequiredFactor | None:
+    if second_factor.MFA not in authentication.methods:
+        return risks.required_factor(context, account, authentication.channel)
+    return risks.demanded_factor(context, account) if authentication.is_taken_over else None
 
 
 def method_step(
@@ -123,6 +131,8 @@ def begin_session(
 
     A reauthentication in this browser continues the same session under a new cookie.
     """
+    if authentication.is_taken_over:
+        return _take_over_session(context, interaction, account, authentication, step)
     if (new_password := _new_password_step(context, account, interaction, authentication)) is not None:
         return new_password
     identity_linking.link_pending(context, interaction, account)
@@ -138,17 +148,52 @@ def begin_session(
     session, text = renewed or sessions.start(
         context, account.uid, authentication.methods, authentication.remember, keeps_current=is_more
     )
-    has_others = is_more or bool(context.visit and context.visit.others)
-    others = browser_sessions.others(context, account.uid) if has_others else None
-    cookie = {"session": views.cookie(context, session, text), "other_sessions": others}
+    cookie = _cookie(context, session, text, is_more=is_more)
     is_new = current is None and interaction is not None and not interaction.is_done
     if step is None and is_new and passkey_offers.is_due(context, account, authentication):
         step = Step.PASSKEY_OFFER
+    return _continue_with(context, interaction, session, step).model_copy(update=cookie)
+
+
+def _take_over_session(
+    context: Context,
+    interaction: Interaction | None,
+    account: Account,
+    authentication: Authentication,
+    step: Step | None,
+) -> Next:
+    """Begin a session that is no more than the other device's: not authenticated later, ending no later.
+
+    It links no identity, offers no passkey and sets no password: whoever uses this browser showed nothing here.
+    """
+    is_more = account_choice.wants_another(interaction)
+    session, text = sessions.start(
+        context,
+        account.uid,
+        authentication.methods,
+        False,
+        keeps_current=is_more,
+        authenticated_at=datetime.fromtimestamp(authentication.authenticated_at or 0, UTC),
+        ends_at=datetime.fromtimestamp(authentication.ends_at or 0, UTC),
+    )
+    cookie = _cookie(context, session, text, is_more=is_more)
+    return _continue_with(context, interaction, session, step).model_copy(update=cookie)
+
+
+def _cookie(context: Context, session: BrowserSession, text: str, *, is_more: bool) -> dict[str, Any]:
+    has_others = is_more or bool(context.visit and context.visit.others)
+    others = browser_sessions.others(context, session.uid) if has_others else None
+    return {"session": views.cookie(context, session, text), "other_sessions": others}
+
+
+def _continue_with(
+    context: Context, interaction: Interaction | None, session: BrowserSession, step: Step | None
+) -> Next:
     if step is not None and interaction is not None:
-        return Next(step=step, attempt=interaction.interaction_id).model_copy(update=cookie)
+        return Next(step=step, attempt=interaction.interaction_id)
     if interaction is None:
-        return next_step.to_return_address(context, session, None).model_copy(update=cookie)
-    return next_step.advance(context, interaction, session).model_copy(update=cookie)
+        return next_step.to_return_address(context, session, None)
+    return next_step.advance(context, interaction, session)
 
 
 def _new_password_step(

@@ -11,7 +11,14 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import in_force, looks
 from app.identity.directory.tenants.allowed_addresses import is_allowed, is_own, is_registered_page, with_query
-from app.identity.hosted import invited_join, jwt_return, reauthentication, return_codes, token_handoff
+from app.identity.hosted import (
+    cross_device_approval,
+    invited_join,
+    jwt_return,
+    reauthentication,
+    return_codes,
+    token_handoff,
+)
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth import views as oauth
@@ -23,7 +30,9 @@ CHOSEN = "pin_chosen"
 UNSAVED = "unsaved_codes"
 """The member with the account that enrolled a factor in this sign-in and must save its backup codes."""
 PROFILE_PATH = "/profile"
-_SHOW_ACCOUNT = (Step.PIN, Step.PRIVACY_POLICY, Step.CONSENT_FORMS, Step.MISSING_FIELDS, Step.ELSEWHERE)
+_SHOW_ACCOUNT = (
+    Step.PIN, Step.PRIVACY_POLICY, Step.CONSENT_FORMS, Step.MISSING_FIELDS, Step.ELSEWHERE, Step.APPROVE_SIGN_IN,
+)  # fmt: skip
 START_AGAIN = Next(step=Step.START_AGAIN)  # the interaction is gone; the hub knows the relying party from its cookie
 
 
@@ -76,6 +85,8 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id)
     if (required := required_actions.next_step(context, session)) is not None:
         return required.model_copy(update={"attempt": interaction.interaction_id})
+    if cross_device_approval.is_of(interaction):
+        return cross_device_approval.step(context, interaction)
     if (handoff := token_handoff.request_for(interaction)) is not None:
         return token_handoff.with_session(context, interaction, session, handoff)
     if (app := jwt_return.request_for(interaction)) is not None:

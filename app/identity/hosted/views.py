@@ -8,6 +8,7 @@ from app.contract.configuration import Captcha
 from app.contract.hub_models import BrandView
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.passwordless import methods
+from app.identity.authentication.passwordless.methods import PHONE
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import joining
@@ -34,7 +35,7 @@ def tenant(context: Context) -> hub.TenantView:
             hub.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
             for connection in connections.active_connections(context)
         ],
-        ways=methods.enabled_methods(context),
+        ways=[*methods.enabled_methods(context), *([PHONE] if settings.qr_sign_on else [])],
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
         passkeys=settings.passkey_settings.selection if settings.passkeys else "",
         related_origins=webauthn_origins.origins(context)[1:],

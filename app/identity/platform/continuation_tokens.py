@@ -195,6 +195,13 @@ def change_state(context: Context, token: ContinuationToken, state: str, **facts
     return context.work.changed(update(tickets).where(*where).values(state=state, facts={**token.facts, **facts})) > 0
 
 
+def extend(context: Context, token: ContinuationToken, lifetime: timedelta, **facts: Any) -> bool:
+    """Let a token live from now on, with more facts, if it is in the state that was read. Return whether it was."""
+    where = (*_one(context, token), T.state == token.state, T.expires_at > context.now)
+    values = {"facts": {**token.facts, **facts}, "expires_at": context.now + lifetime}
+    return context.work.changed(update(tickets).where(*where).values(values)) > 0
+
+
 def revoke_all(context: Context, uid: str, *kinds: ContinuationPurpose) -> None:
     """Delete an account's tokens of some purposes."""
     context.work.run(delete(tickets).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind.in_(kinds)))

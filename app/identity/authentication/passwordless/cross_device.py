@@ -23,6 +23,11 @@ from app.kit.limits import Rate
 
 APPROVED: Final = "approved"
 DENIED: Final = "denied"
+LIFETIME: Final = timedelta(seconds=120)
+"""How long the code of our own page waits for a phone."""
+OPENED_LIFETIME: Final = timedelta(seconds=300)
+"""How long it lives once a phone opened it, because the person may have to sign in there first."""
+_OPENED: Final = "opened"
 _WRONG_NUMBERS: Final = Rate(3, 3600)
 """The limit of wrong numbers for one code."""
 
@@ -77,10 +82,22 @@ def find(context: Context, code: str | None) -> ContinuationToken | None:
     return device if device is not None and not device.is_expired(context.now) else None
 
 
+def is_opened(device: ContinuationToken) -> bool:
+    """Return whether a phone opened the code."""
+    return bool(device.facts.get(_OPENED))
+
+
+def mark_opened(context: Context, device: ContinuationToken) -> None:
+    """Record that a phone opened the code, once."""
+    is_first = device.state == OPEN and not is_opened(device)
+    if is_first and continuation_tokens.extend(context, device, OPENED_LIFETIME, **{_OPENED: True}):
+        context.audit.record("cross_device.opened", address=device.facts.get("address"))
+
+
 def approve(context: Context, device: ContinuationToken, approver: Approver, typed: str | None) -> bool:
     """Approve an open device; False where another answer came before. Of concurrent answers one counts.
 
-    Raises NumberWrong, and TooManyRequests after three wrong numbers, which deny the device.
+    Raises NumberWrong, and TooManyRequests after three wrong numbers: the caller then denies the device.
     """
     if device.state != OPEN:
         return False
@@ -105,10 +122,12 @@ def approve(context: Context, device: ContinuationToken, approver: Approver, typ
     return True
 
 
-def deny(context: Context, device: ContinuationToken, uid: str) -> None:
-    """Deny the device for good."""
-    continuation_tokens.change_state(context, device, DENIED)
-    context.audit.record("cross_device.denied", uid=uid)
+def deny(context: Context, device: ContinuationToken, uid: str) -> bool:
+    """Deny an open device for good; False where another answer came before."""
+    if device.state != OPEN or not continuation_tokens.change_state(context, device, DENIED):
+        return False
+    context.audit.record("cross_device.denied", uid=uid, address=device.facts.get("address"))
+    return True
 
 
 def redeem(context: Context, device: ContinuationToken) -> Approval | None:

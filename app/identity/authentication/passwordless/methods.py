@@ -13,6 +13,8 @@ from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 
 MAIL, SMS, DEVICE = sending.MAIL, sending.SMS, "device"
+PHONE = "phone"
+"""Not a message: a browser shows a QR code, and a signed-in phone approves it (decisions/0241)."""
 
 
 def enabled_methods(context: Context) -> list[str]:

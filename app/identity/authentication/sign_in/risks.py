@@ -85,6 +85,11 @@ def required_factor(context: Context, account: Account, channel: FactorKind | No
     return factor
 
 
+def demanded_factor(context: Context, account: Account) -> RequiredFactor | None:
+    """Return the second factor that a new origin demands, whatever another device passed; None for a known origin."""
+    return required_factor(context, account) if _new_signals(context, account, "demand") else None
+
+
 def remember_origin(context: Context, account: Account) -> None:
     """Remember the origin of a complete sign-in, and notify the account of a new one.
 

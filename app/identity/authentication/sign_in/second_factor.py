@@ -61,6 +61,13 @@ class Authentication:
     opens_lock: bool = False  # the first factor came with the solution of a lock
     remember: bool = False
     suppress_webhook: bool = False
+    authenticated_at: int | None = None  # on another device, whose sign-in this browser takes over; None: now and here
+    ends_at: int | None = None  # of that device's session
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether the factors were passed on another device."""
+        return self.authenticated_at is not None
 
 
 @dataclass(frozen=True)
@@ -263,6 +270,8 @@ def channel_for(methods: Sequence[str]) -> FactorKind | None:
 def to_facts(authentication: Authentication) -> dict[str, Any]:
     """Return an authentication as continuation tokens store it."""
     stored = {**vars(authentication), "methods": list(authentication.methods)}
+    if not authentication.is_taken_over:  # the previous version knows neither
+        del stored["authenticated_at"], stored["ends_at"]
     stored[SUPPRESS_WEBHOOK_FACT] = stored.pop("suppress_webhook")
     return stored
 

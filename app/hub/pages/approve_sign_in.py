@@ -1,0 +1,140 @@
+"""The phone's page: approve or deny the browser whose QR code it opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response, request
+from flask_babel import lazy_gettext as _l
+from werkzeug.exceptions import NotFound
+from wtforms import StringField
+
+from app.contract import hub as hub_contract
+from app.contract import hub_cross_device as contract
+from app.contract.hub import Next, Step
+from app.hub import journey
+from app.hub.brand import initials
+from app.hub.forms.base import HubForm
+from app.hub.page import Page
+from app.hub.pages import pages
+from app.hub.parts import mailed_link
+from app.hub.parts.sign_in_methods import PHONE
+from app.hub.services import api
+from app.hub.visit import current_visit
+
+OPEN: Final = "/sign-in/phone/open"
+ADDRESS: Final = "/sign-in/phone/approve"
+_OUTCOMES: Final = ("approved", "denied", "used", "expired")
+_MISSING: Final = _l("Enter the number shown next to the QR code.")
+_WRONG: Final = _l("Wrong number. Enter the one next to the QR code, or choose “Not me”.")
+
+
+class NumberForm(HubForm):
+    """The number that the other browser shows."""
+
+    number = StringField(_l("Number on the other device"))
+
+
+@dataclass(frozen=True)
+class ApproveSignInPage(Page):
+    """Asks to approve the other browser, and says which one, from where; then what was decided."""
+
+    template = "pages/approve_sign_in.html"
+    query = {**Page.query, "said": 10}
+
+    form: NumberForm
+    outcome: str = ""
+    """approved, denied, used or expired; empty while it asks."""
+    account: str = ""
+    """The label of the account."""
+    uid: str = ""
+    """Of the account: the answer is that account's, and no other's."""
+    relying_party: str = ""
+    device: str = ""
+    """The browser and its system, as it names itself."""
+    place: str = ""
+    """Where it is, by its IP address; empty if unknown."""
+    ip: str = ""
+    """Shown in place of an unknown place."""
+    logo: str = ""
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return (self.logo,)
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ApproveSignInPage]:
+        given: dict[str, Any] = {"account": "ada@example.com", "device": "Firefox, Linux", "ip": "203.0.113.7"}
+        usual = {**given, "relying_party": "Acme Shop", "place": "Berlin, Germany"}
+        empty, wrong = NumberForm(), NumberForm(data={"number": "12"})
+        empty.add_error("number", _MISSING)
+        wrong.add_error("number", _WRONG)
+        return {
+            "asked": cls(NumberForm(), **usual),
+            "without an application": cls(NumberForm(), **given),
+            "empty": cls(empty, **usual),
+            "wrong": cls(wrong, **usual),
+            "token": cls(NumberForm().with_token_error(), **usual),
+            **{outcome: cls(NumberForm(), outcome) for outcome in _OUTCOMES},
+        }
+
+
+@pages.get(OPEN)
+def open_code() -> Response:
+    """Begin at the address of a QR code. The next address has no code."""
+    if PHONE not in current_visit().tenant.passwordless_methods:
+        raise NotFound
+    return journey.follow(api()(contract.open_code, mailed_link.link_read(mailed_link.link_token())))
+
+
+@pages.get(ADDRESS)
+def show_approval() -> Response:
+    outcome = request.args.get("said", "")
+    return ApproveSignInPage(NumberForm(), outcome).render() if outcome in _OUTCOMES else _render(NumberForm())
+
+
+@pages.post(ADDRESS)
+def submit_approval() -> Response:
+    interaction, form = journey.require_interaction(), NumberForm()
+    if not form.validate():
+        return _render(form, form.error_status)
+    number, is_approved = (form.number.data or "").strip()[:20], request.form.get("do") == "yes"
+    if is_approved and not number:
+        form.add_error("number", _MISSING)
+        return _render(form, 422)
+    decision = contract.ApprovalDecision(
+        attempt=interaction.id, allow=is_approved, account=request.form.get("account", "")[:64], number=number
+    )
+    step = api()(contract.decide, decision)
+    if step.step is Step.APPROVE_SIGN_IN and step.problem == "wrong":
+        form.add_error("number", _WRONG)
+        return _page(form, step).render(403)
+    return journey.follow(step)
+
+
+def _render(form: NumberForm, status: int = 200) -> Response:
+    interaction = journey.require_interaction()
+    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
+    is_asked = step.step is Step.APPROVE_SIGN_IN and not step.problem
+    return _page(form, step).render(status) if is_asked else journey.follow(step)
+
+
+def _page(form: NumberForm, step: Next) -> ApproveSignInPage:
+    current_visit().use_account_language(step.person)
+    relying_party, shown = step.relying_party, step.fields
+    return ApproveSignInPage(
+        form,
+        account=step.person.label if step.person else "",
+        uid=step.person.uid if step.person else "",
+        relying_party=relying_party.name if relying_party else "",
+        logo=(relying_party.logo if relying_party else "") or "",
+        device=shown.get("device", ""),
+        place=shown.get("place", ""),
+        ip=shown.get("address", ""),
+    )

@@ -1,0 +1,141 @@
+"""Sign-in by a phone: this browser shows a QR code, waits for the phone and continues. Without scripts the page reloads itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response, request
+
+from app.contract import errors as e
+from app.contract import hub_cross_device as contract
+from app.contract.hub import Next, Step
+from app.contract.hub_models import InteractionOnly
+from app.hub import journey
+from app.hub.forms.code import GONE, ButtonForm
+from app.hub.page import Page
+from app.hub.pages import pages
+from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.login_view import render_after_refusal
+from app.hub.parts.mailed_link import link_read
+from app.hub.parts.qr_codes import QrCode, qr_code
+from app.hub.parts.sign_in_methods import ADDRESSES, PHONE, begin_method
+from app.hub.parts.sign_in_refusals import reason_for
+from app.hub.services import api
+from app.hub.short_links import link_address
+from app.hub.visit import current_visit, interaction_address, requested_interaction_id
+from app.kit.errors import ApiError
+
+ADDRESS: Final = ADDRESSES[PHONE]
+OPEN: Final = "/sign-in/phone/open"
+_STATE: Final = "/sign-in/phone/state"
+_RELOAD_SECONDS: Final = 5
+_WAITING: Final = ("waits", "opened")
+
+
+@dataclass(frozen=True)
+class PhoneSignInPage(Page):
+    """Shows the code until a phone approved it."""
+
+    template = "pages/phone_sign_in.html"
+    scripts = (*Page.scripts, "poll")
+
+    form: ButtonForm
+    state: str
+    """waits, opened (on a phone), approved, denied or expired."""
+    link: str = ""
+    """The address in the code."""
+    number: str = ""
+    """What the person types on the phone."""
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        return self.scripts if self.is_waiting else Page.scripts
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.state in _WAITING
+
+    @property
+    def picture(self) -> QrCode:
+        return qr_code(self.link)
+
+    @property
+    def reload(self) -> str:
+        """When and where a browser without scripts loads the page again: never a form's response, which would be posted again."""
+        return f"{_RELOAD_SECONDS}; url={interaction_address(ADDRESS)}"
+
+    @property
+    def polls(self) -> str:
+        return interaction_address(_STATE)
+
+    @property
+    def other(self) -> str:
+        return interaction_address("/login")
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PhoneSignInPage]:
+        link = "https://acme.example.com/q/3kTMd0vZTnU5qXk2nVQG0m7wP4cJY1yRr8sLbHhE6fA"
+        states = {state: cls(ButtonForm(), state, link, "47") for state in ("waits", "opened")}
+        states |= {state: cls(ButtonForm(), state) for state in ("approved", "denied", "expired")}
+        return {**states, "token": cls(ButtonForm().with_token_error(), "waits", link, "47")}
+
+
+@pages.get(ADDRESS)
+def show_phone_sign_in() -> Response:
+    """Show the code of the interaction, and make one at the first visit; continue once the phone approved it.
+
+    The browser that shows the code may continue without a press (as decisions/0180), unless the request is a prefetch.
+    """
+    if PHONE not in current_visit().tenant.passwordless_methods:
+        return journey.redirect_to("/login")
+    journey.refuse_expired_interaction()
+    begins = not requested_interaction_id()
+    step = api()(contract.start, contract.CodeStart(attempt=current_visit().interaction_id))
+    if step.step is not Step.QR_CODE or begins:
+        return begin_method(journey.follow(step), step, PHONE)
+    if step.fields["state"] == "approved" and not link_read("").is_machine:
+        return _finish()
+    response = _page(ButtonForm(), step).render()
+    journey.set_cookies(response, step)
+    return begin_method(response, step, PHONE)
+
+
+@pages.post(ADDRESS)
+def submit_phone_sign_in() -> Response:
+    """Show a new code, or continue if the phone approved it."""
+    interaction, form = journey.require_interaction(), ButtonForm()
+    if not form.validate():
+        step = api()(contract.start, contract.CodeStart(attempt=interaction.id))
+        return _page(form, step).render(form.error_status) if step.step is Step.QR_CODE else journey.follow(step)
+    if request.form.get("do") == "renew":
+        return journey.follow(api()(contract.start, contract.CodeStart(attempt=interaction.id, renews=True)))
+    return _finish()
+
+
+@pages.get(_STATE)
+def phone_sign_in_state() -> Response:
+    """Return the state as one word for the page's script."""
+    interaction = current_visit().interaction
+    step = api()(contract.read_state, InteractionOnly(attempt=interaction.id)) if interaction else None
+    is_shown = step is not None and step.step is Step.QR_CODE
+    state = step.fields["state"] if step is not None and is_shown else GONE
+    return Response(state, content_type="text/plain; charset=utf-8")
+
+
+def _finish() -> Response:
+    try:
+        return journey.follow(api()(contract.finish, InteractionOnly(attempt=journey.require_interaction().id)))
+    except e.AccountLeaving as refusal:
+        return offer_to_restore(refusal)
+    except e.TooManyRequests:
+        raise
+    except ApiError as refusal:
+        return render_after_refusal(reason_for(refusal), status=refusal.status)
+
+
+def _page(form: ButtonForm, step: Next) -> PhoneSignInPage:
+    visit, shown = current_visit(), step.fields
+    link = f"{visit.scheme}://{visit.host}{link_address(OPEN, shown['code'])}" if shown["code"] else ""
+    return PhoneSignInPage(form, shown["state"], link, shown["number"])

@@ -1,0 +1,267 @@
+"""Sign-in by a phone on our pages: a browser shows a QR code, and a phone's browser approves it (decisions/0241).
+
+The code leads the phone to the question and gets nothing by itself: the sign-in is collected by the browser that began it, with the
+secret of its interaction. What that browser gets is no more than the phone's session.
+"""
+
+from __future__ import annotations
+
+import base64
+from datetime import timedelta
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract import hub_cross_device as contract
+from app.contract.hub import Next, Step
+from app.contract.hub_models import InteractionOnly, LinkLookup
+from app.identity.authentication.passwordless import cross_device
+from app.identity.authentication.passwordless.cross_device import APPROVED, DENIED, Approver
+from app.identity.authentication.sign_in import eligibility, interactions, risks, second_factor, sessions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import in_force
+from app.identity.hosted import cross_device_approval, first_factor_passed, next_step
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
+from app.kit import randomness
+from app.kit.limits import Rate
+
+LIFETIME: Final = timedelta(minutes=30)
+"""How long an interaction lives after its last code."""
+WAITS, OPENED, EXPIRED = "waits", "opened", "expired"
+WRONG: Final = "wrong"
+_KEY: Final = "qr_code"
+"""The member of an interaction's request with the code that its page shows."""
+_BEGUN = Rate(60, 300)  # codes of one network
+_BEGUN_BY_TENANT = Rate(3_000, 300)
+_BEGUN_BY_BROWSER = Rate(15, 900)  # codes of one interaction
+_READ = Rate(120, 60)  # looks at one interaction's code: the page that reloads itself, and the script
+_COLLECTED = Rate(10, 600)  # attempts of one interaction
+_OPENED = Rate(60, 300)  # codes opened by one network, right and wrong ones
+_WRONG_CODES = Rate(1_000, 300)  # of the tenant, by all networks together
+_DECIDED = Rate(20, 60)  # answers of one network
+
+
+@contract.start.implements
+def start(context: Context, req: contract.CodeStart) -> Next:
+    cross_device.require_enabled(context)
+    session, interaction = sessions.current(context), interactions.find_open(context, req.attempt)
+    binding = None
+    if req.attempt and interaction is None:
+        return next_step.after_end(session)
+    if interaction is None and session is not None:
+        return next_step.to_return_address(context, session, None)
+    if interaction is None:
+        _spend_code(context)
+        interaction, binding = interactions.begin(context, next_step.RETURN, {})
+    elif (signed_in := _step_after_sign_in(context, interaction, session)) is not None:
+        return signed_in
+    _spend_read(context, interaction)
+    return _step(context, _with_code(context, interaction, req)).model_copy(update={"binding": binding})
+
+
+@contract.read_state.implements
+def read_state(context: Context, req: InteractionOnly) -> Next:
+    interaction = next_step.open_interaction(context, req.attempt)
+    if isinstance(interaction, Next):
+        return interaction
+    _spend_read(context, interaction)
+    return _step(context, interaction)
+
+
+@contract.finish.implements
+def finish(context: Context, req: InteractionOnly) -> Next:
+    """Take over the phone's sign-in; of concurrent calls one does. The tenant's and the organizations' rules hold as at any sign-in here.
+
+    Raises the reason why the account may not sign in, which only the phone's person sees.
+    """
+    cross_device.require_enabled(context)
+    interaction, session = interactions.find_open(context, req.attempt), sessions.current(context)
+    if interaction is None:
+        return next_step.after_end(session)
+    device = _device(context, interaction)
+    account = accounts.by_uid(context, str(device.facts.get("uid"))) if device is not None else None
+    if device is None or account is None or device.state != APPROVED or device.is_expired(context.now):
+        return _step_after_sign_in(context, interaction, session) or _step(context, interaction)
+    context.spend("cross_device_collect", _COLLECTED, randomness.digest(interaction.interaction_id))
+    risks.refuse_new_origin(context, account)  # before anything is written
+    accounts.lock(context, account.uid)  # the account first, as every request does, against deadlocks
+    if _needs_password(context, account, device):
+        return _with_password(interaction, account)
+    approval = cross_device.redeem(context, device)
+    if approval is None:
+        continuation_tokens.spend(context, device)
+        return _step(context, interaction)
+    context.audit.record("cross_device.signed_in", uid=account.uid)
+    if session is not None and session.uid == account.uid:
+        return next_step.advance(context, interaction, session)
+    authentication = Authentication(
+        approval.methods,
+        "phone" if account.phone_verified and not account.email_verified else "email",
+        second_factor.channel_for(approval.methods),
+        authenticated_at=approval.authenticated_at,
+        ends_at=approval.ends_at,
+    )
+    step = first_factor_passed.try_sign_in(context, interaction, approval.account, authentication)
+    return step or _refused(context, interaction, account, authentication)
+
+
+@contract.open_code.implements
+def open_code(context: Context, req: LinkLookup) -> Next:
+    """Begin the phone's interaction; a preview or prefetch begins one too, and leaves the code as it is."""
+    cross_device.require_enabled(context)
+    context.demand("cross_device.code.wrong", _WRONG_CODES)
+    context.spend("cross_device.code", _OPENED, context.network)
+    device = cross_device.find(context, req.token)
+    if device is None or device.facts.get("by_program"):  # a program's code is approved by the phone's own app
+        context.spend("cross_device.code.wrong", _WRONG_CODES)
+        context.audit.record("cross_device.code_refused")
+        return Next(step=Step.APPROVE_SIGN_IN, problem=EXPIRED)
+    if device.state != OPEN:
+        return Next(step=Step.APPROVE_SIGN_IN, problem=cross_device_approval.outcome(device))
+    if not req.is_machine:
+        cross_device.mark_opened(context, device)
+    interaction, binding = interactions.begin(context, next_step.RETURN, cross_device_approval.facts(device))
+    step = next_step.advance(context, interaction, sessions.current(context))
+    return step.model_copy(update={"attempt": interaction.interaction_id, "binding": binding})
+
+
+@contract.decide.implements
+def decide(context: Context, req: contract.ApprovalDecision) -> Next:
+    """Approve or deny, for good; three wrong numbers deny."""
+    cross_device.require_enabled(context)
+    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if interaction.is_done or not cross_device_approval.is_of(interaction):
+        return next_step.after_end(session)
+    context.spend("cross_device_decide", _DECIDED, context.network)
+    interaction = interactions.lock(context, interaction)
+    step = next_step.advance(context, interaction, session)
+    device = cross_device_approval.device_of(context, interaction)
+    is_asked = step.step is Step.APPROVE_SIGN_IN and not step.problem
+    if not is_asked or session is None or device is None or req.account != session.uid:
+        return step  # not asked yet, not any more, or the page asked another account
+    if not req.allow:
+        return _deny(context, interaction, device, session)
+    try:
+        is_first = cross_device.approve(context, device, _approver(session), req.number)
+    except cross_device.NumberWrong:
+        return step.model_copy(update={"problem": WRONG})
+    except e.TooManyRequests:
+        return _deny(context, interaction, device, session)
+    return _end(context, interaction, APPROVED if is_first else cross_device_approval.USED)
+
+
+def _deny(context: Context, interaction: Interaction, device: ContinuationToken, session: BrowserSession) -> Next:
+    is_first = cross_device.deny(context, device, session.uid)
+    return _end(context, interaction, DENIED if is_first else cross_device_approval.USED)
+
+
+def _end(context: Context, interaction: Interaction, outcome: str) -> Next:
+    interactions.finish(context, interaction, outcome=outcome)
+    return Next(step=Step.APPROVE_SIGN_IN, problem=outcome)
+
+
+def _approver(session: BrowserSession) -> Approver:
+    return Approver(
+        session.uid,
+        session.methods,
+        int(session.authenticated_at.timestamp()),
+        int(session.expires_at.timestamp()),
+        session_id=session.session_id,
+    )
+
+
+def _step_after_sign_in(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next | None:
+    """Return the step of a signed-in browser; None where the person signs in, without a session or to one more account."""
+    if session is None:
+        return None
+    step = next_step.advance(context, interaction, session)
+    return None if step.step is Step.LOGIN and not step.must_reauthenticate else step
+
+
+def _with_code(context: Context, interaction: Interaction, req: contract.CodeStart) -> Interaction:
+    """Return the interaction with a code: the one that it has, unless that is to be renewed and not approved yet."""
+    if _KEY in interaction.request and not req.renews:
+        return interaction
+    interaction = interactions.lock(context, interaction)
+    if _KEY in interaction.request and (not req.renews or _state(context, interaction) == APPROVED):
+        return interaction
+    if (replaced := _device(context, interaction)) is not None:
+        continuation_tokens.spend(context, replaced)
+    if req.attempt:
+        _spend_code(context)
+    context.spend("cross_device_renew", _BEGUN_BY_BROWSER, randomness.digest(interaction.interaction_id))
+    client_id = interaction.request.get("client_id")
+    device = cross_device.begin(context, cross_device.LIFETIME, has_number=True, client_id=client_id)
+    context.audit.record("cross_device.begun", client_id=client_id)
+    code = context.services.encryption.encrypt(device.text.encode(), _associated_data(context, device.ticket_hash))
+    facts = {"ticket": device.ticket_hash, "code": base64.urlsafe_b64encode(code).decode()}
+    return interactions.add_facts(context, interaction, lifetime=LIFETIME, **{_KEY: facts})
+
+
+def _step(context: Context, interaction: Interaction) -> Next:
+    held, device = interaction.request.get(_KEY) or {}, _device(context, interaction)
+    fields = {"state": _state(context, interaction), "number": "", "code": ""}
+    if device is not None and fields["state"] in (WAITS, OPENED):
+        encrypted = base64.urlsafe_b64decode(str(held["code"]))
+        code = context.services.encryption.decrypt(encrypted, _associated_data(context, device.ticket_hash))
+        fields |= {"number": str(device.facts["number"]), "code": code.decode()}
+    return Next(
+        step=Step.QR_CODE,
+        attempt=interaction.interaction_id,
+        attempt_lifetime_seconds=max(1, int((interaction.expires_at - context.now).total_seconds())),
+        fields=fields,
+    )
+
+
+def _state(context: Context, interaction: Interaction) -> str:
+    device = _device(context, interaction)
+    if device is None or (device.is_expired(context.now) and device.state != DENIED):
+        return EXPIRED
+    if device.state != OPEN:
+        return device.state
+    return OPENED if cross_device.is_opened(device) else WAITS
+
+
+def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:
+    held: dict[str, Any] = interaction.request.get(_KEY) or {}
+    return continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, str(held.get("ticket")))
+
+
+def _associated_data(context: Context, ticket_hash: str) -> str:
+    return f"{context.tenant.tenant_id} qr code {ticket_hash}"
+
+
+def _spend_code(context: Context) -> None:
+    context.spend("cross_device_begin", _BEGUN, context.network)
+    context.spend("cross_device_begin_tenant", _BEGUN_BY_TENANT)
+
+
+def _spend_read(context: Context, interaction: Interaction) -> None:
+    context.spend("cross_device_read", _READ, randomness.digest(interaction.interaction_id))
+
+
+def _needs_password(context: Context, account: Account, device: ContinuationToken) -> bool:
+    """Return whether the password expired, which who replaces it shows in this browser, or the phone's methods are unknown."""
+    expires_at = in_force.password_expires_at(context, account)
+    return not device.facts["amr"] or (expires_at is not None and expires_at <= context.now)
+
+
+def _with_password(interaction: Interaction, account: Account) -> Next:
+    hint = account.email or account.username or account.phone
+    return Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=hint, problem="browser")
+
+
+def _refused(context: Context, interaction: Interaction, account: Account, authentication: Authentication) -> Next:
+    """Raise why the account may not sign in; else it needs a second factor that it has to enrol with its password."""
+    one_time_tokens.refuse_locked(context, account)
+    if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
+        raise refusal
+    return _with_password(interaction, account)
