@@ -230,7 +230,37 @@ def id_token(
         hashed: what the response brings besides, by the claim of its hash: at_hash, c_hash.
         more_claims: claims beside those that the request named for the id_token.
     """
-    facts, algorithm = grant.facts, client.settings.id_token_signed_response_alg
+    algorithm = client.settings.id_token_signed_response_alg
+    payload = _id_token_claims(context, client, issuer, grant, account, more_claims, roles)
+    payload.update({name: half_hash(text, algorithm) for name, text in hashed.items() if text is not None})
+    return context.services.signing_keys.sign(context.work, payload, algorithm=algorithm)
+
+
+def exchanged_id_token(
+    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account, until: datetime
+) -> str:
+    """Return the id_token that a client gets for another token: it ends no later, and names who acts (RFC 8693 section 4.1).
+
+    It comes without an access token, so it has the claims of the scopes (OpenID Connect Core section 5.4).
+    """
+    payload = _id_token_claims(context, client, issuer, grant, account, claims.names(grant.scope), None)
+    payload["exp"] = min(payload["exp"], int(until.timestamp()))
+    if "act" in grant.facts:
+        payload["act"] = subjects.actors_of(context, client, grant.facts["act"])
+    algorithm = client.settings.id_token_signed_response_alg
+    return context.services.signing_keys.sign(context.work, payload, algorithm=algorithm)
+
+
+def _id_token_claims(
+    context: Context,
+    client: Application,
+    issuer: Issuer,
+    grant: Grant,
+    account: Account,
+    more_claims: Iterable[str],
+    roles: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    facts = grant.facts
     requested = (*(facts.get("id_token_claims") or ()), *more_claims)
     if roles is None:
         roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
@@ -248,14 +278,13 @@ def id_token(
         iat=int(context.now.timestamp()),
         exp=int((context.now + timedelta(seconds=client.settings.id_token_seconds)).timestamp()),
     )
-    payload.update({name: half_hash(text, algorithm) for name, text in hashed.items() if text is not None})
     optional = {
         "nonce": grant.nonce,
         "sid": subjects.sid_of(context, client, grant.session_id) if grant.session_id else None,
     }
     payload.update({name: value for name, value in optional.items() if value is not None})
     payload.update(_authentication(facts))
-    return context.services.signing_keys.sign(context.work, payload, algorithm=algorithm)
+    return payload
 
 
 def _authentication(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -105,6 +105,24 @@ def check_refresh(context: Context, client: Application, facts: Mapping[str, Any
             raise InvalidGrant("The refresh_token is bound to a key that the request does not prove.")
 
 
+def check_presented(context: Context, client: Application, facts: Mapping[str, Any], *, is_refresh: bool) -> None:
+    """Check that the client holds what a token is bound to that it presents for an exchange (RFC 9449 section 5, RFC 8705 section 3).
+
+    The tokens that it gets are bound to the same, so an exchange never makes a bearer token of a bound one.
+
+    Raises InvalidGrant.
+    """
+    if is_refresh:
+        check_refresh(context, client, facts)
+        return
+    bound = confirmation(facts)
+    certificate = client_certificates.of(context) if X5T in bound else None
+    proved = {JKT: context.confirmation.get(JKT), X5T: certificate.thumbprint if certificate else None}
+    if any(proved.get(name) != value for name, value in bound.items()):
+        raise InvalidGrant("The token is bound to a key that the request does not prove.")
+    context.confirmation.update(bound)
+
+
 def check(context: Context, token: str, facts: Mapping[str, Any], client_id: str | None) -> None:
     """Check that the sender of a request holds what its access token is bound to (RFC 9449 section 7.1).
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from app.contract.errors_oauth import InvalidGrant
 from app.identity.authentication.federation.providers.id_tokens import is_time
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issued_jwts
+from app.identity.protocols.oauth import issued_jwts, sender_constraints, subjects
 from app.kit import randomness
 
 _TYPE: Final = "urn:ietf:params:oauth:token-type:"
@@ -69,13 +70,17 @@ def depth(act: object) -> int:
 def read(context: Context, client: Application, text: str, kind: str) -> PresentedToken:
     """Return a token that the client presents, by the type that it states (RFC 8693 section 3).
 
-    Raises TokenRefused; also for a sender-constrained token, which only its holder may use (RFC 9449 section 7).
+    Raises TokenRefused; also for a sender-constrained token whose key the request does not prove (RFC 9449 section 7).
     """
     if len(text) > _MAX_LENGTH:
         raise TokenRefused
     found = _id_token(context, text) if kind == ID_TOKEN else _stored(context, client, text, kind)
-    if found.ends_at <= context.now or "cnf" in found.facts or not _may_present(context, client, found):
+    if found.ends_at <= context.now or not _may_present(context, client, found):
         raise TokenRefused
+    try:
+        sender_constraints.check_presented(context, client, found.facts, is_refresh=kind == REFRESH_TOKEN)
+    except InvalidGrant:
+        raise TokenRefused from None
     return found
 
 
@@ -112,6 +117,8 @@ def _id_token(context: Context, text: str) -> PresentedToken:
     if hint.session_id is None or sessions.lock_expiry(context, hint.session_id) is None:
         raise TokenRefused
     facts = {name: claims[name] for name in _FACTS if name in claims}
+    if "act" in facts:
+        facts["act"] = subjects.actors_from(context, hint.client, facts["act"])
     until = datetime.fromtimestamp(float(ends_at or 0), UTC)
     return PresentedToken(hint.uid, hint.client.client_id, ("openid",), hint.session_id, until, facts, True)
 
@@ -120,8 +127,13 @@ def _may_present(context: Context, client: Application, token: PresentedToken) -
     audience = token.facts.get("aud")
     if client.client_id == token.client_id or (isinstance(audience, list) and client.client_id in audience):
         return True
+    return may_act(context, client.client_id, token)
+
+
+def may_act(context: Context, client_id: str, token: PresentedToken) -> bool:
+    """Return whether the application of a token names a client as one that may act for its users (RFC 8693 section 4.4)."""
     issued_to = context.application(client_id=token.client_id)
-    return issued_to is not None and issued_to.settings.is_active and client.client_id in issued_to.settings.may_act
+    return issued_to is not None and issued_to.settings.is_active and client_id in issued_to.settings.may_act
 
 
 def kept_facts(token: PresentedToken) -> dict[str, Any]:

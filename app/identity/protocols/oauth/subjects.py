@@ -43,6 +43,15 @@ def actors_of(context: Context, client: Application | None, act: Mapping[str, An
     return {**shown, "act": actors_of(context, client, before)} if isinstance(before, Mapping) else shown
 
 
+def actors_from(context: Context, client: Application, act: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the actors that `actors_of` wrote for a client. Raises ValueError for those of another client."""
+    subject, before = str(act.get("sub", "")), act.get("act")
+    known = subject if "@" in subject else uid_of(context, client, subject)
+    if known is None:
+        raise ValueError("not an actor of this client")
+    return {"sub": known, **({"act": actors_from(context, client, before)} if isinstance(before, Mapping) else {})}
+
+
 def sid_of(context: Context, client: Application | None, session_id: str) -> str:
     """Return the `sid` of a session for a client: applications of two sectors could match accounts by equal ones."""
     return session_id if client is None else _written(context, client, _SESSION, session_id)

@@ -6,24 +6,28 @@ section 1.1). A client that exchanges its own token only narrows it.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from app.contract.application_file import TOKEN_EXCHANGE
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnauthorizedClient
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import sessions
+from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuing, resource_indicators, subject_tokens
-from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.identity.protocols.oauth.issuing import Grant
 from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, PresentedToken, TokenRefused
 
 NAME = TOKEN_EXCHANGE
+_NAMES = {ACCESS_TOKEN: "access_token", JWT: "access_token", ID_TOKEN: "id_token"}
+"""The types as audit entries name them."""
 
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
-    """Issue an access token alone, for the subject of the presented token (RFC 8693 section 2.2).
+    """Issue one token alone, for the subject of the presented token (RFC 8693 section 2.2).
 
     Raises:
         InvalidRequest: a token is not valid or not one that the client may present (RFC 8693 section 2.2.2).
@@ -32,7 +36,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     """
     if client.settings.is_public:
         raise UnauthorizedClient("A public client may not use this grant.")
-    kind = _requested_type(client, req)
+    kind = _requested_type(client, issuer, req)
     subject = _presented(context, client, "subject_token", req.subject_token, req.subject_token_type)
     if subject.uid is None:
         raise InvalidRequest("The subject_token is not an account's.")
@@ -52,20 +56,53 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         NAME, scope, account.uid, subject.session_id, ends_at,
         resource=resource, facts=facts, membership=membership, is_access_only=True,
     )  # fmt: skip
-    response = issuing.token_response(context, client, issuer, grant, account)
+    if kind == ID_TOKEN:
+        response = _id_token(context, client, issuer, grant, account, min(ends_at or subject.ends_at, subject.ends_at))
+    else:
+        response = issuing.token_response(context, client, issuer, grant, account)
     context.audit.record(
         "tokens.exchanged", uid=account.uid, client_id=client.client_id, subject_client=subject.client_id,
-        audience=resource or client.client_id, actor=act.get("sub") if act else None,
+        audience=resource or client.client_id, actor=act.get("sub") if act else None, type=_NAMES[kind],
     )  # fmt: skip
     return response.model_copy(update={"issued_token_type": kind})
 
 
-def _requested_type(client: Application, req: TokenRequest) -> str:
-    """Return the type of the token to issue: an access token, which is a JWT for applications that get such (section 2.1)."""
+def _requested_type(client: Application, issuer: Issuer, req: TokenRequest) -> str:
+    """Return the type of the token to issue (RFC 8693 section 2.1).
+
+    An access token, which is a JWT for applications that get such; or an id_token. A refresh token would outlive the presented token.
+    """
     kind = req.requested_token_type or ACCESS_TOKEN
-    if kind != ACCESS_TOKEN and not (kind == JWT and client.settings.access_token_format == "jwt"):
+    is_served = {
+        ACCESS_TOKEN: True,
+        JWT: client.settings.access_token_format == "jwt",
+        ID_TOKEN: issuer.protocol == OIDC,
+    }
+    if not is_served.get(kind, False):
         raise InvalidRequest("The requested_token_type is not supported.")
     return kind
+
+
+def _id_token(
+    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account, until: datetime
+) -> TokenResponse:
+    """Return an id_token for the client itself, which is no token to call APIs with (RFC 8693 section 2.2.1).
+
+    Raises InvalidTarget, InvalidScope.
+    """
+    if grant.resource is not None:
+        raise InvalidTarget("An id_token is for the client itself.")
+    if issuing.OPENID not in grant.scope:
+        raise InvalidScope("An id_token needs the scope openid.")
+    lifetime = max(1, int((until - context.now).total_seconds()))
+    seconds = min(lifetime, client.settings.id_token_seconds)
+    return TokenResponse(
+        access_token=issuing.exchanged_id_token(context, client, issuer, grant, account, until),
+        token_type="N_A",
+        expires_in=seconds,
+        expire_in=str(seconds),
+        scope=" ".join(grant.scope),
+    )
 
 
 def _presented(context: Context, client: Application, name: str, text: str | None, kind: str | None) -> PresentedToken:
@@ -91,12 +128,20 @@ def _act(context: Context, client: Application, req: TokenRequest, subject: Pres
         presented = _presented(context, client, "actor_token", req.actor_token, req.actor_token_type)
         if req.actor_token_type not in (ACCESS_TOKEN, JWT, ID_TOKEN) or presented.actors:
             raise InvalidRequest("The actor_token is not the actor's own.")
+        if presented.uid is None and not _may_be_actor(context, client, presented, subject):
+            raise InvalidRequest("The client of the actor_token may not act for the subject.")
         actor = presented.subject
     elif subject.client_id == client.client_id:
         return before if isinstance(before, dict) else None
     if subject.actors >= subject_tokens.MAX_ACTORS:
         raise InvalidRequest("The chain of actors is too long.")
     return {"sub": actor, **({"act": before} if isinstance(before, dict) else {})}
+
+
+def _may_be_actor(context: Context, client: Application, presented: PresentedToken, subject: PresentedToken) -> bool:
+    """Return whether a client may become the actor: the one that presents it, or one that the subject's application names."""
+    actor = presented.client_id
+    return actor == client.client_id or subject_tokens.may_act(context, actor, subject)
 
 
 def _target(context: Context, client: Application, req: TokenRequest) -> str | None:
