@@ -23,6 +23,7 @@ from tests.support.machines import ask, machine
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, parameters_of
 from tests.support.tenant_server import TenantServer, answered, refused
+from tests.support.upstream import FakeProvider
 
 SHOP, SHOP_TOO, NEWS = "https://shop.example/cb", "https://shop.example/other", "https://news.example/cb"
 
@@ -258,13 +259,14 @@ def test_registration_without_one_sector_is_refused(acme: TenantServer, members:
     assert refused(ask(acme, token, "POST", "/v2/manage/oauth-clients", body)) == (400, 7900)
 
 
-def test_registration_with_a_sector_is_accepted(acme: TenantServer) -> None:
+def test_registration_with_a_sector_is_accepted(acme: TenantServer, fake_provider: FakeProvider) -> None:
     token = machine(acme, "client:create", "client:update")
     body = {"AppName": "Shop", "SubjectType": "pairwise", "RedirectURIs": [SHOP, SHOP_TOO]}
     answered(ask(acme, token, "POST", "/v2/manage/oauth-clients", body))
     two = {"RedirectURIs": [SHOP, NEWS]}
     assert refused(ask(acme, token, "PUT", "/v2/manage/oauth-clients/Shop", two)) == (400, 7900)
-    named = {**two, "SectorIdentifierURI": "https://shop.example/sector.json"}
+    named = {**two, "SectorIdentifierURI": f"{fake_provider.url}/sector.json"}
+    fake_provider.answers["/sector.json"] = (200, {}, json.dumps([SHOP, NEWS]).encode())
     changed = answered(ask(acme, token, "PUT", "/v2/manage/oauth-clients/Shop", named))
     assert (changed["SubjectType"], changed["SectorIdentifierURI"]) == ("pairwise", named["SectorIdentifierURI"])
 

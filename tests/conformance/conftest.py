@@ -7,9 +7,12 @@ import os
 import ssl
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -104,7 +107,7 @@ SIGNED = """\
         client_secret: "{secret}"
         redirect_uris: ["{callback}"]
         subject_type: pairwise
-        sector_identifier_uri: https://signed.example/sector.json
+        sector_identifier_uri: "{sector}"
         id_token_signed_response_alg: {algorithm}
         userinfo_signed_response_alg: {algorithm}
         introspection_signed_response_alg: {algorithm}
@@ -113,12 +116,31 @@ SIGNED = """\
 """
 
 
-def signed_applications() -> str:
+def signed_applications(sector: str) -> str:
     """Return an application for each algorithm beside RS256."""
     return "".join(
-        SIGNED.format(name=algorithm.lower(), algorithm=algorithm, secret=SECRET, callback=CALLBACK)
+        SIGNED.format(name=algorithm.lower(), algorithm=algorithm, secret=SECRET, callback=CALLBACK, sector=sector)
         for algorithm in ("PS256", "ES256", "EdDSA")
     )
+
+
+@pytest.fixture(scope="session")
+def sector() -> Iterator[str]:
+    """Serve a sector document, and return its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps([CALLBACK]).encode())
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://sector.localhost:{server.server_address[1]}/sector.json"
+        server.shutdown()
 
 
 @pytest.fixture(scope="session")
@@ -128,7 +150,7 @@ def ports() -> dict[str, int]:
 
 
 @pytest.fixture(scope="session")
-def hub_url(tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int]) -> Iterator[str]:
+def hub_url(tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int], sector: str) -> Iterator[str]:
     """Serve a tenant created by `gatehouse apply` and return its URL."""
     folder, port = tmp_path_factory.mktemp("conformance"), free_port()
     environment = {**os.environ, "GATEHOUSE_DATA_DIR": str(folder), "GATEHOUSE_HUB_DOMAIN": f"localhost:{port}"}
@@ -142,7 +164,7 @@ def hub_url(tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int]) -> 
             password=PASSWORD,
             ports=ports,
             jwks=jwks,
-            signed=signed_applications(),
+            signed=signed_applications(sector),
             signing_secret=SIGNING_SECRET,
         )
     )

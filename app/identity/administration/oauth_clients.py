@@ -23,7 +23,7 @@ from app.identity.directory.tenants.changes import ApplicationRow
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.protocols.oauth import machine_tokens
+from app.identity.protocols.oauth import machine_tokens, sectors
 from app.kit import randomness
 from app.kit.resource import Resource
 from app.kit.resource_values import ItemInput
@@ -156,6 +156,16 @@ def disagreements(content: StoredApplication, settings: TenantSettings | None) -
         sentence = str(first["msg"]).removeprefix("Value error, ")
         name, colon, rest = sentence.partition(": ")
         yield (".".join(map(str, first["loc"])) or name, rest if colon and not first["loc"] else sentence)
+
+
+@rules.before_lock
+def check_sector(context: Context, before: Item | None, after: Item) -> None:
+    """Raises BadField for a sector whose document does not list every redirect URI."""
+    settings = _settings(after)
+    if sectors.is_checked(_settings(before) if before is not None else None, settings):
+        problem = sectors.problem_of(context.services.provider_metadata.resolver, settings)
+        if problem:
+            raise e.BadField(f"SectorIdentifierURI: {problem}.")
 
 
 @rules.before_create

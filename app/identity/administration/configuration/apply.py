@@ -8,7 +8,7 @@ file does not list, and accounts that an earlier file created and this one does 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,14 +17,13 @@ from pydantic import ValidationError
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from app.contract.application_file import ApplicationFile
-from app.contract.application_settings import ApplicationSettings
 from app.contract.configuration import Argon2, TenantSettings
 from app.contract.services_settings import SECRETS_IN_FILE
 from app.contract.tenant_file import BESIDE_SETTINGS, TenantFile
 from app.identity.administration import second_factor_settings
-from app.identity.administration.configuration import application_secrets, resources
+from app.identity.administration.configuration import applications, resources
 from app.identity.administration.configuration.accounts import AccountPass
+from app.identity.administration.configuration.applications import ApplicationPass
 from app.identity.administration.configuration.document import ConfigurationError, Path, Problem
 from app.identity.administration.configuration.initial_access_tokens import TokenPass
 from app.identity.administration.configuration.organizations import OrganizationPass
@@ -33,8 +32,8 @@ from app.identity.administration.configuration.plan import Action, Made, Plan, R
 from app.identity.administration.configuration.reading import Configuration
 from app.identity.administration.configuration.roles import RolePass
 from app.identity.directory.accounts import provider_tokens
-from app.identity.directory.tenants import changes, client_secrets, tenant_secrets
-from app.identity.directory.tenants.changes import ApplicationRow, TenantRow
+from app.identity.directory.tenants import changes, tenant_secrets
+from app.identity.directory.tenants.changes import TenantRow
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -44,18 +43,25 @@ _ADVISORY_LOCK = 4_017_204  # an arbitrary number: the advisory lock that serial
 
 
 def plan(services: Services, configuration: Configuration, *, prune: bool = False) -> Plan:
-    """Return the changes that `apply` would make. Raises ConfigurationError where the file contradicts the stored configuration."""
+    """Return the changes that `apply` would make; addresses in it are fetched without a transaction.
+
+    Raises:
+        ConfigurationError: the file contradicts the stored configuration, or a document that it names.
+    """
     work = UnitOfWork(services.database, LOOKUP_TENANT)
+    run = Run(services, work, configuration, prune, writes=False)
     try:
-        return _all(Run(services, work, configuration, prune, writes=False))
+        done = _all(run)
     finally:
         work.rollback()
+    applications.check_sectors(run)
+    return done
 
 
 def apply(services: Services, configuration: Configuration, *, prune: bool = False) -> Plan:
     """Apply the file, completely or not at all.
 
-    Passwords of new accounts are hashed before the transaction begins, to keep it short.
+    Passwords of new accounts are hashed, and addresses fetched, before the transaction begins, to keep it short.
 
     Raises:
         ConfigurationError: the file contradicts the stored configuration.
@@ -127,7 +133,9 @@ class _TenantPass:
             self._add()
         else:
             held = self._change(held)
-        has_changed = self._applications(is_new=held is None)
+        own = ApplicationPass(self.run, self.declared, self.path, self.named, is_new=held is None)
+        has_changed = own.apply()
+        self.named = own.named
         if self.run.writes and has_changed:
             algorithms = {name for one in self.declared.applications or () for name in one.algorithms}
             self.run.services.signing_keys.publish(self.work, algorithms)
@@ -307,89 +315,6 @@ class _TenantPass:
         """Return the brand in the file, if it has one."""
         brand = self.run.configuration.brands.get(self.declared.name)
         return None if brand is None else brand.model_dump(mode="json", exclude_unset=True)
-
-    def _applications(self, *, is_new: bool) -> bool:
-        """Apply the applications; return whether one changed."""
-        if self.declared.applications is None:
-            return False
-        before = len(self.run.plan.changes)
-        held = [] if is_new else changes.configured_applications(self.work)
-        seen = set()
-        for number, wanted in enumerate(self.declared.applications):
-            found = self._match(held, wanted, (*self.path, "applications", number))
-            if found is None:
-                self._new_application(wanted)
-            else:
-                seen.add(found.client_id)
-                self._old_application(found, wanted)
-        for left in held:
-            if left.client_id not in seen:
-                self._leave(left)
-        return any(change.action is not Action.UNCHANGED for change in self.run.plan.changes[before:])
-
-    def _match(self, held: Sequence[ApplicationRow], wanted: ApplicationFile, path: Path) -> ApplicationRow | None:
-        by_id = next((one for one in held if wanted.client_id and one.client_id == wanted.client_id), None)
-        by_name = next((one for one in held if one.name == wanted.name.lower()), None)
-        if by_id is None and by_name is not None and wanted.client_id:
-            self.run.refuse(
-                (*path, "client_id"), f"expected {by_name.client_id}; an application's client_id can't change"
-            )
-        if by_id is not None and by_name is not None and by_id is not by_name:
-            self.run.refuse((*path, "name"), f"expected another name; application {by_name.client_id} has this one")
-        return by_id or by_name
-
-    def _new_application(self, wanted: ApplicationFile) -> None:
-        client_id = wanted.client_id or randomness.guid()
-        self._name_application(client_id, wanted.settings())
-        if wanted.client_id is None:
-            self.run.plan.made.append(Made(f"application {self.declared.name}/{wanted.name}", "client_id", client_id))
-        secret = self._secret(wanted) if wanted.has_secret else None
-        self._note(Action.CREATE, "application", wanted.name)
-        if self.run.writes:
-            settings = wanted.settings()
-            encryption, tenant_id = self.run.services.encryption, self.work.tenant_id
-            columns = client_secrets.columns(encryption, tenant_id, client_id, settings, secret)
-            changes.add_application(self.work, client_id, settings, self.run.now, **columns)
-
-    def _secret(self, wanted: ApplicationFile) -> str:
-        """Return the secret in the file, or a generated one that the plan shows once."""
-        secret = wanted.client_secret or randomness.token()
-        if wanted.client_secret is None:
-            self.run.plan.made.append(Made(f"application {self.declared.name}/{wanted.name}", "client_secret", secret))
-        return secret
-
-    def _name_application(self, client_id: str, settings: ApplicationSettings) -> None:
-        named = {**self.named.get("applications", {}), client_id: marks(changes.stored_settings(settings))}
-        self.named = {**self.named, "applications": named}
-
-    def _old_application(self, held: ApplicationRow, wanted: ApplicationFile) -> None:
-        before = self.named.get("applications", {}).get(held.client_id) or marks(held.settings)
-        named = changes.stored_settings(wanted.settings())
-        settings = ApplicationSettings.model_validate(merged(held.settings, named, before))
-        self._name_application(held.client_id, wanted.settings())
-        details = list(differences(held.settings, changes.stored_settings(settings), before))
-        encryption, tenant_id = self.run.services.encryption, self.work.tenant_id
-        why, values = application_secrets.changed(encryption, tenant_id, held, settings, lambda: self._secret(wanted))
-        details.extend([why] if why else [])
-        notes = []
-        is_other = wanted.client_secret and held.secret_hash not in (None, randomness.digest(wanted.client_secret))
-        if is_other and not values:
-            notes.append("client_secret: unchanged; a file doesn't overwrite it")
-        action = Action.CHANGE if details else Action.UNCHANGED
-        self._note(
-            action, "application", wanted.name, *details, *notes, *unnamed(changes.stored_settings(settings), named)
-        )
-        if self.run.writes and details:
-            changes.change_application(self.work, held.client_id, settings, **values)
-
-    def _leave(self, held: ApplicationRow) -> None:
-        name = str(held.settings.get("name", held.name))
-        if not self.run.prune:
-            self._note(Action.UNCHANGED, "application", name, "not in the file; remove it with --prune")
-            return
-        self._note(Action.REMOVE, "application", name)
-        if self.run.writes:
-            changes.remove_application(self.work, held.client_id)
 
     def _note(self, action: Action, kind: str, name: str, *details: str) -> None:
         self.run.note(action, self.declared.name, kind, name, *details)

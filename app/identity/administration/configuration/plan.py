@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NoReturn
 
+from app.contract.application_settings import ApplicationSettings
 from app.identity.administration.configuration.document import ConfigurationError, Path
 from app.identity.administration.configuration.reading import Configuration
 from app.identity.platform.services import Services
@@ -109,6 +110,8 @@ class Run:
     writes: bool
     hashes: Mapping[tuple[str, str], str] = field(default_factory=dict)  # of passwords, by tenant and account
     plan: Plan = field(default_factory=Plan)
+    sectors: list[tuple[Path, ApplicationSettings]] = field(default_factory=list)
+    """Applications whose `sector_identifier_uri` is to be fetched, and where the file has them."""
 
     @property
     def now(self) -> datetime:

@@ -50,6 +50,7 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     resource = bound.draft.resource
     if resource.is_singleton:
         return update(context, bound, req)
+    _run_before_lock(context, bound, req, None)
     _lock(context)
     if (earlier := idempotency.earlier_response(context, bound, req)) is not None:
         return earlier
@@ -73,6 +74,11 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
     resource = bound.draft.resource
     given = _read_input(context, bound, req)
+    if rules_of(resource).has("before_lock"):
+        held = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
+        if held is None:
+            raise bound.unknown
+        _run_before_lock(context, bound, req, held)
     _lock(context)
     before = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
     if before is None:
@@ -190,6 +196,21 @@ def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput
     given = resource_values.read_input(bound.draft.resource, req)
     rules_of(bound.draft.resource).run("given", context, given)
     return given
+
+
+def _run_before_lock(context: Context, bound: BoundOperation, req: Wire, before: Item | None) -> None:
+    """Run the hooks that call other systems, on valid content; the database connection is returned meanwhile.
+
+    A repetition of a request that created an item is answered without them.
+    """
+    resource = bound.draft.resource
+    if not rules_of(resource).has("before_lock") or idempotency.earlier_response(context, bound, req) is not None:
+        return
+    base = _base(resource, before) if before is not None else None
+    after = Item((), _read_input(context, bound, req).content(base))
+    _check(context, bound, after)
+    context.work.release_connection()
+    rules_of(resource).run("before_lock", context, before, after)
 
 
 def _lock(context: Context) -> None:

@@ -37,6 +37,7 @@ class Rules:
     given: changes or refuses a request's values before validation.
     shown: changes a response's values, by field name; gets the content as its model.
     problems: yields (key, expected value) for invalid content of requests and configuration files.
+    before_lock: requests to other systems, which may take time, with the item before (None: it is new) and after the request.
     before_create: completes the new item, or refuses it; the tenant is locked.
     before_update, before_delete: refuse a write; the tenant is locked.
     after_create, after_update, after_delete: run after a write, in its transaction.
@@ -57,6 +58,9 @@ class Rules:
 
     def problems(self, hook: OnProblems) -> OnProblems:
         return self._register("problems", hook)
+
+    def before_lock(self, hook: OnChange) -> OnChange:
+        return self._register("before_lock", hook)
 
     def before_create(self, hook: OnItem) -> OnItem:
         return self._register("before_create", hook)
@@ -101,6 +105,10 @@ class Rules:
         """Run the hooks of one name."""
         for hook in self.hooks.get(name, ()):
             hook(*arguments)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a hook of this name."""
+        return name in self.hooks
 
     def problems_of(self, content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:
         """Yield the problems that the hooks find in content."""

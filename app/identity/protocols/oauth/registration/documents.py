@@ -92,7 +92,7 @@ def _read(
             return None
         raise InvalidClientMetadata("The client_id leads to no document.") from None
     settings = _settings(context, client_id, members, allows_http=allows_http)
-    return settings, fetched.check(context, members, settings)
+    return settings, fetched.check(context, settings)
 
 
 def _settings(context: Context, client_id: str, members: dict[str, Any], *, allows_http: bool) -> ApplicationSettings:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from app.contract.application_settings import ApplicationSettings
-from app.contract.connections import is_provider_address
 from app.contract.errors_oauth import InvalidClientMetadata
 from app.identity.directory.tenants.registered_applications import Logo
 from app.identity.platform import outbound
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.protocols.oauth import sectors
 
 _SECTOR: Final = "sector_identifier_uri"
 ADDRESSES: Final = frozenset({"jwks_uri", _SECTOR, "logo_uri"})
@@ -26,7 +25,7 @@ _LOGO_ACCEPT: Final = "image/png, image/jpeg, image/gif, image/webp"
 _MAX_LOGO_BYTES: Final = 100_000
 
 
-def check(context: Context, members: Mapping[str, Any], settings: ApplicationSettings) -> Logo | None:
+def check(context: Context, settings: ApplicationSettings) -> Logo | None:
     """Check the keys and the sector, and return a copy of the logo; the database connection is returned meanwhile.
 
     Raises:
@@ -38,21 +37,11 @@ def check(context: Context, members: Mapping[str, Any], settings: ApplicationSet
             context.services.provider_metadata.keys(settings.jwks_uri, None, is_untrusted=True)
         except ProviderUnavailable:
             raise InvalidClientMetadata("jwks_uri: expected an address with a JWK set.") from None
-    if members.get(_SECTOR) is not None:
-        _check_sector(context, members[_SECTOR], settings)
+    if settings.sector_identifier_uri is not None:
+        resolver = context.services.provider_metadata.resolver
+        if problem := sectors.problem_of(resolver, settings, is_untrusted=True):
+            raise InvalidClientMetadata(f"{_SECTOR}: expected {problem.partition(';')[0]}.")
     return _logo(context, settings.logo_uri)
-
-
-def _check_sector(context: Context, address: object, settings: ApplicationSettings) -> None:
-    """Check that the document has every redirect URI (OpenID Connect Registration section 5)."""
-    if not isinstance(address, str) or not is_provider_address(address):
-        raise InvalidClientMetadata(f"{_SECTOR}: expected an https address.")
-    try:
-        listed = outbound.get_json(context.services.provider_metadata.resolver, address, is_untrusted=True)
-    except ProviderUnavailable:
-        raise InvalidClientMetadata(f"{_SECTOR}: expected an address with a JSON array.") from None
-    if not isinstance(listed, list) or any(uri not in listed for uri in settings.redirect_uris):
-        raise InvalidClientMetadata(f"{_SECTOR}: expected an array with every one of redirect_uris.")
 
 
 def _logo(context: Context, address: str | None) -> Logo | None:

@@ -102,7 +102,7 @@ def _fetch(context: Context, members: Mapping[str, Any], settings: ApplicationSe
     """Check what the metadata name by address, and return a copy of the logo. Raises SlowDown for a network that names many."""
     if fetched.ADDRESSES & members.keys():
         rate_limits.spend(context, "oauth.registration_fetches", _FETCHES_OF_NETWORK, context.network)
-    return fetched.check(context, members, settings)
+    return fetched.check(context, settings)
 
 
 def _secret_of(context: Context, held: Registered, settings: ApplicationSettings) -> tuple[str | None, dict[str, Any]]:

@@ -1,0 +1,137 @@
+"""The applications of a configuration file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from app.contract.application_file import ApplicationFile
+from app.contract.application_settings import ApplicationSettings
+from app.contract.tenant_file import TenantFile
+from app.identity.administration.configuration import application_secrets
+from app.identity.administration.configuration.document import ConfigurationError, Path
+from app.identity.administration.configuration.origins import Marks, differences, marks, merged, unnamed
+from app.identity.administration.configuration.plan import Action, Made, Run
+from app.identity.directory.tenants import changes, client_secrets
+from app.identity.directory.tenants.changes import ApplicationRow
+from app.identity.protocols.oauth import sectors
+from app.kit import randomness
+
+_SECTORS_AT_ONCE: Final = 4
+
+
+def check_sectors(run: Run) -> None:
+    """Fetch the sector documents that the run found to be new or to need more. Raises ConfigurationError."""
+    resolver, document = run.services.provider_metadata.resolver, run.configuration.document
+    addresses = sorted({str(settings.sector_identifier_uri) for _, settings in run.sectors})
+    with ThreadPoolExecutor(_SECTORS_AT_ONCE) as threads:
+        fetched = dict(zip(addresses, threads.map(lambda one: sectors.fetch(resolver, one), addresses), strict=True))
+    for path, settings in run.sectors:
+        if problem := sectors.problem_with(fetched[str(settings.sector_identifier_uri)], settings):
+            document.problem((*path, "sector_identifier_uri"), f"expected {problem}")
+    if run.sectors and document.problems:
+        raise ConfigurationError(document.problems)
+
+
+@dataclass
+class ApplicationPass:
+    """Applies the applications of one tenant. `named`: the keys that files named, this one's included after the run."""
+
+    run: Run
+    declared: TenantFile
+    path: Path
+    named: Marks
+    is_new: bool
+
+    def apply(self) -> bool:
+        """Apply the applications; return whether one changed."""
+        if self.declared.applications is None:
+            return False
+        before = len(self.run.plan.changes)
+        held = [] if self.is_new else changes.configured_applications(self.run.work)
+        seen = set()
+        for number, wanted in enumerate(self.declared.applications):
+            path = (*self.path, "applications", number)
+            found = self._match(held, wanted, path)
+            if found is None:
+                self._new(wanted, path)
+            else:
+                seen.add(found.client_id)
+                self._old(found, wanted, path)
+        for left in held:
+            if left.client_id not in seen:
+                self._leave(left)
+        return any(change.action is not Action.UNCHANGED for change in self.run.plan.changes[before:])
+
+    def _match(self, held: Sequence[ApplicationRow], wanted: ApplicationFile, path: Path) -> ApplicationRow | None:
+        by_id = next((one for one in held if wanted.client_id and one.client_id == wanted.client_id), None)
+        by_name = next((one for one in held if one.name == wanted.name.lower()), None)
+        if by_id is None and by_name is not None and wanted.client_id:
+            self.run.refuse(
+                (*path, "client_id"), f"expected {by_name.client_id}; an application's client_id can't change"
+            )
+        if by_id is not None and by_name is not None and by_id is not by_name:
+            self.run.refuse((*path, "name"), f"expected another name; application {by_name.client_id} has this one")
+        return by_id or by_name
+
+    def _new(self, wanted: ApplicationFile, path: Path) -> None:
+        client_id = wanted.client_id or randomness.guid()
+        self._name(client_id, wanted.settings())
+        if wanted.client_id is None:
+            self.run.plan.made.append(Made(f"application {self.declared.name}/{wanted.name}", "client_id", client_id))
+        secret = self._secret(wanted) if wanted.has_secret else None
+        self._note(Action.CREATE, wanted.name)
+        settings = wanted.settings()
+        self._remember_sector(path, None, settings)
+        if self.run.writes:
+            encryption, tenant_id = self.run.services.encryption, self.run.work.tenant_id
+            columns = client_secrets.columns(encryption, tenant_id, client_id, settings, secret)
+            changes.add_application(self.run.work, client_id, settings, self.run.now, **columns)
+
+    def _secret(self, wanted: ApplicationFile) -> str:
+        """Return the secret in the file, or a generated one that the plan shows once."""
+        secret = wanted.client_secret or randomness.token()
+        if wanted.client_secret is None:
+            self.run.plan.made.append(Made(f"application {self.declared.name}/{wanted.name}", "client_secret", secret))
+        return secret
+
+    def _name(self, client_id: str, settings: ApplicationSettings) -> None:
+        named = {**self.named.get("applications", {}), client_id: marks(changes.stored_settings(settings))}
+        self.named = {**self.named, "applications": named}
+
+    def _old(self, held: ApplicationRow, wanted: ApplicationFile, path: Path) -> None:
+        before = self.named.get("applications", {}).get(held.client_id) or marks(held.settings)
+        named = changes.stored_settings(wanted.settings())
+        settings = ApplicationSettings.model_validate(merged(held.settings, named, before))
+        self._name(held.client_id, wanted.settings())
+        self._remember_sector(path, ApplicationSettings.model_validate(held.settings), settings)
+        details = list(differences(held.settings, changes.stored_settings(settings), before))
+        encryption, tenant_id = self.run.services.encryption, self.run.work.tenant_id
+        why, values = application_secrets.changed(encryption, tenant_id, held, settings, lambda: self._secret(wanted))
+        details.extend([why] if why else [])
+        notes = []
+        is_other = wanted.client_secret and held.secret_hash not in (None, randomness.digest(wanted.client_secret))
+        if is_other and not values:
+            notes.append("client_secret: unchanged; a file doesn't overwrite it")
+        action = Action.CHANGE if details else Action.UNCHANGED
+        self._note(action, wanted.name, *details, *notes, *unnamed(changes.stored_settings(settings), named))
+        if self.run.writes and details:
+            changes.change_application(self.run.work, held.client_id, settings, **values)
+
+    def _leave(self, held: ApplicationRow) -> None:
+        name = str(held.settings.get("name", held.name))
+        if not self.run.prune:
+            self._note(Action.UNCHANGED, name, "not in the file; remove it with --prune")
+            return
+        self._note(Action.REMOVE, name)
+        if self.run.writes:
+            changes.remove_application(self.run.work, held.client_id)
+
+    def _remember_sector(self, path: Path, before: ApplicationSettings | None, after: ApplicationSettings) -> None:
+        if sectors.is_checked(before, after):
+            self.run.sectors.append((path, after))
+
+    def _note(self, action: Action, name: str, *details: str) -> None:
+        self.run.note(action, self.declared.name, "application", name, *details)
