@@ -6,9 +6,6 @@ ENV PATH=/opt/venv/bin:$PATH
 COPY requirements.lock /tmp/requirements.lock
 RUN pip install --require-hashes --only-binary :all: -r /tmp/requirements.lock
 WORKDIR /srv/gatehouse
-COPY tools/__init__.py tools/translations.py tools/
-COPY translations translations
-RUN python -m tools.translations compile
 COPY app app
 RUN python -m compileall -q app /opt/venv/lib
 # The `gatehouse` command, without the build tools that installing the package would need.
@@ -19,9 +16,9 @@ FROM python:3.12-slim-bookworm
 RUN useradd --system --uid 10001 --user-group --home-dir /var/lib/gatehouse --create-home gatehouse
 COPY --from=parts /opt/venv /opt/venv
 COPY --from=parts /srv/gatehouse/app /srv/gatehouse/app
-COPY --from=parts /srv/gatehouse/translations /srv/gatehouse/translations
 COPY templates /srv/gatehouse/templates
 COPY static /srv/gatehouse/static
+COPY translations /srv/gatehouse/translations
 COPY LICENSE /srv/gatehouse/LICENSE
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 GATEHOUSE_DATA_DIR=/var/lib/gatehouse
 WORKDIR /srv/gatehouse

@@ -21,6 +21,8 @@ from app.kit.proxies import ForwardedHeaders, hostname_of, protect
 from app.kit.server import Server
 from app.settings import Settings
 
+__version__: Final = "0.1.0"
+
 _WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 

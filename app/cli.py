@@ -8,6 +8,8 @@ import sys
 
 import click
 
+from app import __version__
+
 _COMMANDS = {
     "serve": ("serving", "Serve the hub, the identity service, or both."),
     "worker": ("serving", "Deliver emails and text messages in a separate process."),
@@ -51,7 +53,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
-@click.version_option(package_name="gatehouse", prog_name="gatehouse")
+@click.version_option(__version__, prog_name="gatehouse")
 def cli() -> None:
     """Sign-in pages for your applications, and the identity service behind them."""
 

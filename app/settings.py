@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from app.kit.cpu_quota import usable_cpus
 from app.kit.database_address import normalized
+from app.kit.package_files import data_dir as _default_data_dir
 from app.kit.setting_addresses import PORTS as _PORTS
 from app.kit.setting_addresses import Address as _Address
 from app.kit.setting_addresses import has_port as _has_port
@@ -27,18 +28,20 @@ from app.kit.setting_values import proxy_header as _proxy_header
 from app.kit.setting_values import seconds as _seconds
 from app.kit.setting_values import switch as _switch
 
-ROOT = Path(__file__).resolve().parent.parent
-
-
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?\Z")
+
+
+def default_data_dir() -> Path:
+    """Return the folder for data where no setting names one."""
+    return _default_data_dir(os.environ)
 
 
 @dataclass(frozen=True)
 class Settings:
     """What differs between installations."""
 
-    data_dir: Path = ROOT / "var"
-    """Directory of the embedded database and the generated secret."""
+    data_dir: Path = field(default_factory=default_data_dir)
+    """Directory of the embedded database and the generated secret; empty: `var` in a checkout, else `~/.local/share/gatehouse`."""
     database_url: str = ""
     """sqlite:///FILE, or postgresql://USER:PASSWORD@HOST:PORT/NAME with the runtime role, which owns no tables; empty: SQLite in the data
     directory. Several hosts: `@one:5432,two:5432/NAME?target_session_attrs=read-write`. Behind PgBouncer: `?prepare=off`. SQLite:
@@ -215,7 +218,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None)
     into the data folder.
     """
     env = os.environ if environ is None else environ
-    folder = data_dir or Path(env.get("GATEHOUSE_DATA_DIR") or ROOT / "var")
+    folder = data_dir or Path(env.get("GATEHOUSE_DATA_DIR") or _default_data_dir(env))
     settings = Settings(
         data_dir=folder,
         database_url=_database("GATEHOUSE_DATABASE_URL", env.get("GATEHOUSE_DATABASE_URL", "")),

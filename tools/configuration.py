@@ -14,7 +14,7 @@ from typing import Any
 from app.contract.messages import MailKind
 from app.contract.tenant_file import json_schema
 from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
-from app.settings import ROOT
+from app.kit.package_files import HOME as ROOT
 
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"

@@ -21,7 +21,8 @@ from app import hub
 from app.contract.auth import Host
 from app.contract.operations import load_catalogue
 from app.contract.resources import BOUND
-from app.settings import ROOT, Settings
+from app.kit.package_files import HOME as ROOT
+from app.settings import Settings
 from tools import resource_lines
 from tools.tested_addresses import METHODS, Address, Asked, asked_by, parts
 

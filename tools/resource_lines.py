@@ -20,8 +20,8 @@ from app.contract.operations import load_catalogue
 from app.contract.resources import BOUND, RESOURCES
 from app.identity.platform.resources.hooks import rules_of
 from app.kit.operation import AnyOperation, Operation
+from app.kit.package_files import HOME as ROOT
 from app.kit.resource import Resource
-from app.settings import ROOT
 from tools.tested_addresses import Address, Asked, parts
 
 BEFORE = "60-90"

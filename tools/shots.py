@@ -24,7 +24,8 @@ from app.identity.administration.configuration.reading import read_file
 from app.identity.messaging import gallery
 from app.identity.messaging.message import Branding
 from app.kit.languages import LANGUAGES, Language
-from app.settings import ROOT, Settings
+from app.kit.package_files import HOME as ROOT
+from app.settings import Settings
 
 FLAGS = [
     "--no-sandbox",

@@ -15,7 +15,7 @@ from app.commands.serving import LOOPBACK, application, hash_limits, outbox_job
 from app.kit import logs
 from app.kit.admission import Application
 from app.kit.serving import serve as serve_http
-from app.settings import Settings, SettingsError, read
+from app.settings import Settings, SettingsError, default_data_dir, read
 
 if TYPE_CHECKING:
     from app.demo.supervisor import Person
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     help="Loopback HOST:PORT to listen on. Port 0 picks a free one.",
 )
 @click.option(
-    "--data", type=click.Path(path_type=Path, file_okay=False), help="Folder for the demo's data.  [default: var/demo]"
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the demo's data.  [default: demo in the data folder]",
 )
 def demo(bind: str, data: Path | None) -> None:
     """Serve a demo: two tenants, a sample shop that signs in through them, an inbox with every email, and the API reference."""
@@ -45,22 +47,21 @@ def demo(bind: str, data: Path | None) -> None:
     logs.configure(level=logging.WARNING)
     try:
         environ = {"GATEHOUSE_HUB_DOMAIN": f"localhost:{port}", "GATEHOUSE_DEVELOPMENT": "1"}
-        settings = read(environ, supervisor.data_dir(data))
+        settings = read(environ, data or default_data_dir() / "demo")
     except SettingsError as problem:
         raise CommandError(str(problem)) from None
     with as_command_errors():
         click.echo("Preparing the demo…")
         _, people = supervisor.prepare(settings)
         shop_port = supervisor.free_port()
-        with supervisor.shop(settings, shop_port):
+        with supervisor.shop(settings, shop_port) as shop:
+            if not supervisor.is_listening(shop, shop_port):
+                raise CommandError("The demo's shop couldn't start. Its own message is above.")
             sys.exit(_serve(settings, f"{host}:{port}", shop_port, people))
 
 
 def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) -> int:
-    from app.demo import supervisor  # noqa: PLC0415 - only this command needs it
-
     def announce(_address: str) -> None:
-        supervisor.wait_for(shop_port)
         click.echo(welcome(settings, people))
         sys.stdout.flush()
 

@@ -11,8 +11,8 @@ from flask import Flask, Response
 from app.contract.branding import Brand
 from app.hub import brand as hub_brand
 from app.hub.assets import Assets
+from app.kit.package_files import STATIC
 from app.kit.palette import scene
-from app.settings import ROOT
 
 FOLDER: Final = str(Path(__file__).parent)
 _COLOUR: Final = "#3b49d9"
@@ -37,7 +37,7 @@ def _own_colours() -> str:
 
 
 def _hosted_style() -> str:
-    return Assets(ROOT / "static").style().content.decode()
+    return Assets(STATIC).style().content.decode()
 
 
 def _own_style() -> str:

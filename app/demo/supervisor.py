@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from app.contract.branding import Brand
 from app.identity.administration.configuration.apply import apply
@@ -17,9 +16,10 @@ from app.identity.administration.configuration.reading import read
 from app.identity.entry.assembly import assemble
 from app.identity.platform.store import migrate
 from app.kit.clock import monotonic, sleep
-from app.settings import ROOT, Settings, of_child
+from app.kit.package_files import EXAMPLES, HOME
+from app.settings import Settings, of_child
 
-FILE = ROOT / "examples" / "demo.yaml"
+FILE = EXAMPLES / "demo.yaml"
 _PORT = ":8000"  # the port in demo.yaml
 GRACE_SECONDS = 5
 
@@ -38,7 +38,7 @@ def prepare(settings: Settings) -> tuple[Plan, list[Person]]:
     """Migrate the database and apply examples/demo.yaml; return the plan and the sample accounts."""
     migrate.migrate(settings)
     text = FILE.read_bytes().replace(_PORT.encode(), f":{port_of(settings)}".encode())
-    configuration = read(text, str(FILE.relative_to(ROOT)), FILE.parent)
+    configuration = read(text, str(FILE.relative_to(HOME)), FILE.parent)
     services = assemble(settings)
     try:
         plan = apply(services, configuration)
@@ -79,8 +79,8 @@ def shop(settings: Settings, port: int) -> Iterator[subprocess.Popen[bytes]]:
         "SHOP_LEAVES_WITH_STDIN": "1",
     }
     command = [sys.executable, "-m", "examples.shop"]
-    process = subprocess.Popen(  # noqa: S603 - a program of this repository
-        command, cwd=ROOT, stdin=subprocess.PIPE, env=of_child(environment), start_new_session=True
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        command, cwd=HOME, stdin=subprocess.PIPE, env=of_child(environment), start_new_session=True
     )
     try:
         yield process
@@ -95,15 +95,11 @@ def shop(settings: Settings, port: int) -> Iterator[subprocess.Popen[bytes]]:
             process.stdin.close()
 
 
-def wait_for(port: int, timeout_seconds: float = 10) -> None:
-    """Wait until the port accepts connections, or until the time is up: the demo works without its shop."""
+def is_listening(process: subprocess.Popen[bytes], port: int, timeout_seconds: float = 30) -> bool:
+    """Wait until the process accepts connections; return whether it does. It doesn't if it ended, or at the timeout."""
     ends_at = monotonic() + timeout_seconds
-    while monotonic() < ends_at:
+    while monotonic() < ends_at and process.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
+            return True
         sleep(0.05)
-
-
-def data_dir(given: Path | None) -> Path:
-    """Return the demo's data directory."""
-    return given or ROOT / "var" / "demo"
+    return False

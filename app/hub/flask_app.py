@@ -13,7 +13,7 @@ from app.hub import assets, locale, safety
 from app.hub.brand import DEFAULT_LOGO_PATH
 from app.hub.encryption import derive_key
 from app.hub.short_links import ShortLinks
-from app.settings import ROOT
+from app.kit.package_files import STATIC, TEMPLATES
 
 MAX_FORM_BYTES: Final = 64_000
 _VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "_gallery": None}
@@ -22,7 +22,7 @@ _VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "_
 
 def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Flask:
     """Return a Flask application without routes that can render every page."""
-    app = Flask("gatehouse.hub", template_folder=str(ROOT / "templates"), static_folder=None)
+    app = Flask("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
     app.config.update(MAX_CONTENT_LENGTH=MAX_FORM_BYTES, MAX_FORM_MEMORY_SIZE=MAX_FORM_BYTES, MAX_FORM_PARTS=200)
     app.url_map.strict_slashes = False
     app.jinja_env.undefined = StrictUndefined
@@ -32,7 +32,7 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     app.jinja_env.globals["section"] = ""
     locale.install(app)
     app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive_key(one, "hub form tokens") for one in secrets])
-    app.extensions["gatehouse.assets"] = files = assets.Assets(ROOT / "static", is_fresh=development)
+    app.extensions["gatehouse.assets"] = files = assets.Assets(STATIC, is_fresh=development)
     assets.install(app, files)
     app.after_request(safety.add_security_headers)
     app.wsgi_app = ShortLinks(LowercasePaths(app.wsgi_app))  # type: ignore[method-assign]  # Flask's own way to add middleware

@@ -10,14 +10,13 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import NullTranslations, Translations
 
-TRANSLATIONS: Final = Path(__file__).resolve().parents[2] / "translations"
+from app.kit.package_files import TRANSLATIONS
 
 
 @dataclass(frozen=True, slots=True)

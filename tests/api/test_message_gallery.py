@@ -10,7 +10,7 @@ from app.demo.inbox import create_inbox
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read_file
 from app.identity.platform.services import Services
-from app.settings import ROOT
+from app.kit.package_files import HOME as ROOT
 
 
 @pytest.fixture

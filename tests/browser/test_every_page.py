@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from app.settings import ROOT
+from app.kit.package_files import STATIC
 from tests.support import looks, samples
 from tests.support.captcha_widgets import provide
 
@@ -83,7 +83,7 @@ def test_every_page_is_accessible_and_fits(page_readers: dict[bool, PageReader],
 
 
 def test_every_breakpoint_is_checked() -> None:
-    style = "".join(path.read_text() for path in (ROOT / "static" / "css").glob("*.css"))
+    style = "".join(path.read_text() for path in (STATIC / "css").glob("*.css"))
     breakpoints = {int(width) for width in re.findall(r"min-width: (\d+)px", style)}
     breakpoints |= {int(width) + 1 for width in re.findall(r"max-width: (\d+)px", style)}
     assert breakpoints | {320} == set(looks.NARROWEST)

@@ -1,7 +1,7 @@
 """The tables of specifications and of the conformance suite have no holes, and the published ones are up to date."""
 
 from app.identity.administration.configuration.reading import read
-from app.settings import ROOT
+from app.kit.package_files import HOME as ROOT
 from tools import conformance, specifications
 
 

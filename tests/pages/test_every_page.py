@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from app.hub.locale import LANGUAGES
-from app.settings import ROOT
+from app.kit.package_files import STATIC
 from tests.support import samples
 from tests.support.checkers import html_problems
 from tests.support.samples import Sample
@@ -305,7 +305,7 @@ def test_scripts_use_es5_syntax_only() -> None:
     """One unknown token stops the whole file in an older browser."""
     newer = re.compile(r"=>|`|\?\?|\?\.(?!\d)|\|\|=|&&=|\*\*|\b(?:let|const|class|async|await|import|export)\b")
     found = {}
-    for path in sorted((ROOT / "static" / "js").glob("*.js")):
+    for path in sorted((STATIC / "js").glob("*.js")):
         code = re.sub(r"//.*", "", path.read_text())
         if tokens := newer.findall(re.sub(r'"[^"\n]*"', '""', code)):
             found[path.name] = tokens

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from app.hub.brand import Brand
 from app.kit.colour import BLACK, WHITE, Colour, NotAColour
+from app.kit.package_files import HOME as ROOT
 from app.kit.palette import SHAPE, TEXT
-from app.settings import ROOT
 
 COLOURS = st.builds(Colour, *(st.integers(0, 255),) * 3)
 HUES = [

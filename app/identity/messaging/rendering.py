@@ -24,10 +24,10 @@ from app.identity.messaging.message import (
 )
 from app.kit.colour import Colour
 from app.kit.languages import LANGUAGES, Language, catalogue
+from app.kit.package_files import TEMPLATES
 from app.kit.palette import palette
-from app.settings import ROOT
 
-_FOLDER: Final = ROOT / "templates" / "mails"
+_FOLDER: Final = TEMPLATES / "mails"
 _HTML, _TEXT, _FRAME = "layout.html", "layout.txt", "frame.html"
 _FONT: Final = (
     "overflow-wrap:anywhere;word-break:break-word;"

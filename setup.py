@@ -1,0 +1,23 @@
+"""Puts the files beside `app` into the wheel, where app/kit/package_files.py finds them. The rest is in pyproject.toml."""
+
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+FOLDERS = ("templates", "static", "translations", "examples")
+
+
+class BuildWithFiles(build_py):
+    def run(self) -> None:
+        target = Path(self.build_lib)
+        if not self.editable_mode:
+            shutil.rmtree(target, ignore_errors=True)  # an earlier build may have left modules that are gone
+        super().run()
+        if not self.editable_mode:
+            for name in FOLDERS:
+                shutil.copytree(name, target / "app" / "files" / name, ignore=shutil.ignore_patterns("__pycache__", "*.mo"))
+
+
+setup(cmdclass={"build_py": BuildWithFiles})

@@ -1,0 +1,62 @@
+"""Gatehouse as its wheel installs it: into an environment that holds the locked dependencies and nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from tests.support.sources import ROOT, files
+
+_PINNED = re.compile(r"^([a-z0-9][a-z0-9._-]*)==", re.MULTILINE)
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+
+
+def build(folder: Path) -> Path:
+    """Build the wheel from a copy of the repository's files, as pip does."""
+    source = folder / "source"
+    for path in files():
+        if path.parts[0] not in ("tests", "docs"):
+            (source / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / path, source / path)
+    command = [
+        *PIP,
+        "wheel",
+        "--no-deps",
+        "--no-index",
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(folder),
+        str(source),
+    ]
+    subprocess.run(command, check=True, cwd=folder)
+    shutil.rmtree(source)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def install(wheel: Path, venv: Path) -> Path:
+    """Install the wheel into a new environment without network, and return the environment's folder of commands."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    python = venv / "bin" / "python"
+    subprocess.run([*PIP, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)], check=True)
+    (site,) = venv.glob("lib/python*/site-packages")
+    for name in _PINNED.findall((ROOT / "requirements.lock").read_text()):
+        try:
+            listed = distribution(name).files or ()
+        except PackageNotFoundError:  # only another system needs it
+            continue
+        for top in {path.parts[0] for path in listed} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(Path(str(distribution(name).locate_file(top))))
+    return python.parent
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return an environment that knows neither the repository nor the user's folders."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GATEHOUSE_", "PYTHON"))}
+    return {**kept, "HOME": str(folder), "XDG_DATA_HOME": str(folder / "data")}
