@@ -1,5 +1,6 @@
 """Attacks on the authorization code: theft, replay, injection, downgrade, races."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -124,6 +125,16 @@ def test_repeated_token_parameter_is_refused(shop: RelyingParty, browser: Browse
         "/api/oidc/token", data=text, content_type="application/x-www-form-urlencoded", base_url=shop.hub_url
     )
     assert error_of(answer) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("repeated", ['"code": "x"', '"CODE": "x"', '"Client_Id": "x"', '"unknown": 1, "unknown": 2'])
+@pytest.mark.parametrize("path", ["/api/oidc/token", "/api/oidc/Shop/token", "/api/oidc/par", "/api/oidc/revoke"])
+def test_repeated_member_of_json_is_refused(shop: RelyingParty, path: str, repeated: str) -> None:
+    """Of two members with one name, readers of JSON take the first or the last."""
+    members = {"grant_type": "authorization_code", "code": "x", "redirect_uri": shop.redirect_uri}
+    text = json.dumps({**members, **shop.client_credentials(), "large": 10**400})[:-1] + f", {repeated}}}"
+    answer = shop.wsgi.post(path, data=text, content_type="application/json", base_url=shop.hub_url)
+    assert answer.json == {"error": "invalid_request", "error_description": "A parameter is given more than once."}
 
 
 def test_sign_out_revokes_unused_code(shop: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -62,6 +62,19 @@ def test_token_endpoint_of_oauth_application_has_api_key(legacy: RelyingParty, a
     assert "userinfo_endpoint" not in metadata
 
 
+@pytest.mark.parametrize("settings", [{"require_pushed_authorization_requests": True}, {"security_profile": "fapi2"}])
+def test_application_that_must_push_says_so_at_its_issuer(world: World, settings: dict[str, object]) -> None:
+    """RFC 9126 section 5: at the tenant's issuer, others need not push."""
+    strict, free = world.application("strict", **settings), world.application("free")
+    name = "require_pushed_authorization_requests"
+    said = {
+        app: (free.get(f"/service/oidc/{app}/.well-known/openid-configuration").json or {})[name]
+        for app in ("strict", "free")
+    }
+    assert said == {"strict": True, "free": False}
+    assert (strict.get(SHARED[0]).json or {})[name] is False
+
+
 def test_metadata_lists_supported_features(shop: RelyingParty) -> None:
     metadata = shop.get(SHARED[0]).json or {}
     assert metadata["response_types_supported"] == ["code"]

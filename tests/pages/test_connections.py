@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 
@@ -83,6 +83,16 @@ def test_trusted_provider_opens_account_with_its_address(user: FederatedUser) ->
     assert link_notices(user) == ["Globex was connected to"]
     user.visitor.forget("session")
     assert user.sign_in(email="ada@another.test", email_verified=False).heading == "Your profile"
+
+
+@pytest.mark.parametrize("name", ["code", "state", "iss", "error"])
+def test_callback_with_a_repeated_parameter_signs_nobody_in(user: FederatedUser, name: str) -> None:
+    redirected = user.visitor.open(START_URL)
+    callback = user.fake_provider.callback_url(redirected.address, **ADA, sub="1")
+    value = dict(parse_qsl(urlsplit(callback).query)).get(name, "access_denied")
+    page = user.visitor.open(f"{callback}&{urlencode([(name, value)] * (2 if name == 'error' else 1))}")
+    assert "needs=denied" in page.address
+    assert not user.is_in
 
 
 def test_unverified_provider_address_opens_no_account(user: FederatedUser) -> None:

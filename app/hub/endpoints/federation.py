@@ -26,6 +26,8 @@ from app.kit.errors import ApiError
 
 views = Blueprint("connections", __name__)
 _TRUE_VALUES: Final = ("true", "1", "yes")
+_ANSWERED: Final = ("state", "code", "error", "iss")
+"""Parameters of a provider's response."""
 
 
 @views.get(journey.WITH_PROVIDER)
@@ -66,7 +68,9 @@ def start_for_application() -> Response:
 def finish() -> Response:
     """Handle the provider's callback. The next page's address has none of its parameters."""
     journey.require_interaction()
-    answer = {name: request.args.get(name, "")[:4_000] for name in ("state", "code", "error", "iss")}
+    answer = {name: request.args.get(name, "")[:4_000] for name in _ANSWERED}
+    if any(len(request.args.getlist(name)) > 1 for name in _ANSWERED):
+        answer |= {"code": "", "error": ""}  # two readers could pick different values (RFC 6749 section 4.1.2)
     try:
         return journey.follow(api()(contract.finish, contract.ConnectionCallback(**answer)))
     except e.AccountLeaving as refusal:
@@ -78,7 +82,7 @@ def finish() -> Response:
 @views.post(RETURN_FROM_PROVIDER)
 def finish_posted() -> Response:
     """Redirect a posted callback (OAuth 2.0 Form Post Response Mode) to a GET: the cross-site POST has no cookies."""
-    answer = {name: request.form[name][:4_000] for name in ("state", "code", "error", "iss") if name in request.form}
+    answer = [(name, text[:4_000]) for name in _ANSWERED for text in request.form.getlist(name)[:2]]
     return journey.redirect_to(f"{RETURN_FROM_PROVIDER}?{urlencode(answer)}")
 
 

@@ -55,6 +55,7 @@ class Offer:
     has_open_registration: bool = False
     has_session_management: bool = False
     has_registration: bool = False
+    requires_push: bool = False
     takes_documents: bool = False
     authorization_details_types: tuple[str, ...] = ()
     client_methods: tuple[str, ...] = ()
@@ -65,10 +66,12 @@ class Offer:
 def document(context: Context, issuer: Issuer) -> Document:
     """Return the issuer's metadata; one document serves both standards, because their members do not collide."""
     settings = context.tenant.settings
+    named = context.application(name=issuer.app) if issuer.app is not None else None
     offer = Offer(
         has_open_registration=settings.client_registration.is_open,
         has_session_management=settings.session_management,
         has_registration=settings.client_registration.mode != "closed",
+        requires_push=named is not None and named.settings.must_push,
         takes_documents=settings.client_registration.client_id_documents,
         authorization_details_types=authorization_details.supported(context),
         client_methods=client_authentication.served(context.services.settings),
@@ -101,7 +104,7 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "introspection_endpoint": issuer.client_endpoint("introspect"),
         "pushed_authorization_request_endpoint": issuer.client_endpoint("par"),
         "device_authorization_endpoint": issuer.client_endpoint("device"),
-        "require_pushed_authorization_requests": False,
+        "require_pushed_authorization_requests": offer.requires_push,
         **({"registration_endpoint": issuer.client_endpoint("register")} if offer.has_registration else {}),
         **({"client_id_metadata_document_supported": True} if offer.takes_documents else {}),
         "jwks_uri": keys.browser_endpoint("jwks"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 from urllib.parse import parse_qsl
@@ -100,10 +101,7 @@ def _refuse_repeated(context: Context, raw: RawRequest) -> None:
 
     `resource` alone may be repeated (RFC 8707 section 2), which has an error of its own where several are not served.
     """
-    if raw.media_type not in Accept.FORM.value:
-        return
-    names = [name.lower() for name, _ in parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MAX_FIELDS)]
-    repeated = {name for name, count in Counter(names).items() if count > 1}
+    repeated = {name for name, count in Counter(map(str.lower, _names(raw))).items() if count > 1}
     is_several = (
         context.operation is not None and InvalidTarget in context.operation.errors and repeated == {"resource"}
     )
@@ -111,6 +109,16 @@ def _refuse_repeated(context: Context, raw: RawRequest) -> None:
         raise InvalidTarget("Name one resource.")
     if repeated:
         raise InvalidRequest("A parameter is given more than once.")
+
+
+def _names(raw: RawRequest) -> list[str]:
+    """Return the names of the body's members, which the reader has accepted as a form or as one JSON object."""
+    if raw.media_type in Accept.FORM.value:
+        pairs = parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MAX_FIELDS)
+    else:
+        numbers_unread: dict[str, Any] = {"parse_int": str, "parse_float": str}
+        pairs = json.loads(raw.body, object_pairs_hook=list, **numbers_unread) if raw.body.strip() else []
+    return [name for name, _ in pairs]
 
 
 def _missing(raw: RawRequest, name: str) -> OAuthError:
