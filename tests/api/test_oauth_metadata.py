@@ -63,7 +63,7 @@ def test_token_endpoint_of_oauth_application_has_api_key(legacy: RelyingParty, a
 
 
 @pytest.mark.parametrize("settings", [{"require_pushed_authorization_requests": True}, {"security_profile": "fapi2"}])
-def test_application_that_must_push_says_so_at_its_issuer(world: World, settings: dict[str, object]) -> None:
+def test_application_that_must_push_publishes_it_at_its_issuer(world: World, settings: dict[str, object]) -> None:
     """RFC 9126 section 5: at the tenant's issuer, others need not push."""
     strict, free = world.application("strict", **settings), world.application("free")
     name = "require_pushed_authorization_requests"

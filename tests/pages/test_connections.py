@@ -86,7 +86,7 @@ def test_trusted_provider_opens_account_with_its_address(user: FederatedUser) ->
 
 
 @pytest.mark.parametrize("name", ["code", "state", "iss", "error"])
-def test_callback_with_a_repeated_parameter_signs_nobody_in(user: FederatedUser, name: str) -> None:
+def test_callback_with_a_repeated_parameter_is_refused(user: FederatedUser, name: str) -> None:
     redirected = user.visitor.open(START_URL)
     callback = user.fake_provider.callback_url(redirected.address, **ADA, sub="1")
     value = dict(parse_qsl(urlsplit(callback).query)).get(name, "access_denied")
