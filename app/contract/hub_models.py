@@ -32,6 +32,7 @@ class InteractionDecision(InteractionOnly):
 
 class SwitchAccountRequest(InteractionOnly):
     account: str = Field(default="", max_length=64)  # uid of the account that the page shows; empty: unknown
+    chooses: bool = False  # show the page that chooses an account; the session stays
 
 
 class Session(Wire):

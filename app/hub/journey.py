@@ -75,7 +75,10 @@ def follow(step: Next, **parameters: str) -> Response:
         address, parameters = WITH_PROVIDER, {**parameters, "provider": step.connection}
     if address and step.step in (Step.NEW_PASSWORD, Step.NEW_PIN):
         address = link_address(address, step.address or "")
-    response = redirect_to(f"{address}{_query(step, parameters)}") if address else _RESPONSES[step.step](step)
+    if address and step.frames:
+        response = _signed_out_onward(step, f"{address}{_query(step, parameters)}")
+    else:
+        response = redirect_to(f"{address}{_query(step, parameters)}") if address else _RESPONSES[step.step](step)
     set_cookies(response, step)
     return response
 
@@ -177,6 +180,11 @@ def _signed_out(step: Next) -> Response:
     name, home = (application.name, application.home or "") if application else ("", "")
     accounts = tuple(account.label for account in step.accounts)
     return SignedOutPage(name, home, tuple(step.frames), step.address or "", accounts).render()
+
+
+def _signed_out_onward(step: Next, address: str) -> Response:
+    """Load the frames of a session that ended, then continue at the step's page."""
+    return SignedOutPage(frames=tuple(step.frames), onward=address).render()
 
 
 def _refused(step: Next) -> Response:

@@ -125,6 +125,47 @@ def test_switch_leaves_the_account_that_the_page_showed(
     assert subject(shop, ask(both, shop)) == grace.uid
 
 
+def choosing(browser: Browser, page: Next) -> Next:
+    """Leave a page by its link to the accounts."""
+    return browser._post("/hub/switch-account", {"Attempt": page.attempt, "Chooses": True}, page.attempt)
+
+
+def test_switch_keeps_the_session_until_the_choice(
+    shop: RelyingParty, browser: Browser, bank: RelyingParty, ada: Person, grace: Person
+) -> None:
+    held = redeemed(shop, ask(browser.signed_in(ada), shop))
+    page = ask(browser, bank)
+    step = choosing(browser, page)
+    assert (step.step, step.ends_session, len(step.accounts)) == (Step.SELECT_ACCOUNT, False, 1)
+    assert browser.resume(page.attempt or "").step is Step.SELECT_ACCOUNT
+    assert browser.consent(page.attempt or "", allow=True).step is Step.SELECT_ACCOUNT
+    assert choose(browser, step, ada).step is Step.CONSENT
+    choosing(browser, page)
+    assert browser.choose_account(page.attempt or "").step is Step.LOGIN
+    asked = browser.sign_in(page.attempt, grace.email, grace.password)
+    assert (asked.step, asked.person and asked.person.uid) == (Step.CONSENT, grace.uid)
+    assert shop.introspect(held["access_token"])["active"] is True
+    assert subject(bank, browser.consent(page.attempt or "", allow=True)) == grace.uid
+
+
+def test_account_that_just_signed_in_may_be_switched(
+    browser: Browser, bank: RelyingParty, ada: Person, grace: Person
+) -> None:
+    """Its authentication in this interaction counts neither for the wish to use another account nor for that account."""
+    page = ask(browser, bank)
+    assert browser.sign_in(page.attempt, ada.email, ada.password).step is Step.CONSENT
+    step = choosing(browser, page)
+    assert step.step is Step.SELECT_ACCOUNT
+    login = browser.choose_account(page.attempt or "")
+    assert (login.step, login.person) == (Step.LOGIN, None)
+    assert browser.resume(page.attempt or "").step is Step.LOGIN
+    assert browser.consent(page.attempt or "", allow=True).step is Step.LOGIN
+    assert browser.accounts(page.attempt or "").step is Step.SELECT_ACCOUNT
+    assert browser.sign_in(page.attempt, grace.email, grace.password).step is Step.CONSENT
+    assert choose(browser, choosing(browser, page), ada).step is Step.CONSENT
+    assert subject(bank, browser.consent(page.attempt or "", allow=True)) == ada.uid
+
+
 def test_sign_out_leaves_no_session_of_its_account(
     shop: RelyingParty, both: Browser, ada: Person, grace: Person
 ) -> None:

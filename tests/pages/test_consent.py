@@ -87,11 +87,19 @@ def test_consent_is_tabbed_in_the_order_it_is_seen(world: World, visitor: Visito
     assert shown == ["Switch", "Allow access", "Don’t allow"]
 
 
-def test_switching_account_shows_the_login_page(world: World, visitor: Visitor) -> None:
-    page = consent_page(world, visitor).press("Switch")
-    assert page.heading == "Welcome back"
+def test_switch_opens_the_account_chooser(world: World, visitor: Visitor) -> None:
+    """The session stays, and the chosen account answers."""
+    chooser = consent_page(world, visitor).press("Switch")
+    assert chooser.heading == "Choose an account"
+    assert visitor.open(chooser.address).heading == "Choose an account"
+    login = chooser.press("Use another account")
+    assert login.heading == "Welcome back"
     bob = world.person("bob@example.com")
-    assert "bob@example.com" in page.press("Sign in", identifier=bob.email, password=PASSWORD).text
+    consent = login.press("Sign in", identifier=bob.email, password=PASSWORD)
+    assert bob.email in consent.text
+    ada = consent.press("Switch").press("ada@example.com")
+    assert ada.heading.startswith("Acme Shop wants to access")
+    assert ada.press("Allow access").query["code"]
 
 
 def test_consent_without_interaction_answers_410(visitor: Visitor) -> None:

@@ -119,6 +119,38 @@ def test_hostile_address_ends_no_directive(world: World, visitor: Visitor, ada: 
     assert "<script>" not in page.html
 
 
+def test_sign_out_of_one_account_loads_its_frames(
+    world: World, visitor: Visitor, ada: Person, front: RelyingParty, shop: RelyingParty
+) -> None:
+    """Without JavaScript: the browser goes on to the accounts that are left."""
+    id_token = signed_in(visitor, ada, front)
+    grace = world.person("grace@example.test")
+    login = visitor.authorize(shop, prompt="select_account").press("Use another account")
+    login.press("Sign in", identifier=grace.email, password=grace.password)
+    page = visitor.authorize(shop, prompt="select_account").press(f"Sign out of {ada.email}")
+    assert page.heading == "You’re signed out"
+    (address,) = frames(page)
+    assert parse_qs(urlsplit(address).query)["sid"] == [claims_in(id_token)["sid"]]
+    assert "frame-src https://shop.example;" in policy(page)
+    assert page.answer is not None
+    assert page.answer.headers["Refresh"].startswith("4;url=/choose-account?attempt=")
+    left = page.follow("Continue")
+    assert left.heading == "Choose an account"
+    assert ada.email not in left.text
+    assert left.press(grace.email).query["code"]
+    assert visitor.authorize(shop, prompt="select_account").press(f"Sign out of {grace.email}").heading != page.heading
+
+
+def test_not_you_loads_frames_of_the_account_that_is_left(
+    visitor: Visitor, ada: Person, front: RelyingParty, shop: RelyingParty
+) -> None:
+    signed_in(visitor, ada, front)
+    page = visitor.authorize(shop, prompt="login").press("Not you? Use another account")
+    assert (page.heading, len(frames(page))) == ("You’re signed out", 1)
+    assert page.follow("Continue").heading == "Welcome back"
+    assert visitor.authorize(shop).heading == "Welcome back"
+
+
 def test_ending_the_own_session_by_its_id_loads_frames(browser: Browser, ada: Person, front: RelyingParty) -> None:
     id_token = str((front.redeem(browser.code(front, ada)).json or {})["id_token"])
     body = json.dumps({"Id": claims_in(id_token)["sid"]}).encode()

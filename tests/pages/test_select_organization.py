@@ -63,11 +63,13 @@ def test_foreign_form_token_chooses_nothing(page: VisitedPage, new_visitor: NewV
     assert refused.press("Initech").query["code"]
 
 
-def test_switching_account_shows_the_sign_in_page(page: VisitedPage, world: World) -> None:
+def test_switch_opens_the_account_chooser(page: VisitedPage, world: World) -> None:
     bob = world.person("bob@example.com")
-    signed_out = page.press("Switch")
-    assert signed_out.heading == "Welcome back"
-    assert signed_out.press("Sign in", identifier=bob.email, password=bob.password).query["code"]
+    chooser = page.press("Switch")
+    assert chooser.heading == "Choose an account"
+    login = chooser.press("Use another account")
+    assert login.heading == "Welcome back"
+    assert login.press("Sign in", identifier=bob.email, password=bob.password).query["code"]
 
 
 def test_reload_and_back_show_the_page(page: VisitedPage) -> None:

@@ -49,7 +49,9 @@ class SwitchForm(HubForm):
 
     def to_request(self) -> SwitchAccountRequest:
         return SwitchAccountRequest(
-            attempt=current_visit().interaction_id or "", account=request.form.get("account", "")[:64]
+            attempt=current_visit().interaction_id or "",
+            account=request.form.get("account", "")[:64],
+            chooses="choose" in request.form,
         )
 
 
@@ -196,7 +198,7 @@ def submit_consent() -> Response:
 
 @pages.post("/switch-account")
 def switch_account() -> Response:
-    """End the session and show the login page of the same interaction."""
+    """Continue the interaction with another account: on the page that chooses one, or with a sign-in after the session's end."""
     visit, form = current_visit(), SwitchForm()
     journey.refuse_unknown_interaction()
     if visit.interaction is None or not form.validate():

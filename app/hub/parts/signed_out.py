@@ -63,5 +63,6 @@ class SignedOutPage(Page):
             "with a way back": cls("Acme Shop", home),
             "ends other sessions": cls("Acme Shop", home, frames),
             "leaves other accounts": cls("Acme Shop", home, accounts=("ada@example.com", "grace@example.com")),
+            "goes on to a page": cls(frames=frames, onward="/choose-account?attempt=1"),
             "goes back to the application": cls("Acme Shop", home, frames, home),
         }

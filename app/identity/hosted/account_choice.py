@@ -9,8 +9,7 @@ from app.contract.hub import InteractionRequest, Next
 from app.identity.authentication.sign_in import browser_sessions, interactions, sessions
 from app.identity.authentication.sign_in.browser_sessions import HeldSession
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.credentials.tokens import service as tokens
-from app.identity.hosted import next_step
+from app.identity.hosted import next_step, sign_outs
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth.authorize import account_choice
@@ -20,9 +19,9 @@ from app.identity.protocols.oauth.authorize import account_choice
 def read_accounts(context: Context, req: InteractionRequest) -> Next:
     """Return the page, also to a person who went back from the sign-in page of another account; else the current step."""
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
-    if interaction is None or interaction.is_done or interaction.kind not in (next_step.AUTHORIZE, next_step.DEVICE):
+    if interaction is None or not account_choice.may_choose(interaction):
         return next_step.START_AGAIN if interaction is None else next_step.after_end(session)
-    if account_choice.wants_another(interaction) and not _is_fresh(interaction, session):
+    if account_choice.wants_another(interaction) and not account_choice.is_fresh(interaction, session):
         return authorize.offer_accounts(context, interaction)
     return next_step.advance(context, interaction, session)
 
@@ -36,7 +35,7 @@ def choose(context: Context, req: contract.ChooseAccountRequest) -> Next:
     interaction = interactions.find_open(context, req.attempt)
     if interaction is None:
         return next_step.after_end(sessions.current(context))
-    if interaction.kind not in (next_step.AUTHORIZE, next_step.DEVICE):
+    if not account_choice.may_choose(interaction):
         return next_step.START_AGAIN
     found = browser_sessions.held(context)
     if req.sign_out:
@@ -48,7 +47,7 @@ def choose(context: Context, req: contract.ChooseAccountRequest) -> Next:
         return next_step.advance(context, interaction, sessions.current(context))
     if chosen is None and len(found) >= browser_sessions.MOST:
         return authorize.offer_accounts(context, interaction)
-    facts = {account_choice.CHOSEN: req.account or None, account_choice.ANOTHER: chosen is None}
+    facts = account_choice.facts_of_answer(context, chosen)
     interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **facts)
     if chosen is None:
         return next_step.advance(context, interaction, sessions.current(context))
@@ -64,16 +63,8 @@ def choose(context: Context, req: contract.ChooseAccountRequest) -> Next:
 def _sign_out(context: Context, interaction: Interaction, ended: HeldSession | None) -> Next:
     current = sessions.current(context)
     is_current = ended is not None and current is not None and ended.session.session_id == current.session_id
-    if ended is not None:
-        sessions.end(context, ended.session.uid, ended.session.session_id, "idp_logout")
-        tokens.revoke_with_session(context, ended.session.session_id)
-        context.audit.record("session.ended", uid=ended.session.uid, session=ended.session.session_id)
-        sessions.end_in_browser(context, ended.session.uid)
+    gone = sign_outs.end(context, ended.session) if ended is not None else []
     step = next_step.advance(context, interaction, None if is_current else current)
     uid = current.uid if current is not None and not is_current else ""
     update = {"ends_session": is_current, "other_sessions": browser_sessions.others(context, uid)}
-    return step.model_copy(update=update)
-
-
-def _is_fresh(interaction: Interaction, session: sessions.BrowserSession | None) -> bool:
-    return session is not None and session.authenticated_at >= interaction.created_at
+    return step.model_copy(update={**update, "frames": sign_outs.frames(context, gone)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import timedelta
 
 from app.contract import errors as e
@@ -15,7 +14,6 @@ from app.identity.authentication.sign_in import browser_sessions, identifiers, i
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.second_factor import Authentication
-from app.identity.authentication.sign_in.session_ends import EndedSession
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.authentication.verification import phones
 from app.identity.credentials.captcha import service as captcha
@@ -34,11 +32,12 @@ from app.identity.hosted import (
     reauthentication,
     second_factor,
     security_checkup,
+    sign_outs,
     verification,
     views,
 )
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorize, frontchannel_logout, hub_client, logout
+from app.identity.protocols.oauth import authorize, hub_client, logout
 from app.identity.protocols.oauth import views as oauth_views
 from app.identity.protocols.oauth.authorize import account_choice
 
@@ -134,17 +133,23 @@ def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
 
 @hub.switch_account.implements
 def switch_account(context: Context, req: SwitchAccountRequest) -> Next:
+    """End the session of the page's account, or let the person choose another one of the browser's (decisions/0238)."""
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
     if interaction is not None and session is not None and req.account not in ("", session.uid):
         return next_step.advance(context, interaction, session)
-    if session is not None:
-        _end(context, session)
+    if req.chooses and session is not None and interaction is not None and account_choice.may_choose(interaction):
+        interaction = interactions.add_facts(
+            context, interaction, lifetime=timedelta(), **account_choice.facts_of_wish(context)
+        )
+        return next_step.advance(context, interaction, session)
+    ended = sign_outs.end(context, session) if session is not None else []
+    update = {"ends_session": True, "frames": sign_outs.frames(context, ended)}
     if interaction is None or interaction.is_done:
-        return next_step.START_AGAIN.model_copy(update={"ends_session": True})
+        return next_step.START_AGAIN.model_copy(update=update)
     if interaction.request.get(first_factor_passed.KEY):  # the sign-in of the account that is left
         facts = {first_factor_passed.KEY: None, first_factor_passed.STEP_UP: None}
         interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **facts)
-    return next_step.advance(context, interaction, None).model_copy(update={"ends_session": True})
+    return next_step.advance(context, interaction, None).model_copy(update=update)
 
 
 @hub_sign_out.sign_out.implements
@@ -158,15 +163,15 @@ def sign_out(context: Context, req: hub_sign_out.SignOutRequest) -> Next:
         account = accounts.by_uid(context, session.uid)
         return step.model_copy(update={"person": oauth_views.person(account) if account else None})
     reason: LogoutReason = "rp_logout" if step.relying_party is not None else "idp_logout"
-    ended = _end(context, session, reason) if session is not None else []
+    ended = sign_outs.end(context, session, reason) if session is not None else []
     if step.step is Step.SIGNED_OUT and req.return_url and is_allowed(context, req.return_url):
         step = Next(step=Step.REDIRECT, address=req.return_url)
     if req.confirmed and req.everyone:
-        ended += [one for held in browser_sessions.held(context) for one in _end(context, held.session)]
+        ended += [one for held in browser_sessions.held(context) for one in sign_outs.end(context, held.session)]
         current = None
     stays = current.uid if current is not None and session is not current else ""
     others = browser_sessions.others(context, stays) if context.visit and context.visit.others else None
-    update = {"frames": _frames(context, ended), "ends_session": not stays, "other_sessions": others}
+    update = {"frames": sign_outs.frames(context, ended), "ends_session": not stays, "other_sessions": others}
     update |= {"accounts": account_choice.options_left(context)} if step.step is Step.SIGNED_OUT else {}
     return step.model_copy(update=update)
 
@@ -216,7 +221,7 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
     else:
         _revoke(context, session.uid, req.id)
         if req.id == session.session_id:
-            frames = _frames(context, [ended, *sessions.end_in_browser(context, session.uid)])
+            frames = sign_outs.frames(context, [ended, *sessions.end_in_browser(context, session.uid)])
     ends_own = req.id == session.session_id
     step = Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own, frames=frames)
     return step.model_copy(update={"accounts": account_choice.options_left(context)}) if ends_own else step
@@ -238,17 +243,3 @@ def _revoke(context: Context, uid: str, session_id: str) -> None:
     """Revoke the tokens of a session that its user no longer recognises, offline access included."""
     tokens.revoke_session(context, uid, session_id)
     context.audit.record("session.ended", uid=uid, session=session_id, reason="revoked")
-
-
-def _end(context: Context, session: BrowserSession, reason: LogoutReason = "idp_logout") -> list[EndedSession]:
-    """End the session, and others of its account that this browser holds."""
-    ended = sessions.end(context, session.uid, session.session_id, reason)
-    tokens.revoke_with_session(context, session.session_id)
-    context.audit.record("session.ended", uid=session.uid, session=session.session_id)
-    more = sessions.end_in_browser(context, session.uid)
-    return [*([ended] if ended is not None else []), *more]
-
-
-def _frames(context: Context, ended: Iterable[EndedSession]) -> list[str]:
-    found = [address for one in ended for address in frontchannel_logout.frames(context, one)]
-    return found[: frontchannel_logout.MOST_FRAMES]

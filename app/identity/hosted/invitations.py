@@ -11,12 +11,12 @@ from app.contract.hub import Next, Step
 from app.contract.hub_invitations import InvitationState, InvitationView
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.session_ends import EndedSession
 from app.identity.authentication.sign_in.sessions import BrowserSession
-from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations import invitations, inviting, looks
 from app.identity.directory.organizations.invitation import Invitation
-from app.identity.hosted import invitation_states, invited_join, next_step, verification
+from app.identity.hosted import invitation_states, invited_join, next_step, sign_outs, verification
 from app.identity.platform.context import Context
 from app.kit import randomness
 
@@ -40,11 +40,9 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
         raise e.ClosedInvitation
     invitation, organization = found
     is_left = req.action == "switch" and session is not None
+    ended: list[EndedSession] = []
     if session is not None and is_left:
-        sessions.end(context, session.uid, session.session_id)
-        tokens.revoke_with_session(context, session.session_id)
-        context.audit.record("session.ended", uid=session.uid, session=session.session_id)
-        sessions.end_in_browser(context, session.uid)
+        ended = sign_outs.end(context, session)
         session = None
     earlier = interactions.find_open(context, req.attempt)
     return_url = req.return_url or (earlier.request.get("return_url") if earlier is not None else None)
@@ -61,6 +59,7 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
             "organization": looks.of(organization),
             "relying_party": step.relying_party or next_step.return_target(context, return_url),
             "ends_session": is_left,
+            "frames": sign_outs.frames(context, ended),
             "attempt_lifetime_seconds": int(_LIFETIME.total_seconds()),
         }
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.contract.hub_models import AccountOption
 from app.identity.authentication.sign_in import browser_sessions
 from app.identity.authentication.sign_in.browser_sessions import HeldSession
@@ -15,8 +17,41 @@ from app.identity.protocols.oauth import subjects, views
 from app.identity.protocols.oauth.authorize import login_hint
 from app.identity.protocols.oauth.authorize.request import Authorization
 
-CHOSEN, ANOTHER = "account_chosen", "another_account"
-"""Members of an interaction's request: the id of the chosen session, and whether the person signs in to one more account."""
+CHOSEN, ANOTHER, _WANTS = "account_chosen", "another_account", "wants_accounts"
+"""Members of an interaction's request: the id of the chosen session; since when the person signs in to one more account; since when
+the person wants the page with the accounts."""
+_KINDS = ("authorize", "device")
+
+
+def may_choose(interaction: Interaction) -> bool:
+    """Return whether the interaction may continue with another account of the browser."""
+    return interaction.kind in _KINDS and not interaction.is_done
+
+
+def is_wanted(interaction: Interaction | None, session: BrowserSession) -> bool:
+    """Return whether the person wants the page with the browser's accounts, and has not signed in since."""
+    since = interaction.request.get(_WANTS) if interaction is not None else None
+    return isinstance(since, float) and session.authenticated_at.timestamp() < since
+
+
+def facts_of_wish(context: Context) -> dict[str, Any]:
+    """Return the facts of an interaction whose page a person leaves for the page with the accounts."""
+    return {_WANTS: context.now.timestamp(), CHOSEN: None, ANOTHER: None}
+
+
+def facts_of_answer(context: Context, chosen: HeldSession | None) -> dict[str, Any]:
+    """Return the facts of a chosen session; None: the person signs in to one more account."""
+    if chosen is not None:
+        return {_WANTS: None, CHOSEN: chosen.session.session_id, ANOTHER: None}
+    return {_WANTS: None, CHOSEN: None, ANOTHER: context.now.timestamp()}
+
+
+def is_fresh(interaction: Interaction | None, session: BrowserSession | None) -> bool:
+    """Return whether the person authenticated in the interaction, and after the wish for one more account."""
+    if session is None or interaction is None or session.authenticated_at < interaction.created_at:
+        return False
+    since = interaction.request.get(ANOTHER)  # an older version wrote true
+    return not isinstance(since, float) or session.authenticated_at.timestamp() >= since
 
 
 def is_chosen(interaction: Interaction | None, session: BrowserSession) -> bool:

@@ -77,6 +77,8 @@ class Decision:
         session = self.session
         if session is None:
             return self._login()
+        if account_choice.is_wanted(self.interaction, session):
+            return self.offer_accounts()
         if not self._is_fresh:
             if not self._is_sufficient(session):
                 return self._login()
@@ -129,14 +131,12 @@ class Decision:
     @cached_property
     def _is_fresh(self) -> bool:
         """Whether the user authenticated within this interaction."""
-        if self.session is None or self.interaction is None:
-            return False
-        return self.session.authenticated_at >= self.interaction.created_at
+        return account_choice.is_fresh(self.interaction, self.session)
 
     def _is_sufficient(self, session: BrowserSession) -> bool:
         """Return whether a session that is older than this request satisfies it."""
         request = self.request
-        if not _can_sign_in(self._account):
+        if not _can_sign_in(self._account) or account_choice.wants_another(self.interaction):
             return False
         if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.CREATE}:
             return False
