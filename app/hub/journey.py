@@ -76,7 +76,7 @@ def follow(step: Next, **parameters: str) -> Response:
     if address and step.step in (Step.NEW_PASSWORD, Step.NEW_PIN):
         address = link_address(address, step.address or "")
     if address and step.frames:
-        response = _signed_out_onward(step, f"{address}{_query(step, parameters)}")
+        response = _load_frames(step, f"{address}{_query(step, parameters)}")
     else:
         response = redirect_to(f"{address}{_query(step, parameters)}") if address else _RESPONSES[step.step](step)
     set_cookies(response, step)
@@ -182,7 +182,7 @@ def _signed_out(step: Next) -> Response:
     return SignedOutPage(name, home, tuple(step.frames), step.address or "", accounts).render()
 
 
-def _signed_out_onward(step: Next, address: str) -> Response:
+def _load_frames(step: Next, address: str) -> Response:
     """Load the frames of a session that ended, then continue at the step's page."""
     return SignedOutPage(frames=tuple(step.frames), onward=address).render()
 

@@ -139,7 +139,7 @@ def switch_account(context: Context, req: SwitchAccountRequest) -> Next:
         return next_step.advance(context, interaction, session)
     if req.chooses and session is not None and interaction is not None and account_choice.may_choose(interaction):
         interaction = interactions.add_facts(
-            context, interaction, lifetime=timedelta(), **account_choice.facts_of_wish(context)
+            context, interaction, lifetime=timedelta(), **account_choice.facts_of_request(context)
         )
         return next_step.advance(context, interaction, session)
     ended = sign_outs.end(context, session) if session is not None else []

@@ -34,7 +34,7 @@ def is_wanted(interaction: Interaction | None, session: BrowserSession) -> bool:
     return isinstance(since, float) and session.authenticated_at.timestamp() < since
 
 
-def facts_of_wish(context: Context) -> dict[str, Any]:
+def facts_of_request(context: Context) -> dict[str, Any]:
     """Return the facts of an interaction whose page a person leaves for the page with the accounts."""
     return {_WANTS: context.now.timestamp(), CHOSEN: None, ANOTHER: None}
 
