@@ -1,13 +1,15 @@
 """Every operation of the interface behaves as its declaration promises.
 
 A new operation is tested without further code. Refusals before any query run on one database (`before_the_store`); values that
-reach the store run on both. One test sends all values of a kind, so that an operation costs few set-ups.
+reach the store run on both. A case is an area of operations and a test sends all values of a kind, so that set-ups are few;
+`-k accounts.create` selects the cases with this operation.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -37,12 +39,14 @@ from tests.support.asking import (
 from tests.support.identity_service import MovableClock, before_the_store
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
+NewCaller = Callable[[], Caller]
 GUID = "00000000-0000-0000-0000-000000000000"
 
 
 @pytest.fixture
-def caller(new_tenant_server: NewTenantServer, identity_app: Flask) -> Caller:
-    return Caller(new_tenant_server(**UNLIMITED), identity_app)
+def new_caller(new_tenant_server: NewTenantServer, identity_app: Flask) -> NewCaller:
+    """Return a function that makes a tenant and its caller, for an operation that may change them."""
+    return lambda: Caller(new_tenant_server(**UNLIMITED), identity_app)
 
 
 @pytest.fixture
@@ -189,7 +193,8 @@ WITHOUT_A_BODY = {"phones.send_code", "phones.verify", "self_service.unlock"}
 
 @before_the_store
 @with_body()
-def test_empty_body_is_refused_by_method(caller: Caller, operation: AnyOperation) -> None:
+def test_empty_body_is_refused_by_method(new_caller: NewCaller, operation: AnyOperation) -> None:
+    caller = new_caller()
     assert shape_of(operation.request).body_is_optional is (operation.name in WITHOUT_A_BODY)
     for method, path in operation.addresses():
         wanted = operation.body.no_object or operation.error_profile.body_error(method)
@@ -228,7 +233,8 @@ def test_form_body_is_refused_where_only_json_is_accepted(refused: Caller, opera
 
 @before_the_store
 @every()
-def test_path_segments_and_query_names_ignore_case(caller: Caller, operation: AnyOperation) -> None:
+def test_path_segments_and_query_names_ignore_case(new_caller: NewCaller, operation: AnyOperation) -> None:
+    caller = new_caller()
     path = "/".join(part if part.startswith("{") else part.swapcase() for part in operation.path.split("/"))
     query = caller.query_of(operation)
     other = {**dict.fromkeys(query), **{name.upper(): value for name, value in query.items()}}
@@ -241,7 +247,8 @@ def test_path_segments_and_query_names_ignore_case(caller: Caller, operation: An
 
 @before_the_store
 @every()
-def test_every_address_of_an_operation_reaches_it(caller: Caller, operation: AnyOperation) -> None:
+def test_every_address_of_an_operation_reaches_it(new_caller: NewCaller, operation: AnyOperation) -> None:
+    caller = new_caller()
     plain = caller.ask(operation)
     for method, path in operation.addresses():
         answer = caller.renew().ask(operation, method=method, path=caller.path_of(operation, path))
@@ -269,7 +276,8 @@ def test_other_method_is_refused_with_the_allowed_ones(refused: Caller, operatio
 
 @before_the_store
 @every()
-def test_responses_forbid_caching_and_sniffing(caller: Caller, operation: AnyOperation) -> None:
+def test_responses_forbid_caching_and_sniffing(new_caller: NewCaller, operation: AnyOperation) -> None:
+    caller = new_caller()
     for answer in (caller.ask(operation), caller.ask(operation, query={"apikey": "wrong"}, is_signed=False)):
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert answer.status_code == 302 or answer.headers["Content-Type"].startswith("application/")
@@ -278,7 +286,8 @@ def test_responses_forbid_caching_and_sniffing(caller: Caller, operation: AnyOpe
 
 
 @every()
-def test_every_refusal_is_declared(caller: Caller, operation: AnyOperation) -> None:
+def test_every_refusal_is_declared(new_caller: NewCaller, operation: AnyOperation) -> None:
+    caller = new_caller()
     answers = [
         caller.ask(operation),
         caller.ask(operation, query={"apikey": None, "apisecret": None}),
@@ -306,7 +315,8 @@ HOSTILE = {
 
 
 @with_body()
-def test_hostile_body_gets_a_declared_refusal(caller: Caller, operation: AnyOperation) -> None:
+def test_hostile_body_gets_a_declared_refusal(new_caller: NewCaller, operation: AnyOperation) -> None:
+    caller = new_caller()
     for what, body in HOSTILE.items():
         answer = caller.renew().ask(operation, body=body)
         assert is_answered(operation, answer), (what, answer.text)
@@ -322,7 +332,8 @@ WRONG: list[Any] = [
 
 
 @with_body()
-def test_member_of_the_wrong_type_gets_a_declared_answer(caller: Caller, operation: AnyOperation) -> None:
+def test_member_of_the_wrong_type_gets_a_declared_answer(new_caller: NewCaller, operation: AnyOperation) -> None:
+    caller = new_caller()
     names = shape_of(operation.request).places[From.BODY].values()
     for value in WRONG:
         caller.renew()
@@ -332,7 +343,8 @@ def test_member_of_the_wrong_type_gets_a_declared_answer(caller: Caller, operati
 
 
 @every()
-def test_hostile_query_gets_a_declared_answer(caller: Caller, operation: AnyOperation) -> None:
+def test_hostile_query_gets_a_declared_answer(new_caller: NewCaller, operation: AnyOperation) -> None:
+    caller = new_caller()
     names = shape_of(operation.request).places[From.QUERY].values()
     for value in ("\x00", "\udcff", "x" * 8_000, "%", "\u202e", "' OR 1=1 --", "-1", "9" * 40):
         spelt = value.encode("utf-8", "surrogateescape").decode("latin-1")

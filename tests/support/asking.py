@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from functools import cached_property
-from itertools import count
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
+from inspect import signature as signature_of
+from itertools import count, groupby
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -29,12 +31,14 @@ from tests.support.tenant_server import TenantServer
 
 load_catalogue()
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
+OperationTest = Callable[..., None]
+MOST_IN_A_CASE = 15
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 # A limit would answer in place of what is asked.
 UNLIMITED = {"limits": dict.fromkeys(RequestLimits.model_fields, 0), "lockout": {"type": "none"}}
 
 
-def every(*schemes: AuthScheme, without: tuple[AuthScheme, ...] = ()) -> pytest.MarkDecorator:
+def every(*schemes: AuthScheme, without: tuple[AuthScheme, ...] = ()) -> Callable[[OperationTest], OperationTest]:
     """Run the test for each operation with one of these authentication schemes."""
     held = [
         operation
@@ -44,9 +48,40 @@ def every(*schemes: AuthScheme, without: tuple[AuthScheme, ...] = ()) -> pytest.
     return asked_of(held)
 
 
-def asked_of(operations: list[AnyOperation]) -> pytest.MarkDecorator:
+def asked_of(operations: list[AnyOperation]) -> Callable[[OperationTest], OperationTest]:
+    """Run the test, which takes `operation`, for each of these; those of an area are one case, since a case costs time.
+
+    Each operation is tested whatever the others do; the failure names all that fail.
+    """
     assert operations
-    return pytest.mark.parametrize("operation", operations, ids=lambda operation: operation.name)
+    areas: dict[str, list[AnyOperation]] = {}
+    for area, held in groupby(sorted(operations, key=attrgetter("name")), lambda one: one.name.partition(".")[0]):
+        whole = list(held)
+        for start in range(0, len(whole), MOST_IN_A_CASE):
+            areas[f"{area}-{start}" if start else area] = whole[start : start + MOST_IN_A_CASE]
+
+    def decorate(test: OperationTest) -> OperationTest:
+        @wraps(test)
+        def test_area(area: list[AnyOperation], **fixtures: Any) -> None:
+            failures = []
+            for operation in area:
+                try:
+                    test(operation=operation, **fixtures)
+                except Exception as failure:  # noqa: BLE001 - whatever a test raises is its failure
+                    failure.add_note(f"The operation is {operation.name}.")
+                    failures.append((operation.name, failure))
+            if failures:
+                named = ", ".join(name for name, _ in failures)
+                raise ExceptionGroup(f"{test.__name__} fails for {named}", [failure for _, failure in failures])
+
+        taken = signature_of(test)
+        parameters = [
+            one.replace(name="area") if name == "operation" else one for name, one in taken.parameters.items()
+        ]
+        test_area.__signature__ = taken.replace(parameters=parameters)  # type: ignore[attr-defined]  # pytest reads it
+        return pytest.mark.parametrize("area", areas.values(), ids=areas)(test_area)
+
+    return decorate
 
 
 def needs_key_alone(operation: AnyOperation) -> bool:
@@ -57,7 +92,7 @@ def needs_key_alone(operation: AnyOperation) -> bool:
     )
 
 
-def with_body() -> pytest.MarkDecorator:
+def with_body() -> Callable[[OperationTest], OperationTest]:
     """Run the test for each operation with a body."""
     return asked_of([one for one in CATALOGUE if one.method in WRITES and shape_of(one.request).has_body])
 
