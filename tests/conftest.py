@@ -17,6 +17,7 @@ pytest_plugins = [
     "tests.support.translations",
     "tests.support.services",
     "tests.support.audit_trails",
+    "tests.support.databases",
     "tests.support.identity_service",
     "tests.support.oauth_world",
     "tests.support.tenant_server",

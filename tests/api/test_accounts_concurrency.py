@@ -10,6 +10,8 @@ from werkzeug.test import TestResponse
 
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, refused
 
+pytestmark = pytest.mark.both_databases
+
 RACERS = 20
 
 

@@ -18,6 +18,8 @@ from tests.support.factors import SecondFactorHolder, second_factor_holder
 from tests.support.races import RACERS, at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
+pytestmark = pytest.mark.both_databases
+
 every = pytest.mark.parametrize("driver", DRIVERS, ids=str)
 alone = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.stands_alone], ids=str)
 counted = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.counts], ids=str)

@@ -14,6 +14,8 @@ from tests.support.registering import ADA, REGISTER, UNLIMITED, register
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 from tests.support.visitor import VisitedPage, Visitor
 
+pytestmark = pytest.mark.both_databases
+
 VERIFY, LOGIN, SHOP = "/identity/v2/auth/email", "/identity/v2/auth/login", "https://shop.example/verify"
 OWNERS, ATTACKERS = "Teapot-zebra-17", "Kettle-zebra-91"
 ORDERS = pytest.mark.parametrize(

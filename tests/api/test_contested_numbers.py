@@ -15,6 +15,8 @@ from tests.support.races import at_once
 from tests.support.registering import UNLIMITED, primary, register
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
+pytestmark = pytest.mark.both_databases
+
 CODE, LOGIN, OWN = "/identity/v2/auth/phone/otp", "/identity/v2/auth/login", "/identity/v2/auth/account"
 NUMBER, ATTACKER = "+442079460123", "attacker@example.test"
 OWNERS = "Amber-window-77"

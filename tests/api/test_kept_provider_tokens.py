@@ -70,6 +70,7 @@ def claim(one: SocialAccount) -> None:
         store.change(call, one.who.uid, {"private": private})
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("end", [unlink, delete, mark_deleted, delete_by_owner, claim])
 def test_tokens_are_gone_after_identity_or_account(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, end: Any

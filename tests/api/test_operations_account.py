@@ -176,6 +176,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
 )

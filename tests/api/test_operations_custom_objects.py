@@ -145,6 +145,7 @@ ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, val
 """Fields of a record are no parameters: their letter case is kept."""
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
 )

@@ -11,6 +11,8 @@ from tests.support.organizations import PATH, PERMISSIONS, ROLES, Business, a_bu
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
+pytestmark = pytest.mark.both_databases
+
 MANY = 20
 
 

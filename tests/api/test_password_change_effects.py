@@ -141,6 +141,7 @@ def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> Case:
     return Case(customer, bearer, customer.token(), visitor)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("name", CHANGES)
 def test_password_change_ends_links_and_other_sessions(case: Case, name: str) -> None:
     customer = case.customer

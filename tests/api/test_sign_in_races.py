@@ -22,6 +22,8 @@ from tests.api.test_sign_in_password import LOGIN, UNLIMITED, WRONG
 from tests.support.callers import call_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
+pytestmark = pytest.mark.both_databases
+
 MAX_ATTEMPTS = 5
 CODES = {"suspend": 1198, "captcha": 1132, "security_question": 1148, "block": 991}
 

@@ -285,6 +285,7 @@ def test_responses_forbid_caching_and_sniffing(new_caller: NewCaller, operation:
             assert answer.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.both_databases
 @every()
 def test_every_refusal_is_declared(new_caller: NewCaller, operation: AnyOperation) -> None:
     caller = new_caller()
@@ -314,6 +315,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.both_databases
 @with_body()
 def test_hostile_body_gets_a_declared_refusal(new_caller: NewCaller, operation: AnyOperation) -> None:
     caller = new_caller()
@@ -331,6 +333,7 @@ WRONG: list[Any] = [
 ]  # fmt: skip
 
 
+@pytest.mark.both_databases
 @with_body()
 def test_member_of_the_wrong_type_gets_a_declared_answer(new_caller: NewCaller, operation: AnyOperation) -> None:
     caller = new_caller()
@@ -342,6 +345,7 @@ def test_member_of_the_wrong_type_gets_a_declared_answer(new_caller: NewCaller, 
             assert is_answered(operation, answer), (held, value, answer.text)
 
 
+@pytest.mark.both_databases
 @every()
 def test_hostile_query_gets_a_declared_answer(new_caller: NewCaller, operation: AnyOperation) -> None:
     caller = new_caller()

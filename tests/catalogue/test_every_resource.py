@@ -51,6 +51,7 @@ def test_every_resource_has_a_sample() -> None:
     assert {one.kind for one in EVERY} == set(SAMPLES)
 
 
+@pytest.mark.both_databases
 @of(COLLECTIONS)
 def test_item_is_created_read_updated_and_deleted(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
@@ -81,6 +82,7 @@ def once(resource: Resource, made: dict[str, Any]) -> dict[str, Any]:
     return {name: MASKED for name in made if name in shown_once}
 
 
+@pytest.mark.both_databases
 @of(COLLECTIONS)
 def test_create_repeated_with_its_key_creates_once(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
@@ -107,6 +109,7 @@ def test_key_is_of_its_caller_operation_and_day(new_tenant_server: NewTenantServ
         answered(later.create(2, key="a key"))
 
 
+@pytest.mark.both_databases
 @of(WITH_DUPLICATES)
 def test_duplicate_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
@@ -165,6 +168,7 @@ def test_each_verb_needs_its_scope(new_tenant_server: NewTenantServer, resource:
         assert refused(Manager(tenant, resource, needed)(does.verb, body, of=of_item))[1] != 6002, does.verb
 
 
+@pytest.mark.both_databases
 @of(WITH_DUPLICATES)
 def test_one_of_many_concurrent_creations_succeeds(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
@@ -175,6 +179,7 @@ def test_one_of_many_concurrent_creations_succeeds(new_tenant_server: NewTenantS
     assert len(manage.listed()) == 1
 
 
+@pytest.mark.both_databases
 @of(COLLECTIONS)
 def test_concurrent_creations_stay_within_the_limit(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
@@ -199,6 +204,7 @@ def test_empty_or_malformed_body_is_refused(new_tenant_server: NewTenantServer, 
     assert manage.listed() == before if manage.does(LIST) else True
 
 
+@pytest.mark.both_databases
 @of(EVERY)
 def test_another_tenant_sees_and_changes_nothing(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage, other = manager(new_tenant_server, resource), manager(new_tenant_server, resource)
