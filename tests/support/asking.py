@@ -79,7 +79,8 @@ def asked_of(operations: list[AnyOperation]) -> Callable[[OperationTest], Operat
             one.replace(name="area") if name == "operation" else one for name, one in taken.parameters.items()
         ]
         test_area.__signature__ = taken.replace(parameters=parameters)  # type: ignore[attr-defined]  # pytest reads it
-        return pytest.mark.parametrize("area", areas.values(), ids=areas)(test_area)
+        cases: Callable[[OperationTest], OperationTest] = pytest.mark.parametrize("area", areas.values(), ids=areas)
+        return cases(test_area)
 
     return decorate
 
