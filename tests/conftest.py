@@ -13,6 +13,7 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 pytest_plugins = [
+    "tests.support.durations",
     "tests.support.network",
     "tests.support.translations",
     "tests.support.services",

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.installation import COMMAND, Installation, eventually, installed
+from tests.support.installation import Installation, eventually, installed
 from tests.support.registering import REGISTER, primary
 from tests.support.servers import Postgres, Redis, Server, free_port
 from tests.support.tenant_server import PASSWORD
@@ -144,9 +144,9 @@ def wings_apart(folder: Path) -> Iterator[tuple[Installation, Server]]:
         ours.environ["GATEHOUSE_API_HOST"] = f"api.localhost:{port}"
         ours.tenant(email_verification="optional", email_login=True)
         for wing, at in (("identity", port), ("hub", ours.port)):
-            ours._run([*COMMAND, "serve", "--only", wing, "--bind", f"127.0.0.1:{at}"], ours.environ)
+            ours.run("serve", "--only", wing, "--bind", f"127.0.0.1:{at}")
         eventually(lambda: ours.send("GET", "/health/ready").status_code == 200, "both wings serve")
-        yield ours, Server(folder, port, ours.running[0].pid)
+        yield ours, Server(folder, port, ours.running[0])
 
 
 def print_results(what: str, seen: dict[str, Responses], recovered: float, capsys: pytest.CaptureFixture[str]) -> None:

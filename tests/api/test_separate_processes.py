@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.installation import COMMAND, Installation, eventually, installed
+from tests.support.installation import Installation, eventually, installed
 from tests.support.servers import free_port
 from tests.support.visitor import Forms
 from tests.support.wire_tap import Tap, tapped
@@ -49,7 +49,7 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeparateProc
         ours.state({"name": "acme", "accounts": [person]})
         ports = {"identity": identity_port, "hub": ours.port}
         for part, port in ports.items():
-            ours._run([*COMMAND, "serve", "--only", part, "--bind", f"127.0.0.1:{port}"], ours.environ)
+            ours.run("serve", "--only", part, "--bind", f"127.0.0.1:{port}")
         for port in ports.values():
             eventually(lambda port=port: httpx.get(f"http://127.0.0.1:{port}/health/ready").is_success)
         yield SeparateProcesses(ours, identity_port, tap)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -15,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from pathlib import Path
 from typing import Any
 
-from tests.support.installation import ROOT, Installation, eventually
+from tests.support.commands import ROOT, Version
+from tests.support.installation import Installation, eventually
 from tests.support.servers import end, free_port
 
 PROBE_SECONDS = 0.1
@@ -28,47 +26,6 @@ FALL = 3
 LEAVE_SECONDS = 0.2
 """Between the last request that is sent to an instance and its end: some are on their way."""
 HOP = {"connection", "transfer-encoding", "keep-alive", "date", "server"}
-
-
-@dataclass
-class Version:
-    """The code of one version, loaded once; its commands run as processes of their own."""
-
-    root: Path
-    log: Path
-    _process: subprocess.Popen[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        command = [sys.executable, "-m", "tests.support.prefork"]
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                command, cwd=self.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
-            )
-
-    def start(self, environ: Mapping[str, str], *arguments: str) -> int:
-        """Start a command that goes on; return its process id."""
-        return self._ask(environ, arguments, waits=False)
-
-    def run(self, environ: Mapping[str, str], *arguments: str) -> None:
-        """Run a command to its end, which must be a good one."""
-        assert self._ask(environ, arguments, waits=True) == 0, self.log.read_text()[-4000:]
-
-    def close(self) -> None:
-        end(self._process.pid, signal.SIGKILL)
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-
-    def _ask(self, environ: Mapping[str, str], arguments: tuple[str, ...], *, waits: bool) -> int:
-        assert self._process.stdin
-        assert self._process.stdout
-        asked = {"arguments": arguments, "environ": dict(environ), "log": str(self.log), "waits": waits}
-        self._process.stdin.write(json.dumps(asked) + "\n")
-        self._process.stdin.flush()
-        while (said := self._process.stdout.readline().strip()) == "ready":
-            pass
-        assert said, self.log.read_text()[-4000:]
-        return int(said)
 
 
 class Balancer:

@@ -22,11 +22,11 @@ from app.identity.administration.configuration.reading import read as configurat
 from app.identity.platform.store import migrate
 from app.kit import randomness
 from app.settings import Settings, read
+from tests.support.commands import ROOT, this_version
 from tests.support.servers import PostgresUrls, end, free_port
 from tests.support.smtp_server import Mailbox, mailbox
 
 COMMAND = [sys.executable, "-m", "app.cli"]
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECONDS = 150
 SHOP_SECRET = "the-shop-of-the-tests-keeps-a-secret"
 CHEAP = {"memory_kib": 8192, "iterations": 1}
@@ -62,7 +62,9 @@ class Installation:
     mail: Mailbox
     api_key: str = field(default_factory=randomness.guid)
     api_secret: str = field(default_factory=randomness.guid)
-    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    running: list[int] = field(default_factory=list)
+    """The ids of the processes."""
+    _kept: list[subprocess.Popen[bytes]] = field(default_factory=list)  # Popen complains when it is forgotten
 
     @property
     def settings(self) -> Settings:
@@ -94,7 +96,7 @@ class Installation:
         ours: list[list[str]] = [["serve", "--bind", f"127.0.0.1:{self.port}"]]
         ours += [] if self.settings.is_sqlite else [["worker"]]
         for arguments in ours:
-            self._run([*COMMAND, *arguments], self.environ)
+            self.run(*arguments)
         eventually(lambda: self.send("GET", "/health/ready").status_code == 200, "it serves")
 
     def open_shop(self) -> str:
@@ -109,7 +111,12 @@ class Installation:
             "SHOP_CLIENT_SECRET": SHOP_SECRET,
             "SHOP_BACK_CHANNEL": f"http://127.0.0.1:{self.port}",
         }
-        self._run([sys.executable, "-m", "examples.shop"], {**os.environ, **facts})
+        with (self.folder / "log").open("ab") as log:
+            shop = subprocess.Popen(
+                [sys.executable, "-m", "examples.shop"], cwd=ROOT, env={**os.environ, **facts}, stdout=log, stderr=log
+            )
+        self._kept.append(shop)
+        self.running.append(shop.pid)
         eventually(lambda: httpx.get(f"http://127.0.0.1:{port}/", headers={"Host": facts["SHOP_HOST"]}).is_success)
         return home
 
@@ -120,14 +127,14 @@ class Installation:
     def stop(self) -> None:
         self._end(signal.SIGTERM)
 
-    def _run(self, command: list[str], environ: dict[str, str]) -> None:
-        with (self.folder / "log").open("ab") as log:
-            self.running.append(subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log))
+    def run(self, *arguments: str) -> None:
+        """Start a command of `gatehouse` as a process of its own."""
+        self.running.append(this_version().start(self.environ, *arguments, log=self.folder / "log"))
 
     def _end(self, how: int) -> None:
         running, self.running = self.running, []
         for process in running:
-            end(process.pid, how)
+            end(process, how)
 
     def knows_the_tenant(self) -> bool:
         """Whether the process that serves has seen the tenant already: changes applied meanwhile take seconds."""
