@@ -28,6 +28,7 @@ from app.kit.setting_values import proxy_header as _proxy_header
 from app.kit.setting_values import seconds as _seconds
 from app.kit.setting_values import switch as _switch
 
+_LOCAL = "localhost:8000"
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?\Z")
 
 
@@ -52,8 +53,8 @@ class Settings:
     """Used by `gatehouse backup` on PostgreSQL only: the role that reads every tenant's rows (deploy/postgres-roles.sql)."""
     redis_url: str = ""
     """Limits, cache and messages between workers; empty: in memory."""
-    hub_domain: str = "localhost:8000"
-    """Tenants answer at NAME.<hub_domain>."""
+    hub_domain: str = _LOCAL
+    """Tenants answer at NAME.<hub_domain>; empty: localhost with the port of `serve --bind`."""
     api_host: str = ""
     """The host of the JSON interface; empty: api.<hub_domain>."""
     api_url: str = ""
@@ -64,7 +65,7 @@ class Settings:
     secrets: tuple[bytes, ...] = field(default=(), repr=False)
     """The secret keys: the first encrypts and signs, the others still decrypt (rotation)."""
     mail_url: str = "inbox:"
-    """inbox: (development) or smtp://user:password@host:port."""
+    """smtp://user:password@host:port; empty or `inbox:`: not delivered. On localhost `serve` then shows it at inbox.<hub_domain>."""
     mail_from: str = ""
     """The address that mails come from; empty: no-reply@ and the hub domain."""
     sms_url: str = ""
@@ -211,21 +212,19 @@ class Settings:
         return f"{self.public_scheme}://{self.api_hostname}"
 
 
-def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None) -> Settings:
-    """Return the settings of the environment.
+def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None, hub_domain: str = _LOCAL) -> Settings:
+    """Return the settings of the environment; `hub_domain` holds where it names none.
 
-    Raises SettingsError for anything missing or contradictory. On an embedded start the secret is generated once
-    into the data folder.
+    Raises SettingsError for anything missing or contradictory. An embedded start generates the secret into the data folder once.
     """
     env = os.environ if environ is None else environ
-    folder = data_dir or Path(env.get("GATEHOUSE_DATA_DIR") or _default_data_dir(env))
     settings = Settings(
-        data_dir=folder,
+        data_dir=data_dir or Path(env.get("GATEHOUSE_DATA_DIR") or _default_data_dir(env)),
         database_url=_database("GATEHOUSE_DATABASE_URL", env.get("GATEHOUSE_DATABASE_URL", "")),
         migrate_url=_database("GATEHOUSE_MIGRATE_URL", env.get("GATEHOUSE_MIGRATE_URL", "")),
         backup_url=_database("GATEHOUSE_BACKUP_URL", env.get("GATEHOUSE_BACKUP_URL", "")),
         redis_url=env.get("GATEHOUSE_REDIS_URL", ""),
-        hub_domain=(env.get("GATEHOUSE_HUB_DOMAIN") or "localhost:8000").lower(),
+        hub_domain=(env.get("GATEHOUSE_HUB_DOMAIN") or hub_domain).lower(),
         api_host=env.get("GATEHOUSE_API_HOST", "").lower(),
         api_url=env.get("GATEHOUSE_API_URL", ""),
         scheme=env.get("GATEHOUSE_SCHEME", ""),

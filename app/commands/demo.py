@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from app.commands.errors import CommandError, as_command_errors
-from app.commands.serving import LOOPBACK, application, hash_limits, outbox_job
+from app.commands.listening import LOOPBACK, bind_error, free_port, hub_domain_at, refuse_taken, with_port
+from app.commands.serving import application, hash_limits, outbox_job
 from app.kit import logs
 from app.kit.admission import Application
 from app.kit.serving import serve as serve_http
@@ -38,26 +39,26 @@ def demo(bind: str, data: Path | None) -> None:
     """Serve a demo: two tenants, a sample shop that signs in through them, an inbox with every email, and the API reference."""
     from app.demo import supervisor  # noqa: PLC0415 - only this command needs it
 
-    host, _, port = bind.rpartition(":")
-    if not bind.startswith(LOOPBACK[:3]) or not port.isdigit():
+    bind = with_port(bind)
+    if not bind.startswith(LOOPBACK[:3]):
         raise CommandError(
             f"--bind {bind}: the demo's inbox is open to anyone, so it only listens on a loopback address such as 127.0.0.1:8000."
         )
-    port = port if int(port) else str(supervisor.free_port())
+    refuse_taken(bind)
     logs.configure(level=logging.WARNING)
     try:
-        environ = {"GATEHOUSE_HUB_DOMAIN": f"localhost:{port}", "GATEHOUSE_DEVELOPMENT": "1"}
+        environ = {"GATEHOUSE_HUB_DOMAIN": hub_domain_at(bind), "GATEHOUSE_DEVELOPMENT": "1"}
         settings = read(environ, data or default_data_dir() / "demo")
     except SettingsError as problem:
         raise CommandError(str(problem)) from None
     with as_command_errors():
         click.echo("Preparing the demo…")
         _, people = supervisor.prepare(settings)
-        shop_port = supervisor.free_port()
+        shop_port = free_port()
         with supervisor.shop(settings, shop_port) as shop:
             if not supervisor.is_listening(shop, shop_port):
                 raise CommandError("The demo's shop couldn't start. Its own message is above.")
-            sys.exit(_serve(settings, f"{host}:{port}", shop_port, people))
+            sys.exit(_serve(settings, bind, shop_port, people))
 
 
 def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) -> int:
@@ -74,19 +75,17 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) 
             on_ready=announce,
         )
     except (ValueError, OSError) as problem:
-        raise CommandError(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
+        raise bind_error(bind, problem) from None
 
 
 def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person]) -> Application:
     """Return the demo's application: Gatehouse, the shop, the inbox and the front page, by host."""
     from app.demo.front import Front  # noqa: PLC0415 - loads with the services
     from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the services
-    from app.demo.inbox import create_inbox  # noqa: PLC0415 - as above
-    from app.identity.platform.encryption import Encryption  # noqa: PLC0415 - as above
-    from app.identity.platform.store.database import Database  # noqa: PLC0415 - as above
+    from app.demo.inbox import inbox_of  # noqa: PLC0415 - as above
 
     hosts = names(settings)
-    inbox = create_inbox(Database(settings.database, pool_size=2), Encryption(settings.secrets))
+    inbox = inbox_of(settings, "Demo")
     served = application(settings, "both")
     with_front_page = Front(served.wsgi, {settings.hub_domain, bind}, settings, people)
     return replace(served, wsgi=Hosts(with_front_page, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))

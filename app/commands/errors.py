@@ -20,10 +20,10 @@ class CommandError(click.ClickException):
     exit_code = 2
 
 
-def settings() -> Settings:
-    """Return the settings. Raises CommandError if they are invalid."""
+def settings(hub_domain: str = "localhost:8000") -> Settings:
+    """Return the settings; `hub_domain` holds where the environment names none. Raises CommandError if they are invalid."""
     try:
-        return read()
+        return read(hub_domain=hub_domain)
     except SettingsError as problem:
         raise CommandError(str(problem)) from None
 

@@ -16,6 +16,15 @@ import click
 from app.commands import server_metrics
 from app.commands.errors import CommandError, as_command_errors
 from app.commands.errors import settings as read_settings
+from app.commands.listening import (
+    LOOPBACK,
+    bind_error,
+    has_dev_inbox,
+    hub_domain_at,
+    refuse_other_port,
+    refuse_taken,
+    with_port,
+)
 from app.commands.server_metrics import ServerMetrics
 from app.kit import logs
 from app.kit.admission import Application
@@ -31,7 +40,6 @@ from app.settings import Settings, SettingsError
 if TYPE_CHECKING:
     from app.identity.platform.store.database import Database
 
-LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
 ROLES = ("both", "hub", "identity")
 """What a process serves."""
 _SERVED = {"both": "Gatehouse", "hub": "the hub", "identity": "the identity service"}
@@ -57,9 +65,11 @@ _SERVED = {"both": "Gatehouse", "hub": "the hub", "identity": "the identity serv
 )
 def serve(bind: str, only: str | None, workers: int) -> None:
     """Serve the hub, the identity service, or both, until Ctrl-C or SIGTERM."""
-    settings = read_settings()
+    bind = with_port(bind)
+    settings = read_settings(hub_domain_at(bind))
     role = only or "both"
     check_options(settings, bind, role, workers)
+    refuse_taken(bind)
     settings = replace(settings, hashes_at_once=max(1, settings.hashes_at_once // workers))
     logs.configure()
     with as_command_errors():
@@ -77,12 +87,16 @@ def serve(bind: str, only: str | None, workers: int) -> None:
 def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job], metrics: ServerMetrics) -> int:
     """Serve until the server ends; return its exit status."""
 
+    has_inbox = role == "both" and has_dev_inbox(settings, bind)
+
     def announce(address: str) -> None:
         click.echo(f"Serving {_SERVED[role]} on {address}; tenants at {settings.hub_url('NAME')}", err=True)
+        if has_inbox:
+            click.echo(f"Emails and text messages aren't delivered. Read them at {settings.hub_url('inbox')}", err=True)
 
     try:
         return serve_http(
-            lambda: application(settings, role, metrics.observers),
+            lambda: application(settings, role, metrics.observers, has_inbox=has_inbox),
             bind=bind,
             workers=workers,
             background=[*jobs, *metrics.jobs],
@@ -94,10 +108,12 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
             on_ready=announce,
         )
     except (ValueError, OSError) as problem:
-        raise CommandError(f"--bind {bind}: {getattr(problem, 'strerror', None) or problem}") from None
+        raise bind_error(bind, problem) from None
 
 
-def application(settings: Settings, role: str, observers: tuple[RequestObserver, ...] = ()) -> Application:
+def application(
+    settings: Settings, role: str, observers: tuple[RequestObserver, ...] = (), *, has_inbox: bool = False
+) -> Application:
     """Return the application: hub, identity service or both, with health checks and instrumentation."""
     import app  # noqa: PLC0415 - hub and identity service load here, in each worker, after the fork
 
@@ -107,6 +123,10 @@ def application(settings: Settings, role: str, observers: tuple[RequestObserver,
         from app.reference import Reference  # noqa: PLC0415 - loads with the services
 
         wsgi = Reference(wsgi, settings)
+    if has_inbox:
+        from app.demo.inbox import with_inbox  # noqa: PLC0415 - development only
+
+        wsgi = with_inbox(wsgi, settings)
     wsgi = TimeBudget(wsgi, settings.request_wait_seconds)
     return replace(served, wsgi=instrumented(Health(wsgi, health_checks(settings, role)), settings, observers))
 
@@ -149,6 +169,8 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
             f"--bind {bind} isn't a loopback address, but GATEHOUSE_MAIL_URL or GATEHOUSE_SMS_URL is inbox:, which anyone can read. "
             "Set real senders, or bind 127.0.0.1."
         )
+    if role == "both":
+        refuse_other_port(settings, bind)
     if settings.telemetry_url:
         from app.kit.tracing import TelemetryMissing, refuse_missing  # noqa: PLC0415 - an optional extra
 

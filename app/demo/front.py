@@ -51,5 +51,6 @@ def _create_page(settings: Settings, people: Collection[Person]) -> Flask:
             "front.html", shop=shop, inbox=inbox, reference=reference, people=people, hub_url=settings.hub_url
         )
 
+    app.jinja_env.globals["place"] = "Demo"
     look.install(app, {person.tenant: person.brand for person in people})
     return app

@@ -1,24 +1,58 @@
-"""The development inbox: every mail and SMS of the outbox. Served on loopback addresses only."""
+"""The development inbox: every mail and SMS of the outbox. Served to this machine alone, never through a proxy."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterable
+from ipaddress import ip_address
+from typing import Any, Final
+from urllib.parse import urlsplit
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response, abort, jsonify, render_template
 
 from app.demo import gallery, look
+from app.demo.hosts import Hosts
 from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.queue import decrypt_payload
 from app.identity.platform.store.database import Database
 from app.kit.clock import iso
+from app.settings import Settings
 
 _LINK = re.compile(r"https?://[^\s<>\"']+")
+_OF_PROXIES: Final = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_X_REAL_IP", "HTTP_VIA")
 _CODE = re.compile(r"(?<![\w#])[0-9]{6}(?![\w])")
 
 
-def create_inbox(database: Database, encryption: Encryption) -> Flask:
+class OnThisMachine:
+    """Refuses requests of other machines, and those that came through a proxy: the inbox shows links that sign in."""
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            is_here = ip_address(environ.get("REMOTE_ADDR", "")).is_loopback
+        except ValueError:
+            is_here = False
+        if is_here and not any(name in environ for name in _OF_PROXIES):
+            return self._app(environ, start_response)
+        start_response("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
+        return [b"The development inbox is only for this machine. Open it in a browser here, without a proxy."]
+
+
+def inbox_of(settings: Settings, place: str) -> WSGIApplication:
+    """Return the inbox of an installation; `place` is the tag beside the mark."""
+    return OnThisMachine(create_inbox(Database(settings.database, pool_size=2), Encryption(settings.secrets), place))
+
+
+def with_inbox(app: WSGIApplication, settings: Settings) -> Hosts:
+    """Return the application with the inbox at its host, `inbox.<hub domain>`."""
+    return Hosts(app, {urlsplit(settings.hub_url("inbox")).netloc: inbox_of(settings, "Development")})
+
+
+def create_inbox(database: Database, encryption: Encryption, place: str = "Demo") -> Flask:
     """Return the inbox."""
     app = Flask("gatehouse.inbox", root_path=look.FOLDER, static_folder=None)
 
@@ -45,6 +79,7 @@ def create_inbox(database: Database, encryption: Encryption) -> Flask:
         return response
 
     gallery.install(app, database)
+    app.jinja_env.globals["place"] = place
     look.install(app)
     return app
 

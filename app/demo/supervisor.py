@@ -56,14 +56,6 @@ def port_of(settings: Settings) -> str:
     return settings.hub_domain.rpartition(":")[2]
 
 
-def free_port() -> int:
-    """Return a free loopback port."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
 @contextlib.contextmanager
 def shop(settings: Settings, port: int) -> Iterator[subprocess.Popen[bytes]]:
     """Run the shop as a process that ends with the block, and by itself if this process is killed."""
