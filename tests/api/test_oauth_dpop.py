@@ -158,6 +158,13 @@ def test_wrong_dpop_proof_at_userinfo_is_challenged(prover: Prover, browser: Bro
     assert len(answer.headers.get_all("WWW-Authenticate")) == 1
 
 
+@pytest.mark.parametrize("scheme", ["dpop", "DPOP", "dPOp"])
+def test_scheme_is_read_in_any_letter_case(prover: Prover, browser: Browser, ada: Person, scheme: str) -> None:
+    """RFC 9110 section 11.1."""
+    token = prover.bound(browser, ada)["access_token"]
+    assert prover.userinfo(token, scheme=scheme).status_code == 200
+
+
 def test_scheme_without_dpop_proof_is_challenged(prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 7.1)"""
     token = prover.bound(browser, ada)["access_token"]

@@ -217,6 +217,18 @@ def test_iat_may_be_a_minute_off(
     assert prover.redeem(browser.code(prover.client, ada), dpop_proof).status_code == status
 
 
+def test_nbf_and_exp_of_a_dpop_proof_are_no_error(prover: Prover, browser: Browser, ada: Person) -> None:
+    """RFC 9449 section 4.2: a proof may have further claims."""
+    now, hub_url = int(prover.client.services.clock.now().timestamp()), prover.client.hub_url
+    more = {"nbf": now, "exp": now + 300}
+    answer = prover.redeem(
+        browser.code(prover.client, ada), prover.dpop_proof("POST", f"{hub_url}/api/oidc/token", **more)
+    )
+    token = (answer.json or {})["access_token"]
+    sent = prover.dpop_proof("GET", f"{hub_url}/service/oidc/userinfo", token=token, **more)
+    assert (answer.status_code, prover.userinfo(token, sent).status_code) == (200, 200)
+
+
 def test_dpop_proof_is_used_once_by_its_key(prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 11.1)"""
     dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token", jti="the same")

@@ -108,6 +108,14 @@ def test_pushed_request_is_short_lived_and_used_once(
         assert browser.authorize(late).error == "invalid_request_uri"
 
 
+def test_long_nonce_and_state_come_back_unchanged(bank: Bank, browser: Browser, ada: Person) -> None:
+    nonce, state = "n" * 384, "s" * 1_000
+    held = parameters_of(browser.signed_in(ada).authorize(bank.request_uri(nonce=nonce, state=state)))
+    assert held["state"] == state
+    tokens = bank.exchange(held["code"]).json or {}
+    assert claims_in(tokens["id_token"])["nonce"] == nonce
+
+
 @pytest.mark.parametrize(
     ("changed", "error"),
     [

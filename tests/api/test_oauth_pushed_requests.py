@@ -82,8 +82,52 @@ def test_one_of_many_browsers_gets_a_pushed_request(world: World, shop: RelyingP
     browsers = [world.browser().signed_in(ada) for _ in range(20)]
     with ThreadPoolExecutor(10) as pool:
         steps = list(pool.map(lambda browser: browser.authorize(taken), browsers))
-    assert [step.step for step in steps].count(Step.REDIRECT) == 1
-    assert sum(is_refused(step) for step in steps) == 19
+    redirected = [parameters_of(step) for step in steps if step.step is Step.REDIRECT]
+    assert sum("code" in held for held in redirected) == 1
+    late = [held["error"] for held in redirected if "code" not in held]  # they began before the first one got its code
+    assert late == ["invalid_request_uri"] * (19 - sum(is_refused(step) for step in steps))
+
+
+def test_page_of_a_pushed_request_can_be_loaded_again(
+    services: Services, world: World, shop: RelyingParty, ada: Person
+) -> None:
+    """FAPI 2.0 Security Profile section 5.3.2.2: a request is used by its authorization, not by its first page."""
+    taken = pushed(shop)
+    first, second = world.browser(), world.browser()
+    pages = [first.authorize(taken), second.authorize(taken)]
+    assert [page.step for page in pages] == [Step.LOGIN, Step.LOGIN]
+    with moved(services, seconds=91):
+        assert is_refused(world.browser().authorize(taken)), "a page that waits prolongs nothing"
+        step = second.sign_in(pages[1].attempt, ada.email, ada.password)
+        assert shop.redeem(code_of(step)).status_code == 200
+        late = parameters_of(first.sign_in(pages[0].attempt, ada.email, ada.password))
+        assert (late["error"], late["state"]) == ("invalid_request_uri", "a state")
+    assert is_refused(world.browser().signed_in(ada).authorize(taken))
+
+
+def test_refused_pushed_request_is_used_up(world: World, asking: RelyingParty, ada: Person) -> None:
+    taken = pushed(asking)
+    browser = world.browser().signed_in(ada)
+    pages = [browser.authorize(taken), browser.authorize(taken)]
+    assert parameters_of(browser.consent(str(pages[0].attempt), allow=False))["error"] == "access_denied"
+    assert parameters_of(browser.consent(str(pages[1].attempt), allow=True))["error"] == "invalid_request_uri"
+    assert is_refused(browser.authorize(taken))
+
+
+def test_second_submit_for_a_pushed_request_is_answered(world: World, asking: RelyingParty, ada: Person) -> None:
+    browser = world.browser().signed_in(ada)
+    page = browser.authorize(pushed(asking))
+    codes = [code_of(browser.consent(str(page.attempt), allow=True)) for _ in range(2)]
+    assert asking.redeem(codes[1]).status_code == 200
+
+
+def test_one_of_many_pages_of_a_pushed_request_gets_a_code(world: World, asking: RelyingParty, ada: Person) -> None:
+    taken = pushed(asking)
+    browsers = [world.browser().signed_in(ada) for _ in range(20)]
+    pages = [(browser, str(browser.authorize(taken).attempt)) for browser in browsers]
+    with ThreadPoolExecutor(10) as pool:
+        steps = list(pool.map(lambda page: page[0].consent(page[1], allow=True), pages))
+    assert sum("code" in parameters_of(step) for step in steps) == 1
 
 
 REFUSED_PUSHES: list[tuple[dict[str, str | None], str]] = [

@@ -1,4 +1,5 @@
-"""The document of a `sector_identifier_uri`: it lists every redirect URI (OpenID Connect Core section 8.1, Registration section 5).
+"""The document of a `sector_identifier_uri`: it lists every redirect URI (OpenID Connect Core section 8.1, OpenID Connect
+Registration section 5).
 
 Otherwise an application could claim another's sector, and match the accounts of both.
 """

@@ -1,6 +1,6 @@
 """Whether an access token that an app presents was issued to the tenant's client, as the provider itself says.
 
-An access token alone proves nothing: any other app's token for the same person would sign in (RFC 9700 section 4.10.3).
+An access token alone proves nothing: any other app's token for the same person would sign in (RFC 9700 section 4.10.2).
 """
 
 from __future__ import annotations

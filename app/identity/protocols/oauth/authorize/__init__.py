@@ -16,7 +16,14 @@ from app.identity.directory.organizations import looks
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import consents, rate_limits, views
-from app.identity.protocols.oauth.authorize import account_choice, device, redirect_uri, response, untrusted_redirects
+from app.identity.protocols.oauth.authorize import (
+    account_choice,
+    device,
+    pushed,
+    redirect_uri,
+    response,
+    untrusted_redirects,
+)
 from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.request import (
@@ -66,6 +73,7 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     step = _first_step(context, unchecked.client, request)
     if step.step not in _PAGE_STEPS:
         return step
+    pushed.hold(context, request.pushed)
     interaction, binding = interactions.begin(context, KIND, request.to_store())
     look = looks.of_name(context, request.organization) if request.organization is not None else None
     update = {"attempt": interaction.interaction_id, "binding": binding, "organization": look}

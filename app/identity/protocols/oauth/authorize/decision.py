@@ -29,6 +29,7 @@ from app.identity.protocols.oauth.authorize import (
     login_hint,
     organization_choice,
     prompt,
+    pushed,
     response,
     untrusted_redirects,
 )
@@ -39,16 +40,8 @@ from app.identity.protocols.oauth.codes import Code
 from app.kit import randomness
 
 _NOT_IN_CODE = {
-    "state",
-    "response_type",
-    "prompt",
-    "ui_locales",
-    "display",
-    "login_hint",
-    "organization",
-    "connection",
-    "org_id",
-    "org_uid",
+    *("state", "response_type", "prompt", "ui_locales", "display"),
+    *("login_hint", "organization", "connection", "org_id", "org_uid", "pushed"),
 }
 
 
@@ -88,6 +81,8 @@ class Decision:
 
     def finish(self, session: BrowserSession) -> Next:
         """Respond with a code; a second submit of the same form, which finds the interaction ended, gets one too."""
+        if not pushed.use_up(self.context, self.request.pushed, self.interaction):
+            return self._refuse("invalid_request_uri", "The request_uri was used.")
         if self.interaction is None or interactions.finish(self.context, self.interaction, uid=session.uid):
             return self._respond(session)
         stored = interactions.find(self.context, self.interaction.interaction_id)
@@ -112,6 +107,7 @@ class Decision:
         """Return the error response and end the interaction; before any page, it may be a page (RFC 9700 section 4.11.2)."""
         if self.interaction is not None:
             interactions.finish(self.context, self.interaction, problem=[problem.error, problem.description])
+        pushed.use_up(self.context, self.request.pushed)
         self.context.audit.record("authorize.refused", client_id=self.request.client_id, error=problem.error)
         if self.interaction is None and untrusted_redirects.needs_page(self.context, self.client, self.session):
             return untrusted_redirects.page(self.context, self.client, problem.error)

@@ -1,17 +1,23 @@
-"""Pushed authorization requests (RFC 9126): checked when the client pushes them, and used once, within 90 seconds."""
+"""Pushed authorization requests (RFC 9126): checked when the client pushes them, begun within 90 seconds, and used once.
+
+A request is used up by the response to the client, not by the first page, because browsers load addresses again (FAPI 2.0 Security
+Profile section 5.3.2.2, decisions/0252).
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from app.contract import errors_oauth as oauth
 from app.contract.oauth_authorization import PushedRequest, PushedResponse
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose
+from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers, sender_constraints
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, RefusedOnPage, UncheckedRequest
@@ -25,6 +31,11 @@ if TYPE_CHECKING:
 
 LIFETIME: Final = timedelta(seconds=90)
 PREFIX: Final = "urn:ietf:params:oauth:request_uri:"
+_HELD: Final = timedelta(days=1)
+"""How long a request that was begun is known: longer than any sign-in takes."""
+_UNTIL: Final = "until"
+"""The fact that says until when a request that was begun can be begun again, in seconds since 1970."""
+_KIND: Final = ContinuationPurpose.PUSHED_REQUEST
 _NOT_STORED = {"app", "client_secret", "client_assertion_type", "client_assertion"}
 ERRORS: Final[Mapping[str, type[OAuthError]]] = {
     str(error.code): error
@@ -59,7 +70,7 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
     facts = {"client_id": client.client_id, "issuer": request.issuer.url, "parameters": request.values}
     token = continuation_tokens.issue(
         context,
-        ContinuationPurpose.PUSHED_REQUEST,
+        _KIND,
         NO_ACCOUNT,
         lifetime=LIFETIME,
         facts=facts,
@@ -69,16 +80,34 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
     return PushedResponse(request_uri=f"{PREFIX}{token.text}", expires_in=int(LIFETIME.total_seconds()))
 
 
-def spend(request: UncheckedRequest, address: str) -> dict[str, str]:
-    """Return the parameters of a pushed request of this client, once (section 4).
+def read(request: UncheckedRequest, address: str) -> dict[str, str]:
+    """Return the parameters of a pushed request of this client (RFC 9126 section 4).
 
     Raises:
         RefusedByRedirect: it is unknown, used or expired, another client's, or was pushed to another issuer.
     """
-    kind = ContinuationPurpose.PUSHED_REQUEST
-    token = continuation_tokens.find(request.context, kind, address.removeprefix(PREFIX))
+    token = continuation_tokens.find(request.context, _KIND, address.removeprefix(PREFIX))
     expected = {"client_id": request.client.client_id, "issuer": request.issuer.url}
-    is_ours = token is not None and expected.items() <= token.facts.items()
-    if token is None or not is_ours or not continuation_tokens.spend(request.context, token):
+    if token is None or not expected.items() <= token.facts.items() or _is_late(token, request.context.now):
         raise RefusedByRedirect("invalid_request_uri", "The request_uri has expired or was used.")
+    request.accepted["pushed"] = token.ticket_hash
     return dict(token.facts["parameters"])
+
+
+def hold(context: Context, ticket_hash: str | None) -> None:
+    """Keep a request while a person signs in; it can be begun again as long as before."""
+    token = continuation_tokens.by_hash(context, _KIND, ticket_hash) if ticket_hash is not None else None
+    if token is not None and _UNTIL not in token.facts:
+        continuation_tokens.extend(context, token, _HELD, **{_UNTIL: int(token.expires_at.timestamp())})
+
+
+def use_up(context: Context, ticket_hash: str | None, interaction: Interaction | None = None) -> bool:
+    """Use a request up; return False where another browser or tab than that of the interaction did before (RFC 9126 section 7.3)."""
+    if ticket_hash is None or (interaction is not None and interactions.lock(context, interaction).is_done):
+        return True
+    token = continuation_tokens.by_hash(context, _KIND, ticket_hash)
+    return token is not None and continuation_tokens.spend(context, token)
+
+
+def _is_late(token: ContinuationToken, now: datetime) -> bool:
+    return token.is_expired(now) or (_UNTIL in token.facts and now.timestamp() >= token.facts[_UNTIL])

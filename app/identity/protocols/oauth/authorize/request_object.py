@@ -38,7 +38,7 @@ def expand(request: UncheckedRequest) -> None:
     address = request.values.get("request_uri", "")
     try:
         if address.startswith(pushed.PREFIX) and not request.is_push:
-            request.replace(pushed.spend(request, address))
+            request.replace(pushed.read(request, address))
             return
         text = _text(request)
         if text is not None:
