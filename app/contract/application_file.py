@@ -99,6 +99,14 @@ class AssertionIssuerFile(AssertionIssuer):
             raise ValueError("jwks: a key set, or jwks_uri its address")
         if (self.subject == "identity") != (self.connection is not None):
             raise ValueError("connection: the connection's name if subject is identity, else none")
+        if self.creates_accounts and self.subject != "identity":
+            raise ValueError("subject: identity, because creates_accounts gives a new account its identity")
+        if (self.trusts_email or self.claims) and not self.creates_accounts:
+            raise ValueError("creates_accounts: true, because trusts_email and claims are about new accounts")
+        if self.links_accounts and not self.trusts_email:
+            raise ValueError("trusts_email: true, because links_accounts links by verified addresses")
+        if "subject" in self.claims:
+            raise ValueError("claims.subject: none, because the subject is always `sub` (RFC 7523)")
         return self
 
 

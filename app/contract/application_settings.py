@@ -12,6 +12,7 @@ from app.contract.configuration import DAY, HOUR
 from app.contract.configuration_model import (
     ConfigurationModel,
 )
+from app.contract.connections import STANDARD_CLAIMS, ClaimedMember
 from app.contract.logout_settings import LogoutSettings
 from app.contract.security_profile import SecurityProfileSettings
 from app.contract.signing import SigningSettings
@@ -43,6 +44,15 @@ class AssertionIssuer(ConfigurationModel):
     audience: Annotated[str, Field(min_length=1, max_length=500)] | None = None
     subject: Literal["uid", "email", "identity"] = "uid"
     connection: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    creates_accounts: bool = False
+    trusts_email: bool = False
+    links_accounts: bool = False
+    claims: dict[ClaimedMember, Annotated[str, Field(min_length=1, max_length=200)]] = Field(default_factory=dict)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The issuer's name of each claim."""
+        return {**STANDARD_CLAIMS, **{str(member): claim for member, claim in self.claims.items()}}
 
 
 class NamedApplication(ConfigurationModel):

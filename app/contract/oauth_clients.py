@@ -13,7 +13,7 @@ from app.contract.authorization_details import TypeName
 from app.contract.claims_mapping import Claims
 from app.contract.client_addresses import AuthenticationClass, RequestUri, SecureAddress
 from app.contract.client_authentication import AssertionAlg, AuthMethod, CertificateName
-from app.contract.connections import ProviderAddress
+from app.contract.connections import ClaimedMember, ProviderAddress
 from app.contract.logout_settings import MAX_LOGOUT_ADDRESSES
 from app.contract.oauth_response_types import ResponseType
 from app.contract.resources import collection
@@ -53,6 +53,10 @@ class AssertionIssuer(Wire):
     audience: Annotated[str | None, Field(min_length=1, max_length=500)] = None
     subject: Literal["uid", "email", "identity"] = "uid"
     connection: Annotated[str | None, Field(min_length=1, max_length=100)] = None
+    creates_accounts: bool = False
+    trusts_email: bool = False
+    links_accounts: bool = False
+    claims: dict[ClaimedMember, Annotated[str, Field(min_length=1, max_length=200)]] = Field(default_factory=dict)
 
 
 class LogoutInitiator(Wire):

@@ -9,6 +9,7 @@ from app.kit.limits import OverLimit, Rate
 PUBLIC_CLIENT = Rate(300, 60)  # an application on a device exchanges only its own codes
 REFUSED_CLIENT = Rate(20, 60)  # wrong secrets of one client from one address
 REFUSED_ADDRESS = Rate(200, 60)  # wrong secrets of all clients from one address
+ASSERTED_ACCOUNT = Rate(120, 60)  # accounts that assertions for one client create
 
 
 def spend(context: Context, name: str, rate: Rate, *key: str) -> None:
