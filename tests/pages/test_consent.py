@@ -180,4 +180,4 @@ def test_details_are_shown_in_the_visitors_language(new_world: NewWorld, new_vis
     german = visitor.authorize(bank, authorization_details=details, ui_locales="de")
     assert "Zahlung ausführen" in german.text
     assert "Betrag" in german.text
-    assert (bank.redeem(german.press("Zugriff erlauben").query["code"]).json or {})["authorization_details"]
+    assert (bank.redeem(german.press("Erlauben").query["code"]).json or {})["authorization_details"]

@@ -14,6 +14,8 @@ from app.hub.parts.qr_codes import qr_code
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
+from tests.api.test_risks import CHROME
+from tests.pages.test_second_factor import close_browser, code_now, enrol_totp, sign_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person, claims_in
@@ -323,6 +325,121 @@ def test_closed_account_does_not_sign_in(
     ada.set_columns(**columns)
     assert page.press("Continue").heading == "Code expired"
     assert desktop.open("/profile").heading == "Welcome back"
+
+
+def with_totp(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> tuple[World, Person, Any, Visitor]:
+    """Return a tenant that requires two steps, a person, their authenticator app, and their phone, signed in by both."""
+    tenant = new_world(qr_sign_on=True, two_factor="required", second_factors={"email": False, "passkey": False})
+    person, phone = tenant.person("ada@example.com"), new_visitor_at(tenant)
+    app, _ = enrol_totp(phone, tenant, person)
+    later(tenant, seconds=30)
+    return tenant, person, app, phone
+
+
+def later(world: World, **by: float) -> None:
+    world.services.clock.advance(**by)  # type: ignore[attr-defined]  # a test clock
+
+
+def test_second_factor_of_the_phone_counts(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant, _, _, phone = with_totp(new_world, new_visitor_at)
+    shop = tenant.application("shop")
+    page = new_visitor_at(tenant).authorize(shop).follow("Sign in with your phone")
+    approved(phone, page)
+    answer = shop.redeem(page.press("Continue").query["code"]).json or {}
+    claims = claims_in(answer["id_token"])
+    assert ("mfa" in claims["amr"], claims["acr"]) == (True, "2")
+
+
+def test_second_factor_is_asked_if_the_phone_was_not(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    """The phone was trusted, so its session passed the password alone. The time of authentication stays the phone's."""
+    tenant, person, app, phone = with_totp(new_world, new_visitor_at)
+    close_browser(phone)
+    sign_in(phone, tenant, person).press("Verify", code=code_now(tenant, app), trust="y")
+    close_browser(phone)
+    assert sign_in(phone, tenant, person).query["code"]
+    trusted = newest_session(tenant)
+    assert trusted.methods == ["pwd"]
+    later(tenant, minutes=30)
+    page = shown(new_visitor_at(tenant))
+    approved(phone, page)
+    asked = page.press("Continue")
+    assert asked.heading == "Two-step verification"
+    assert asked.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
+    taken = newest_session(tenant)
+    assert {"pwd", "mfa"} <= set(taken.methods)
+    assert taken.authenticated_at == trusted.authenticated_at.replace(microsecond=0)
+    assert taken.expires_at <= trusted.expires_at
+
+
+def test_no_factor_is_enrolled_by_an_approval(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(qr_sign_on=True)
+    ada = tenant.person("ada@example.com")
+    phone, page = signed_in(new_visitor_at(tenant), ada), shown(new_visitor_at(tenant))
+    approved(phone, page)
+    tenant.change_settings(two_factor="required")
+    login = page.press("Continue")
+    assert (login.heading, "Your account needs one more step" in login.text) == ("Welcome back", True)
+    assert len(rows(tenant, sessions.c.session_id)) == 1
+
+
+def test_new_origin_demands_a_factor_whatever_the_phone_passed(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    tenant, _, app, phone = with_totp(new_world, new_visitor_at)
+    tenant.change_settings(risk={"browser": "demand"})
+    person = tenant.person("bob@example.com")
+    phone = new_visitor_at(tenant)
+    app, _ = enrol_totp(phone, tenant, person)
+    later(tenant, seconds=30)
+    desktop = new_visitor_at(tenant)
+    desktop.agent = CHROME
+    page = shown(desktop)
+    approved(phone, page)
+    asked = page.press("Continue")
+    assert "You haven’t signed in from here before." in asked.text
+    assert asked.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
+
+
+def test_refused_origin_is_refused(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(qr_sign_on=True, risk={"browser": "refuse"})
+    phone = signed_in(new_visitor_at(tenant), tenant.person("ada@example.com"))
+    desktop = new_visitor_at(tenant)
+    desktop.agent = CHROME
+    page = shown(desktop)
+    approved(phone, page)
+    assert page.press("Continue").status == 403
+    assert len(rows(tenant, sessions.c.session_id)) == 1
+
+
+def test_expired_password_is_typed_where_it_is_replaced(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(qr_sign_on=True, password_policy={"expiry_days": 30})
+    ada = tenant.person("ada@example.com")
+    tenant.set_password_age(ada, days=1)
+    phone, page = signed_in(new_visitor_at(tenant), ada), shown(new_visitor_at(tenant))
+    tenant.set_password_age(ada, days=40)
+    approved(phone, page)
+    assert "Your account needs one more step" in page.press("Continue").text
+    assert len(rows(tenant, sessions.c.session_id)) == 1
+
+
+def test_session_limit_counts(world: World, desktop: Visitor, phone: Visitor, ada: Person) -> None:
+    page = shown(desktop)
+    approved(phone, page)
+    ada.set_columns(session_limit=1)
+    refused = page.press("Continue")
+    assert refused.status >= 400
+    assert len(rows(world, sessions.c.session_id)) == 1
+
+
+def test_passkey_is_not_offered_after_an_approval(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(qr_sign_on=True, passkeys=True, passkey_settings={"progressive_enrollment": True})
+    ada, phone = tenant.person("ada@example.com"), new_visitor_at(tenant)
+    shop = tenant.application("shop")
+    offered = phone.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    assert urlsplit(offered.address).path == "/passkeys/offer", "a sign-in by password offers one"
+    page = new_visitor_at(tenant).authorize(shop).follow("Sign in with your phone")
+    approved(phone, page)
+    assert page.press("Continue").query["code"]
 
 
 def test_twenty_approvals_of_one_code_make_one(world: World, desktop: Visitor, phone: Visitor) -> None:
