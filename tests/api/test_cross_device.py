@@ -10,10 +10,12 @@ from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
 from app.identity.authentication.federation import token_handoff
+from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.store import access_tokens
 from app.identity.directory.accounts import service as accounts
+from app.identity.platform.continuation_tokens import OPEN
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.callers import call_of
@@ -127,6 +129,20 @@ def test_foreign_tenants_code_is_unknown(tenant: TenantServer, phone: str, new_t
     held = generated(other)
     assert refused(approves(tenant, phone, held)) == (400, 908)
     assert refused(polls(tenant, held)) == (400, 908)
+
+
+def test_code_of_our_page_is_not_for_programs(tenant: TenantServer, phone: str) -> None:
+    """The hosted page approves it, and its browser collects it."""
+    with call_of(tenant.services, tenant.name) as context:
+        device = cross_device.begin(context, cross_device.LIFETIME, has_number=True)
+        context.work.commit()
+    held = {"code": device.text, "number": device.facts["number"]}
+    assert refused(approves(tenant, phone, held)) == (400, 908)
+    assert refused(polls(tenant, held)) == (400, 908)
+    with call_of(tenant.services, tenant.name) as context:
+        found = cross_device.find(context, device.text)
+        assert found is not None
+        assert found.state == OPEN
 
 
 def test_phone_that_signed_out_approved_nothing(tenant: TenantServer, phone: str) -> None:

@@ -38,7 +38,7 @@ def test_browser_continues_once_the_phone_approved(
 
 
 @HOW
-def test_browser_says_that_the_phone_denied(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
+def test_denied_browser_offers_a_new_code(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
     ada = world.person("ada@example.com")
     page, phone = opened(**how), opened(**how)
     page.goto(f"{served}/sign-in/phone")

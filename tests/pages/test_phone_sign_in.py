@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from sqlalchemy import select
 
 from app.hub.parts.qr_codes import qr_code
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.platform.audit import audit
-from app.identity.platform.store.unit import UnitOfWork
-from tests.api.test_risks import CHROME
-from tests.pages.test_second_factor import close_browser, code_now, enrol_totp, sign_in
 from tests.support.oauth_world import NewWorld, World
+from tests.support.phone_sign_in import (
+    PATH,
+    approved,
+    link_on,
+    number_on,
+    path_on,
+    rows,
+    shown,
+    signed_in,
+    state_of,
+    wrong,
+)
 from tests.support.races import at_once, tabs
-from tests.support.relying_party import Person, claims_in
+from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 FREE = {"sign_in_per_minute_per_address": 0}
-PATH = "/sign-in/phone"
 
 
 @pytest.fixture
@@ -44,54 +50,6 @@ def desktop(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
 def phone(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> Visitor:
     """A browser that is signed in."""
     return signed_in(new_visitor_at(world), ada)
-
-
-def signed_in(visitor: Visitor, person: Person) -> Visitor:
-    visitor.open("/login").press("Sign in", identifier=person.email, password=person.password)
-    return visitor
-
-
-def shown(visitor: Visitor) -> VisitedPage:
-    page = visitor.open("/login").follow("Sign in with your phone")
-    assert page.heading == "Sign in with your phone", page.text
-    return page
-
-
-def link_on(page: VisitedPage) -> str:
-    return page.html.partition('class="key" dir="ltr" translate="no">')[2].partition("<")[0]
-
-
-def path_on(page: VisitedPage) -> str:
-    return urlsplit(link_on(page)).path
-
-
-def number_on(page: VisitedPage) -> str:
-    found = re.search(r'<(?:strong|p class="number") dir="ltr">(\d\d)<', page.html)
-    assert found is not None, page.html
-    return found[1]
-
-
-def wrong(number: str) -> str:
-    return "10" if number != "10" else "11"
-
-
-def state_of(page: VisitedPage) -> str:
-    return page.visitor.open(f"{PATH}/state?attempt={page.query['attempt']}").html
-
-
-def approved(phone: Visitor, page: VisitedPage) -> VisitedPage:
-    return phone.open(path_on(page)).press("Approve", number=number_on(page))
-
-
-def rows(world: World, *columns: Any) -> list[Any]:
-    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
-        table = columns[0].table
-        return list(work.all(select(*columns).where(table.c.tenant_id == world.tenant_id)))
-
-
-def newest_session(world: World) -> Any:
-    table = sessions.c
-    return max(rows(world, *table), key=lambda row: row.created_at)
 
 
 def test_phone_signs_the_browser_in_to_the_application(
@@ -210,6 +168,31 @@ def test_expired_code_is_renewed_by_one_button(world: World, desktop: Visitor, p
     assert renewed.press("Continue").address.endswith("/profile")
 
 
+def test_late_approval_can_be_collected(world: World, desktop: Visitor, phone: Visitor) -> None:
+    page = shown(desktop)
+    question = phone.open(path_on(page))
+    world.services.clock.advance(seconds=299)  # type: ignore[attr-defined]  # as above
+    question.press("Approve", number=number_on(page))
+    world.services.clock.advance(seconds=30)  # type: ignore[attr-defined]  # as above
+    assert page.press("Continue").address.endswith("/profile")
+
+
+def test_foreign_tenants_code_is_unknown(
+    desktop: Visitor, new_world: NewWorld, new_visitor_at: NewVisitorAt, world: World
+) -> None:
+    other = new_world(qr_sign_on=True)
+    phone = signed_in(new_visitor_at(other), other.person("ada@example.com"))
+    page = shown(desktop)
+    assert phone.open(path_on(page)).heading == "Code expired"
+    assert state_of(page) == "waits"
+    assert "cross_device.code_refused" in {row.event for row in rows(other, audit.c.event)}
+
+
+def test_opened_codes_of_one_network_are_limited(phone: Visitor) -> None:
+    pages = [phone.open("/q/unknown") for _ in range(61)]
+    assert (pages[0].heading, pages[-1].status) == ("Code expired", 429)
+
+
 def test_approval_that_is_not_collected_in_time_ends(world: World, desktop: Visitor, phone: Visitor) -> None:
     page = shown(desktop)
     approved(phone, page)
@@ -270,45 +253,6 @@ def test_phones_question_is_bound_to_its_browser_and_account(
     assert state_of(page) == "opened"
 
 
-def test_session_is_no_more_than_the_phones(world: World, desktop: Visitor, phone: Visitor) -> None:
-    before = newest_session(world)
-    world.services.clock.advance(minutes=40)  # type: ignore[attr-defined]  # as above
-    page = shown(desktop)
-    approved(phone, page)
-    page.press("Continue")
-    taken = newest_session(world)
-    assert taken.session_id != before.session_id
-    authenticated_at = before.authenticated_at.replace(microsecond=0)
-    assert (taken.authenticated_at, taken.methods) == (authenticated_at, before.methods)
-    assert taken.expires_at <= before.expires_at
-    assert not taken.is_remembered
-
-
-def test_claims_have_the_phones_time_of_authentication(world: World, desktop: Visitor, phone: Visitor) -> None:
-    shop = world.application("shop")
-    at = int(newest_session(world).authenticated_at.timestamp())
-    world.services.clock.advance(minutes=30)  # type: ignore[attr-defined]  # as above
-    page = desktop.authorize(shop).follow("Sign in with your phone")
-    approved(phone, page)
-    answer = shop.redeem(page.press("Continue").query["code"]).json or {}
-    claims = claims_in(answer["id_token"])
-    assert (claims["auth_time"], claims["amr"]) == (at, ["pwd"])
-    assert claims.get("acr") != "2"
-
-
-@pytest.mark.parametrize("asked", [{"prompt": "login"}, {"max_age": "60"}], ids=["prompt=login", "max_age"])
-def test_application_that_asks_for_a_new_sign_in_gets_one(
-    world: World, desktop: Visitor, phone: Visitor, ada: Person, asked: dict[str, str]
-) -> None:
-    shop = world.application("shop")
-    world.services.clock.advance(minutes=30)  # type: ignore[attr-defined]  # as above
-    page = desktop.authorize(shop, **asked).follow("Sign in with your phone")
-    approved(phone, page)
-    again = page.press("Continue")
-    assert again.heading == "Confirm it’s you"
-    assert again.press("Continue", password=ada.password).query["code"]
-
-
 def test_signed_out_phone_approved_nothing(desktop: Visitor, phone: Visitor) -> None:
     page = shown(desktop)
     approved(phone, page)
@@ -325,121 +269,6 @@ def test_closed_account_does_not_sign_in(
     ada.set_columns(**columns)
     assert page.press("Continue").heading == "Code expired"
     assert desktop.open("/profile").heading == "Welcome back"
-
-
-def with_totp(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> tuple[World, Person, Any, Visitor]:
-    """Return a tenant that requires two steps, a person, their authenticator app, and their phone, signed in by both."""
-    tenant = new_world(qr_sign_on=True, two_factor="required", second_factors={"email": False, "passkey": False})
-    person, phone = tenant.person("ada@example.com"), new_visitor_at(tenant)
-    app, _ = enrol_totp(phone, tenant, person)
-    later(tenant, seconds=30)
-    return tenant, person, app, phone
-
-
-def later(world: World, **by: float) -> None:
-    world.services.clock.advance(**by)  # type: ignore[attr-defined]  # a test clock
-
-
-def test_second_factor_of_the_phone_counts(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    tenant, _, _, phone = with_totp(new_world, new_visitor_at)
-    shop = tenant.application("shop")
-    page = new_visitor_at(tenant).authorize(shop).follow("Sign in with your phone")
-    approved(phone, page)
-    answer = shop.redeem(page.press("Continue").query["code"]).json or {}
-    claims = claims_in(answer["id_token"])
-    assert ("mfa" in claims["amr"], claims["acr"]) == (True, "2")
-
-
-def test_second_factor_is_asked_if_the_phone_was_not(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    """The phone was trusted, so its session passed the password alone. The time of authentication stays the phone's."""
-    tenant, person, app, phone = with_totp(new_world, new_visitor_at)
-    close_browser(phone)
-    sign_in(phone, tenant, person).press("Verify", code=code_now(tenant, app), trust="y")
-    close_browser(phone)
-    assert sign_in(phone, tenant, person).query["code"]
-    trusted = newest_session(tenant)
-    assert trusted.methods == ["pwd"]
-    later(tenant, minutes=30)
-    page = shown(new_visitor_at(tenant))
-    approved(phone, page)
-    asked = page.press("Continue")
-    assert asked.heading == "Two-step verification"
-    assert asked.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
-    taken = newest_session(tenant)
-    assert {"pwd", "mfa"} <= set(taken.methods)
-    assert taken.authenticated_at == trusted.authenticated_at.replace(microsecond=0)
-    assert taken.expires_at <= trusted.expires_at
-
-
-def test_no_factor_is_enrolled_by_an_approval(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    tenant = new_world(qr_sign_on=True)
-    ada = tenant.person("ada@example.com")
-    phone, page = signed_in(new_visitor_at(tenant), ada), shown(new_visitor_at(tenant))
-    approved(phone, page)
-    tenant.change_settings(two_factor="required")
-    login = page.press("Continue")
-    assert (login.heading, "Your account needs one more step" in login.text) == ("Welcome back", True)
-    assert len(rows(tenant, sessions.c.session_id)) == 1
-
-
-def test_new_origin_demands_a_factor_whatever_the_phone_passed(
-    new_world: NewWorld, new_visitor_at: NewVisitorAt
-) -> None:
-    tenant, _, app, phone = with_totp(new_world, new_visitor_at)
-    tenant.change_settings(risk={"browser": "demand"})
-    person = tenant.person("bob@example.com")
-    phone = new_visitor_at(tenant)
-    app, _ = enrol_totp(phone, tenant, person)
-    later(tenant, seconds=30)
-    desktop = new_visitor_at(tenant)
-    desktop.agent = CHROME
-    page = shown(desktop)
-    approved(phone, page)
-    asked = page.press("Continue")
-    assert "You haven’t signed in from here before." in asked.text
-    assert asked.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
-
-
-def test_refused_origin_is_refused(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    tenant = new_world(qr_sign_on=True, risk={"browser": "refuse"})
-    phone = signed_in(new_visitor_at(tenant), tenant.person("ada@example.com"))
-    desktop = new_visitor_at(tenant)
-    desktop.agent = CHROME
-    page = shown(desktop)
-    approved(phone, page)
-    assert page.press("Continue").status == 403
-    assert len(rows(tenant, sessions.c.session_id)) == 1
-
-
-def test_expired_password_is_typed_where_it_is_replaced(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    tenant = new_world(qr_sign_on=True, password_policy={"expiry_days": 30})
-    ada = tenant.person("ada@example.com")
-    tenant.set_password_age(ada, days=1)
-    phone, page = signed_in(new_visitor_at(tenant), ada), shown(new_visitor_at(tenant))
-    tenant.set_password_age(ada, days=40)
-    approved(phone, page)
-    assert "Your account needs one more step" in page.press("Continue").text
-    assert len(rows(tenant, sessions.c.session_id)) == 1
-
-
-def test_session_limit_counts(world: World, desktop: Visitor, phone: Visitor, ada: Person) -> None:
-    page = shown(desktop)
-    approved(phone, page)
-    ada.set_columns(session_limit=1)
-    refused = page.press("Continue")
-    assert refused.status >= 400
-    assert len(rows(world, sessions.c.session_id)) == 1
-
-
-def test_passkey_is_not_offered_after_an_approval(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    tenant = new_world(qr_sign_on=True, passkeys=True, passkey_settings={"progressive_enrollment": True})
-    ada, phone = tenant.person("ada@example.com"), new_visitor_at(tenant)
-    shop = tenant.application("shop")
-    offered = phone.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
-    assert urlsplit(offered.address).path == "/passkeys/offer", "a sign-in by password offers one"
-    page = new_visitor_at(tenant).authorize(shop).follow("Sign in with your phone")
-    approved(phone, page)
-    assert page.press("Continue").query["code"]
 
 
 def test_twenty_approvals_of_one_code_make_one(world: World, desktop: Visitor, phone: Visitor) -> None:

@@ -90,7 +90,10 @@ def finish(context: Context, req: InteractionOnly) -> Next:
         return _step_after_sign_in(context, interaction, session) or _step(context, interaction)
     context.spend("cross_device_collect", _COLLECTED, randomness.digest(interaction.interaction_id))
     risks.refuse_new_origin(context, account)  # before anything is written
-    accounts.lock(context, account.uid)  # the account first, as every request does, against deadlocks
+    accounts.lock(
+        context, account.uid
+    )  # the account first, as every request does, then the interaction: against deadlocks
+    interaction = interactions.lock(context, interaction)
     if _needs_password(context, account, device):
         return _with_password(interaction, account)
     approval = cross_device.redeem(context, device)
@@ -155,7 +158,10 @@ def decide(context: Context, req: contract.ApprovalDecision) -> Next:
         return step.model_copy(update={"problem": WRONG})
     except e.TooManyRequests:
         return _deny(context, interaction, device, session)
-    return _end(context, interaction, APPROVED if is_first else cross_device_approval.USED)
+    if not is_first:
+        return _end(context, interaction, cross_device_approval.USED)
+    cross_device.keep_for_collection(context, device)
+    return _end(context, interaction, APPROVED)
 
 
 def _deny(context: Context, interaction: Interaction, device: ContinuationToken, session: BrowserSession) -> Next:

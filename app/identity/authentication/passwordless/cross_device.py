@@ -27,6 +27,8 @@ LIFETIME: Final = timedelta(seconds=120)
 """How long the code of our own page waits for a phone."""
 OPENED_LIFETIME: Final = timedelta(seconds=300)
 """How long it lives once a phone opened it, because the person may have to sign in there first."""
+COLLECT_LIFETIME: Final = timedelta(seconds=60)
+"""How long at least an approval waits for its browser, which asks every few seconds."""
 _OPENED: Final = "opened"
 _WRONG_NUMBERS: Final = Rate(3, 3600)
 """The limit of wrong numbers for one code."""
@@ -120,6 +122,13 @@ def approve(context: Context, device: ContinuationToken, approver: Approver, typ
         return False
     context.audit.record("cross_device.approved", uid=approver.uid, address=device.facts.get("address"))
     return True
+
+
+def keep_for_collection(context: Context, device: ContinuationToken) -> None:
+    """Let an approval that was given at the end of the code live until its browser asks again."""
+    approved = continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, device.ticket_hash)
+    if approved is not None and approved.expires_at < context.now + COLLECT_LIFETIME:
+        continuation_tokens.extend(context, approved, COLLECT_LIFETIME)
 
 
 def deny(context: Context, device: ContinuationToken, uid: str) -> bool:

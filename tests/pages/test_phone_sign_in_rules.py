@@ -1,0 +1,193 @@
+"""What a browser gets whose QR code a phone approved: no more than the phone has, under the browser's own rules (decisions/0241)."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from app.identity.authentication.sign_in.tables import sessions
+from tests.api.test_risks import CHROME
+from tests.pages.test_second_factor import close_browser, code_now, enrol_totp, sign_in
+from tests.support.oauth_world import NewWorld, World
+from tests.support.phone_sign_in import approved, newest_session, rows, shown, signed_in
+from tests.support.relying_party import Person, claims_in
+from tests.support.visitor import NewVisitorAt, Visitor
+
+FREE = {"sign_in_per_minute_per_address": 0}
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(qr_sign_on=True, limits=FREE)
+
+
+@pytest.fixture
+def ada(world: World) -> Person:
+    return world.person("ada@example.com")
+
+
+@pytest.fixture
+def desktop(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    return new_visitor_at(world)
+
+
+@pytest.fixture
+def phone(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> Visitor:
+    """A browser that is signed in."""
+    return signed_in(new_visitor_at(world), ada)
+
+
+def test_session_is_no_more_than_the_phones(world: World, desktop: Visitor, phone: Visitor) -> None:
+    before = newest_session(world)
+    world.services.clock.advance(minutes=40)  # type: ignore[attr-defined]  # as above
+    page = shown(desktop)
+    approved(phone, page)
+    page.press("Continue")
+    taken = newest_session(world)
+    assert taken.session_id != before.session_id
+    authenticated_at = before.authenticated_at.replace(microsecond=0)
+    assert (taken.authenticated_at, taken.methods) == (authenticated_at, before.methods)
+    assert taken.expires_at <= before.expires_at
+    assert not taken.is_remembered
+
+
+def test_claims_have_the_phones_time_of_authentication(world: World, desktop: Visitor, phone: Visitor) -> None:
+    shop = world.application("shop")
+    at = int(newest_session(world).authenticated_at.timestamp())
+    world.services.clock.advance(minutes=30)  # type: ignore[attr-defined]  # as above
+    page = desktop.authorize(shop).follow("Sign in with your phone")
+    approved(phone, page)
+    answer = shop.redeem(page.press("Continue").query["code"]).json or {}
+    claims = claims_in(answer["id_token"])
+    assert (claims["auth_time"], claims["amr"]) == (at, ["pwd"])
+    assert claims.get("acr") != "2"
+
+
+@pytest.mark.parametrize("asked", [{"prompt": "login"}, {"max_age": "60"}], ids=["prompt=login", "max_age"])
+def test_application_that_asks_for_a_new_sign_in_gets_one(
+    world: World, desktop: Visitor, phone: Visitor, ada: Person, asked: dict[str, str]
+) -> None:
+    shop = world.application("shop")
+    world.services.clock.advance(minutes=30)  # type: ignore[attr-defined]  # as above
+    page = desktop.authorize(shop, **asked).follow("Sign in with your phone")
+    approved(phone, page)
+    again = page.press("Continue")
+    assert again.heading == "Confirm it’s you"
+    assert again.press("Continue", password=ada.password).query["code"]
+
+
+def with_totp(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> tuple[World, Person, Any, Visitor]:
+    """Return a tenant that requires two steps, a person, their authenticator app, and their phone, signed in by both."""
+    tenant = new_world(qr_sign_on=True, two_factor="required", second_factors={"email": False, "passkey": False})
+    person, phone = tenant.person("ada@example.com"), new_visitor_at(tenant)
+    app, _ = enrol_totp(phone, tenant, person)
+    later(tenant, seconds=30)
+    return tenant, person, app, phone
+
+
+def later(world: World, **by: float) -> None:
+    world.services.clock.advance(**by)  # type: ignore[attr-defined]  # a test clock
+
+
+def test_second_factor_of_the_phone_counts(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant, _, _, phone = with_totp(new_world, new_visitor_at)
+    shop = tenant.application("shop")
+    page = new_visitor_at(tenant).authorize(shop).follow("Sign in with your phone")
+    approved(phone, page)
+    answer = shop.redeem(page.press("Continue").query["code"]).json or {}
+    claims = claims_in(answer["id_token"])
+    assert ("mfa" in claims["amr"], claims["acr"]) == (True, "2")
+
+
+def test_second_factor_is_asked_if_the_phone_was_not(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    """The phone was trusted, so its session passed the password alone. The time of authentication stays the phone's."""
+    tenant, person, app, phone = with_totp(new_world, new_visitor_at)
+    close_browser(phone)
+    sign_in(phone, tenant, person).press("Verify", code=code_now(tenant, app), trust="y")
+    close_browser(phone)
+    assert sign_in(phone, tenant, person).query["code"]
+    trusted = newest_session(tenant)
+    assert trusted.methods == ["pwd"]
+    later(tenant, minutes=30)
+    page = shown(new_visitor_at(tenant))
+    approved(phone, page)
+    asked = page.press("Continue")
+    assert asked.heading == "Two-step verification"
+    assert asked.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
+    taken = newest_session(tenant)
+    assert {"pwd", "mfa"} <= set(taken.methods)
+    assert taken.authenticated_at == trusted.authenticated_at.replace(microsecond=0)
+    assert taken.expires_at <= trusted.expires_at
+
+
+def test_no_factor_is_enrolled_by_an_approval(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(qr_sign_on=True)
+    ada = tenant.person("ada@example.com")
+    phone, page = signed_in(new_visitor_at(tenant), ada), shown(new_visitor_at(tenant))
+    approved(phone, page)
+    tenant.change_settings(two_factor="required")
+    login = page.press("Continue")
+    assert (login.heading, "Your account needs one more step" in login.text) == ("Welcome back", True)
+    assert len(rows(tenant, sessions.c.session_id)) == 1
+
+
+def test_new_origin_demands_a_factor_whatever_the_phone_passed(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    tenant, _, app, phone = with_totp(new_world, new_visitor_at)
+    tenant.change_settings(risk={"browser": "demand"})
+    person = tenant.person("bob@example.com")
+    phone = new_visitor_at(tenant)
+    app, _ = enrol_totp(phone, tenant, person)
+    later(tenant, seconds=30)
+    desktop = new_visitor_at(tenant)
+    desktop.agent = CHROME
+    page = shown(desktop)
+    approved(phone, page)
+    asked = page.press("Continue")
+    assert "You haven’t signed in from here before." in asked.text
+    assert asked.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
+
+
+def test_refused_origin_is_refused(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(qr_sign_on=True, risk={"browser": "refuse"})
+    phone = signed_in(new_visitor_at(tenant), tenant.person("ada@example.com"))
+    desktop = new_visitor_at(tenant)
+    desktop.agent = CHROME
+    page = shown(desktop)
+    approved(phone, page)
+    assert page.press("Continue").status == 403
+    assert len(rows(tenant, sessions.c.session_id)) == 1
+
+
+def test_expired_password_is_typed_where_it_is_replaced(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(qr_sign_on=True, password_policy={"expiry_days": 30})
+    ada = tenant.person("ada@example.com")
+    tenant.set_password_age(ada, days=1)
+    phone, page = signed_in(new_visitor_at(tenant), ada), shown(new_visitor_at(tenant))
+    tenant.set_password_age(ada, days=40)
+    approved(phone, page)
+    assert "Your account needs one more step" in page.press("Continue").text
+    assert len(rows(tenant, sessions.c.session_id)) == 1
+
+
+def test_session_limit_counts(world: World, desktop: Visitor, phone: Visitor, ada: Person) -> None:
+    page = shown(desktop)
+    approved(phone, page)
+    ada.set_columns(session_limit=1)
+    refused = page.press("Continue")
+    assert refused.status >= 400
+    assert len(rows(world, sessions.c.session_id)) == 1
+
+
+def test_passkey_is_not_offered_after_an_approval(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(qr_sign_on=True, passkeys=True, passkey_settings={"progressive_enrollment": True})
+    ada, phone = tenant.person("ada@example.com"), new_visitor_at(tenant)
+    shop = tenant.application("shop")
+    offered = phone.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    assert urlsplit(offered.address).path == "/passkeys/offer", "a sign-in by password offers one"
+    page = new_visitor_at(tenant).authorize(shop).follow("Sign in with your phone")
+    approved(phone, page)
+    assert page.press("Continue").query["code"]
