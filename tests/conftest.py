@@ -41,13 +41,30 @@ hypothesis.settings.load_profile("gatehouse")
 # tests that needed a second run; tests of races and of product rules never run twice.
 HERE = Path(__file__).parent
 ON_THE_CLOCK = {HERE / "load", HERE / "browser", HERE / "api" / "test_demo.py", HERE / "api" / "test_installation.py"}
+WITH_PROCESSES = {
+    HERE / "api" / f"test_{name}.py"
+    for name in (
+        "backups", "hanging_dependencies", "outbox_workers", "registration_under_faults", "rotation_under_load", "separate_processes",
+        "several_database_hosts", "upgrade_under_load",
+    )
+}  # fmt: skip
 
 
+@pytest.hookimpl(trylast=True)  # after the files were put in random order
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    on_the_clock = {path for path in {item.path for item in items} if ON_THE_CLOCK & {path, *path.parents}}
+    """Run the longest tests first: while the last tests run, no worker waits for one of these."""
+    paths = {item.path for item in items}
+    on_the_clock = {path for path in paths if ON_THE_CLOCK & {path, *path.parents}}
     for item in items:
         if item.path in on_the_clock:
             item.add_marker(pytest.mark.flaky(reruns=1))
+    first = on_the_clock | (paths & WITH_PROCESSES) | {path for path in paths if HERE / "conformance" in path.parents}
+    items.sort(key=lambda item: item.path not in first)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one more than the machine has cores: a quarter of the time a worker waits for a server, a browser or a clock."""
+    return (os.cpu_count() or 1) + 1
 
 
 def pytest_sessionstart() -> None:

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 have_postgres() { command -v initdb >/dev/null && command -v postgres >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; }
-have_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
+have_chromium() { command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 have_arabic() { command -v fc-list >/dev/null && [ -n "$(fc-list :lang=ar family)" ]; }
 
 missing=()
@@ -14,7 +14,7 @@ have_postgres || missing+=(postgresql)
 command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing+=(apache2 libapache2-mod-auth-openidc)
 command -v redis-server >/dev/null || missing+=(redis-server)
-have_chromium || missing+=(chromium)
+have_chromium || missing+=(chromium-headless-shell)
 have_arabic || missing+=(fontconfig fonts-noto-core)
 
 if [ ${#missing[@]} -gt 0 ]; then

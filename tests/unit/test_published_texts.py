@@ -14,7 +14,6 @@ from app.contract.operations import CATALOGUE
 from tests.support.published import published_interface
 
 ROOT = Path(__file__).parents[2]
-PUBLISHED: dict[str, Any] = published_interface()
 NOTES = {
     "a table's row": r"\brows? [A-Z]?\d|\b[AMU]\d\d\b",
     "a file of ours": r"\.md\b|\.py\b|\bdecisions?/\d",
@@ -52,7 +51,7 @@ def error_texts() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("what", "pattern"), NOTES.items(), ids=NOTES)
 def test_published_texts_contain_no_internal_notes(what: str, pattern: str) -> None:
-    read = {*texts(PUBLISHED), *error_texts()}
+    read = {*texts(published_interface()), *error_texts()}
     assert len(read) > 400
     assert sorted(found for found in read if re.search(pattern, found[1])) == [], what
 
@@ -64,11 +63,11 @@ def test_configuration_reference_names_no_source() -> None:
 
 
 def test_names_in_descriptions_are_names_of_the_interface() -> None:
-    text = json.dumps(PUBLISHED)
+    text = json.dumps(published_interface())
     names = set(re.findall(r'"([A-Za-z_]\w*)":', text)) | set(re.findall(r'"name": "([^"]+)"', text))
     unknown = {
         (at, name)
-        for at, text in texts(PUBLISHED)
+        for at, text in texts(published_interface())
         for name in re.findall(r"`([A-Za-z_]\w*)`", text)
         if name not in names | ELSEWHERE
     }
