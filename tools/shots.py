@@ -174,7 +174,9 @@ def main() -> None:
     asked.folder.mkdir(parents=True, exist_ok=True)
     taken = list(shots(app, asked))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"), args=FLAGS
+        )
         pages = Pages(browser)
         for shot in taken:
             take(pages, f"http://127.0.0.1:{server.server_port}", shot, asked.folder)
