@@ -65,6 +65,7 @@ class DeviceRequest(ClientRequest):
 
     scope: str | None = None
     resource: str | None = None  # RFC 8707
+    authorization_details: StatedDetails | None = None  # RFC 9396
 
 
 class DeviceResponse(OAuthWire):
@@ -84,6 +85,7 @@ _DEVICE_ALIASES = (
 )  # fmt: skip
 device = operation(
     "oauth_authorization.device", "POST /api/oidc/device", DeviceRequest, DeviceResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
-    cors=True, also=_DEVICE_ALIASES, errors=(oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported),
+    cors=True, also=_DEVICE_ALIASES,
+    errors=(oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported, oauth.InvalidAuthorizationDetails),
     summary="Start the sign-in of a device without a browser (RFC 8628).",
 )  # fmt: skip

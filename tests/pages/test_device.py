@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -149,3 +150,21 @@ def test_consent_of_a_self_registered_device_is_not_remembered(
 
 def test_application_of_the_tenant_is_not_marked(visitor: Visitor, ada: Person, held: dict[str, Any]) -> None:
     assert "reviewed" not in question(visitor, ada, held).text
+
+
+def test_page_shows_what_the_device_asks_to_do(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    """RFC 9396 section 3: the person sees every value before the device gets it."""
+    fields = {"amount": {"label": {"en": "Amount"}}}
+    world = new_world(authorization_details_types={"payment": {"title": {"en": "Make a payment"}, "fields": fields}})
+    till = world.application(
+        "till", grant_types=[DEVICE_GRANT], redirect_uris=[], authorization_details_types=["payment"]
+    )
+    details = [{"type": "payment", "amount": "EUR 12.50", "actions": ["<b>initiate</b>"]}]
+    held = till.start_device(authorization_details=json.dumps(details)).json or {}
+    page = question(new_visitor_at(world), world.person("ada@example.test"), held)
+    assert page.heading == "Connect the other device?"
+    for shown in ("Make a payment", "Amount", "EUR 12.50"):
+        assert shown in page.text
+    assert "<bdi>&lt;b&gt;initiate&lt;/b&gt;</bdi>" in page.html
+    page.press("Connect device")
+    assert (till.poll(held["device_code"]).json or {})["authorization_details"] == details

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.hub import Next, Step
-from app.contract.hub_models import DetailLine, DetailView, SwitchAccountRequest
+from app.contract.hub_models import SwitchAccountRequest
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.base import HubForm
-from app.hub.forms.registration_fields import localized
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.parts.authorization_details import SAMPLE_PAYMENT, Detail
 from app.hub.parts.formatting import DEFAULT_SCOPES, Scope
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -63,45 +62,6 @@ _LOGO: Final = (
 """A sample of an application's logo."""
 
 
-_LABELS: Final = {
-    "actions": _l("Actions"),
-    "locations": _l("Where"),
-    "datatypes": _l("Data"),
-    "identifier": _l("Item"),
-    "privileges": _l("Permissions"),
-}
-
-
-@dataclass(frozen=True)
-class Detail:
-    """What the application asks to do, once (RFC 9396)."""
-
-    view: DetailView
-
-    @property
-    def title(self) -> str:
-        return localized(self.view.title) or self.view.type
-
-    @property
-    def lines(self) -> list[tuple[Any, list[str]]]:
-        """Labels, each with its values."""
-        return [(localized(line.label) or _LABELS.get(line.name) or line.name, line.values) for line in self.view.lines]
-
-
-_PAYMENT: Final = DetailView(
-    type="payment",
-    title={"en": "Make a payment", "de": "Zahlung ausführen", "ar": "تنفيذ دفعة"},
-    lines=[
-        DetailLine(name="amount", label={"en": "Amount", "de": "Betrag", "ar": "المبلغ"}, values=["EUR 123.50"]),
-        DetailLine(
-            name="creditor",
-            label={"en": "Recipient", "de": "Empfänger", "ar": "المستلم"},
-            values=["Merchant A", "iban: DE02 1001 0010 9307 1186 03"],
-        ),
-        DetailLine(name="locations", values=["https://bank.example.com/payments"]),
-    ],
-)  # fmt: skip
-"""A sample."""
 _LOOPBACK: Final = ("127.0.0.1", "[::1]")
 
 
@@ -164,7 +124,7 @@ class ConsentPage(Page):
             "with roles": shop((*usual, Scope("roles"), Scope("permissions"))),
             "with optional scopes": known(optional),
             "for more access": shop((Scope("address"), Scope("phone")), usual, policy=policy, terms=terms),
-            "for a payment": known((), usual, (Detail(_PAYMENT),)),
+            "for a payment": known((), usual, (Detail(SAMPLE_PAYMENT),)),
             "self-registered": calendar(usual, policy=policy, terms=terms),
             "described by a document": cls(
                 ConsentForm(),

@@ -21,6 +21,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.code import ButtonForm
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.parts.authorization_details import SAMPLE_PAYMENT, Detail
 from app.hub.parts.formatting import Scope
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -84,6 +85,8 @@ class DevicePage(Page):
     ip: str = ""
     """Shown in place of an unknown place."""
     scopes: tuple[Scope, ...] = ()
+    details: tuple[Detail, ...] = ()
+    """What the application asks to do, once."""
     logo: str = ""
     uid: str = ""
     """Of the account: the answer is that account's, and no other's."""
@@ -112,6 +115,7 @@ class DevicePage(Page):
         }
         return {
             "asked": cls(ButtonForm(), **given, **known),
+            "asks for a payment": cls(ButtonForm(), **given, **known, details=(Detail(SAMPLE_PAYMENT),)),
             "little known": cls(ButtonForm(), **given, ip="203.0.113.7", scopes=usual[:1]),
             "self-registered": cls(ButtonForm(), **given, **known, is_self_registered=True),
             "described by a document": cls(ButtonForm(), **given, **known, is_self_registered=True, home="tv.example"),
@@ -198,6 +202,7 @@ def _page(form: ButtonForm, step: Next) -> DevicePage:
         place=shown.get("place", ""),
         ip=shown.get("address", ""),
         scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes),
+        details=tuple(map(Detail, step.details)),
         logo=(relying_party.logo if relying_party else "") or "",
         is_self_registered=relying_party is not None and relying_party.is_self_registered,
         home=(relying_party.document_host if relying_party else "") or "",

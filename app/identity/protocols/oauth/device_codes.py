@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
@@ -15,7 +16,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, OPEN, ContinuationPurpose, ContinuationToken
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
-from app.identity.protocols.oauth.authorize import resource, scope
+from app.identity.protocols.oauth.authorize import authorization_details, resource, scope
 from app.identity.protocols.oauth.authorize.pushed import ERRORS
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
@@ -35,7 +36,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
 
     Raises:
         UnauthorizedClient: the client is not registered for the grant.
-        InvalidScope, InvalidTarget, RequestNotSupported: as at the authorization endpoint.
+        InvalidScope, InvalidTarget, InvalidAuthorizationDetails, RequestNotSupported: as at the authorization endpoint.
     """
     if DEVICE_GRANT not in client.settings.grant_types:
         raise oauth.UnauthorizedClient("This client may not use this grant.")
@@ -45,6 +46,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
     text, user_code = randomness.token(), _new_user_code(context)
     facts = {
         "client_id": client.client_id, "issuer": issuer.url, "scope": list(accepted["scope"]), "resource": accepted.get("resource"),
+        "details": list(accepted.get("authorization_details", ())),
         "user_code": user_code, "address": context.address[:64], "agent": context.agent, "interval": INTERVAL_SECONDS,
     }  # fmt: skip
     device = continuation_tokens.issue(
@@ -76,10 +78,12 @@ def _new_user_code(context: Context) -> str:
 def _accepted(context: Context, client: Application, issuer: Issuer, req: DeviceRequest) -> dict[str, Any]:
     default = scope.OPENID if issuer.protocol == OIDC else ""
     parameters = [("scope", req.scope or default), ("resource", req.resource or "")]
+    if (details := req.authorization_details) is not None:
+        parameters.append(("authorization_details", details if isinstance(details, str) else json.dumps(details)))
     request = UncheckedRequest(context, issuer.protocol, req.app, parameters)
     request.client, request.issuer = client, issuer
     try:
-        for check in (resource.check, scope.check):
+        for check in (resource.check, scope.check, authorization_details.check):
             check(request)
     except RefusedByRedirect as refusal:
         raise ERRORS.get(refusal.error, oauth.InvalidRequest)(refusal.description) from None

@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import consents, device_codes
+from app.identity.protocols.oauth import authorization_details, consents, device_codes
 from app.identity.protocols.oauth.authorize import organization_choice
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.organization_choice import Choice
@@ -51,7 +51,8 @@ class DeviceDecision(Decision):
             "address": address,
         }
         scopes = [ScopeView(name=name) for name in self.request.agreed]
-        return Next(step=Step.DEVICE, person=self._person, scopes=scopes, fields=shown, **self._page)
+        details = authorization_details.views(self.context, self.request.authorization_details)
+        return Next(step=Step.DEVICE, person=self._person, scopes=scopes, details=details, fields=shown, **self._page)
 
     def facts(self, session: BrowserSession) -> dict[str, object]:
         """Return what the tokens will say about this sign-in. Raises RefusedByRedirect if the membership ended."""
@@ -86,6 +87,7 @@ def start(context: Context, typed: str, session: BrowserSession | None) -> Next:
         redirect_uri="",
         scope=tuple(device.facts["scope"]),
         resource=device.facts.get("resource"),
+        authorization_details=tuple(device.facts.get("details") or ()),
     )
     stored = {**request.to_store(), _TICKET: device.ticket_hash}
     interaction, binding = interactions.begin(context, KIND, stored)

@@ -34,7 +34,7 @@ GRANTS: Mapping[str, Exchange] = {
     jwt_bearer.NAME: jwt_bearer.exchange,
 }
 
-_WITH_DETAILS = (authorization_code.NAME, refresh_token.NAME)
+_WITH_DETAILS = (authorization_code.NAME, device_code.NAME, refresh_token.NAME)
 
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:

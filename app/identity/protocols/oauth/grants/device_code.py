@@ -13,7 +13,13 @@ from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import sessions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import device_codes, issuing, organization_claims, resource_indicators
+from app.identity.protocols.oauth import (
+    authorization_details,
+    device_codes,
+    issuing,
+    organization_claims,
+    resource_indicators,
+)
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
 
@@ -43,6 +49,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     resource = resource_indicators.resolve(context, client, facts.get("resource"), req.resource)
     stored = ("auth_time", "amr", organization_claims.FACT)
     kept = {name: facts[name] for name in stored if name in facts} | ({"resource": resource} if resource else {})
+    kept |= authorization_details.facts(facts.get("details") or (), req.authorization_details)
     grant = Grant(
         NAME,
         scope,

@@ -1,0 +1,109 @@
+"""Devices ask for what they may do once (RFC 9396 section 3, RFC 8628 section 3.1): checked, shown, kept with the tokens, narrowed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from app.contract.application_file import DEVICE_GRANT
+from app.contract.hub import Step
+from tests.api.test_oauth_authorization_details import BOTH, PAYMENT, REFUSED, TYPES
+from tests.support.oauth_world import NewWorld, World
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(authorization_details_types=TYPES)
+
+
+@pytest.fixture
+def till(world: World) -> RelyingParty:
+    return world.application(
+        "till",
+        client_id="till",
+        grant_types=[DEVICE_GRANT, "refresh_token"],
+        redirect_uris=[],
+        authorization_details_types=["payment", "https://bank.example/accounts"],
+        access_token_format="jwt",
+    )
+
+
+def allowed(till: RelyingParty, browser: Browser, person: Person, details: Any) -> str:
+    """Return the device's code after the person allowed the details."""
+    held = till.start_device(scope="openid", authorization_details=json.dumps(details)).json or {}
+    step = browser.signed_in(person).type_code(held["user_code"])
+    assert browser.allow_device(step.attempt).problem == "allowed"
+    return str(held["device_code"])
+
+
+def test_page_gets_every_value_of_a_device(till: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = till.start_device(authorization_details=json.dumps(BOTH)).json or {}
+    step = browser.signed_in(ada).type_code(held["user_code"])
+    assert step.step is Step.DEVICE
+    payment, listing = step.details
+    assert (payment.type, payment.title) == ("payment", {"en": "Make a payment"})
+    assert {line.name: sorted(line.values) for line in payment.lines} == {
+        "amount": ["currency: EUR", "value: 123.50"],
+        "locations": ["https://bank.example"],
+    }
+    assert {line.name: line.values for line in listing.lines} == {"actions": ["list", "read"], "identifier": ["DE02"]}
+    assert [detail.type for detail in browser.resume(step.attempt or "").details] == [one["type"] for one in BOTH]
+
+
+def test_device_gets_the_allowed_details(till: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = till.poll(allowed(till, browser, ada, BOTH)).json or {}
+    assert held["authorization_details"] == BOTH
+    assert claims_in(held["access_token"])["authorization_details"] == BOTH
+    assert till.introspect(held["access_token"])["authorization_details"] == BOTH
+    assert (till.refresh(held["refresh_token"]).json or {})["authorization_details"] == BOTH
+
+
+def test_json_body_brings_details_as_an_array(till: RelyingParty, browser: Browser, ada: Person) -> None:
+    body = {**till.client_credentials(), "authorization_details": [PAYMENT]}
+    held = till.wsgi.post("/api/oidc/device", json=body, base_url=till.hub_url).json or {}
+    assert [one.type for one in browser.signed_in(ada).type_code(held["user_code"]).details] == ["payment"]
+
+
+def test_poll_narrows_details_and_adds_none(till: RelyingParty, browser: Browser, ada: Person) -> None:
+    code = allowed(till, browser, ada, BOTH)
+    wider = {**PAYMENT, "amount": {"currency": "EUR", "value": "9123.50"}}
+    for text in (json.dumps([wider]), json.dumps([{"type": "other"}]), "[", "[]"):
+        refused = till.poll(code, authorization_details=text)
+        assert (refused.status_code, (refused.json or {})["error"]) == (400, "invalid_authorization_details")
+    held = till.poll(code, authorization_details=json.dumps([PAYMENT])).json or {}
+    assert held["authorization_details"] == [PAYMENT]
+    assert (till.refresh(held["refresh_token"]).json or {})["authorization_details"] == BOTH
+
+
+def test_device_without_details_gets_none_at_its_poll(till: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = till.start_device(scope="openid").json or {}
+    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).attempt)
+    refused = till.poll(held["device_code"], authorization_details=json.dumps([PAYMENT]))
+    assert (refused.json or {})["error"] == "invalid_authorization_details"
+    tokens = till.poll(held["device_code"]).json or {}
+    assert "authorization_details" not in tokens
+    assert "authorization_details" not in claims_in(tokens["access_token"])
+
+
+def test_denied_details_give_no_token(till: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = till.start_device(authorization_details=json.dumps([PAYMENT])).json or {}
+    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).attempt, allow=False)
+    assert (till.poll(held["device_code"]).json or {})["error"] == "access_denied"
+
+
+@pytest.mark.parametrize("details", REFUSED)
+def test_malformed_details_of_a_device_are_refused(till: RelyingParty, details: Any) -> None:
+    answer = till.start_device(authorization_details=details if isinstance(details, str) else json.dumps(details))
+    assert (answer.status_code, (answer.json or {})["error"]) == (400, "invalid_authorization_details")
+    assert "device_code" not in (answer.json or {})
+
+
+def test_unregistered_type_of_a_device_is_refused(world: World, till: RelyingParty) -> None:
+    other = world.application("tv", client_id="tv", grant_types=[DEVICE_GRANT], redirect_uris=[])
+    for client, kind in ((till, "other"), (other, "payment")):
+        details = json.dumps([{"type": kind, "amount": "1"} if kind == "payment" else {"type": kind}])
+        answer = client.start_device(authorization_details=details)
+        assert (answer.status_code, (answer.json or {})["error"]) == (400, "invalid_authorization_details")
