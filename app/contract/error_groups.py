@@ -152,5 +152,5 @@ HUB = ErrorProfile(
     bad_content_type=e.BadContentType,
     broken=e.Broken,
     dangerous=e.Dangerous,
-    common=(e.UnknownTenant, e.HubRefused, e.TooManyRequests),
+    common=(e.UnknownTenant, e.HubRefused, e.TooManyRequests, e.AnotherAccount),
 )

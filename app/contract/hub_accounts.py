@@ -2,9 +2,11 @@
 
 from pydantic import Field
 
-from app.contract.hub import InteractionRequest, Next
+from app.contract import errors as e
+from app.contract.hub import InteractionRequest, Next, PersonView
 from app.contract.hub_models import InteractionOnly
 from app.contract.operations import hub_operation
+from app.kit.wire import Wire
 
 
 class ChooseAccountRequest(InteractionOnly):
@@ -14,6 +16,17 @@ class ChooseAccountRequest(InteractionOnly):
     sign_out: str = Field(default="", max_length=64)
 
 
+class FormAccount(Wire):
+    """The account that a form was rendered for."""
+
+    uid: str = Field(max_length=64)
+
+
+class AccountsCompared(Wire):
+    current: PersonView
+    former: str = ""  # label of the form's account; empty if the browser is not signed in to it
+
+
 accounts = hub_operation(
     "hub.accounts", "GET /hub/accounts/{attempt}", InteractionRequest, Next,
     summary="Read the accounts that an interaction may continue with.",
@@ -21,4 +34,12 @@ accounts = hub_operation(
 choose = hub_operation(
     "hub.choose_account", "POST /hub/accounts/choose", ChooseAccountRequest, Next,
     summary="Continue an interaction with one of the browser's accounts, or sign out of one.",
+)  # fmt: skip
+compare = hub_operation(
+    "hub.compare_accounts", "POST /hub/accounts/compare", FormAccount, AccountsCompared, errors=(e.NotAuthenticated,),
+    summary="Read the current account, and the one that a refused form was for.",
+)  # fmt: skip
+switch_back = hub_operation(
+    "hub.switch_back", "POST /hub/accounts/switch-back", FormAccount, Next, errors=(e.NotAuthenticated,),
+    summary="Make another account that the browser is signed in to the current one.",
 )  # fmt: skip

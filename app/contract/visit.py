@@ -15,6 +15,7 @@ class Visit(BaseModel):
     scheme: str = "http"
     session: str | None = None  # the browser session's cookie
     others: tuple[str, ...] = ()  # the cookies of sessions of other accounts
+    account: str = ""  # uid of the account that the page of the posted form showed; empty: unknown
     trusted: str | None = None  # the trusted-browser cookie
     binding: str | None = None  # the browser's secret of the interaction
     address: str = ""  # the client's address, after trusted proxies

@@ -29,8 +29,9 @@ from app.hub.endpoints import (
     web_sso,
 )
 from app.hub.gallery import gallery
-from app.hub.identity_client import IdentityClient
+from app.hub.identity_client import AccountChanged, IdentityClient
 from app.hub.journey import InteractionGone, start_again
+from app.hub.pages.account_changed import account_changed
 from app.hub.parts.error_pages import ErrorPage, RequestError, UnknownTenantPage
 from app.hub.services import Services
 from app.hub.tenancy import Tenancy
@@ -85,6 +86,7 @@ def create_app(settings: Settings, transport: httpx.BaseTransport | None = None,
         app.register_blueprint(views)
     if settings.development:
         app.register_blueprint(gallery)
+    app.register_error_handler(AccountChanged, lambda _: account_changed())
     _register_error_pages(app)
     _register_unexpected_error_pages(app)
     return app

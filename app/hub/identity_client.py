@@ -11,11 +11,13 @@ from typing import Final
 
 import httpx  # noqa: TID251 - the one module of the hub that opens connections
 
+from app.contract.errors import AnotherAccount
 from app.contract.visit import VISIT_HEADER
 from app.contract.visit import Visit as SignedVisit
 from app.kit import randomness
-from app.kit.client import Client, ResponseHeaders, wsgi_transport
+from app.kit.client import Client, Req, Res, ResponseHeaders, wsgi_transport
 from app.kit.clock import Clock
+from app.kit.operation import Operation
 from app.kit.probed_http import ProbedHttp
 from app.kit.signing import SIGNATURE_HEADER, signature
 
@@ -35,6 +37,18 @@ class _IssuerTransport(httpx.BaseTransport):
         base_url = self._client.http.base_url
         request.url = request.url.copy_with(scheme=base_url.scheme, host=base_url.host, port=base_url.port)
         return self._client.http.send(request)
+
+
+class AccountChanged(Exception):
+    """The posted form is one of another account than the current one; answered by a page of its own, whatever page posted."""
+
+
+class _VisitClient(Client):
+    def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
+        try:
+            return super().__call__(operation, req)
+        except AnotherAccount:
+            raise AccountChanged from None
 
 
 class IdentityClient:
@@ -72,4 +86,4 @@ class IdentityClient:
             signed = signature(self._keys, method, address, body, header, timestamp, randomness.token(16))
             return {VISIT_HEADER: header, SIGNATURE_HEADER: signed}
 
-        return Client(self._transport, sign, on_response)
+        return _VisitClient(self._transport, sign, on_response)

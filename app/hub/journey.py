@@ -179,6 +179,7 @@ def _signed_out(step: Next) -> Response:
     application = step.relying_party
     name, home = (application.name, application.home or "") if application else ("", "")
     accounts = tuple(account.label for account in step.accounts)
+    current_visit().forget_account()
     return SignedOutPage(name, home, tuple(step.frames), step.address or "", accounts).render()
 
 

@@ -16,7 +16,7 @@ from app.hub.page import LANGUAGE_PARAMETER
 from app.hub.pages import security_alert
 from app.hub.services import COST_HEADER, Services, api, services
 from app.hub.short_links import page_path
-from app.hub.visit import Visit, current_visit, requested_interaction_id, set_current_visit
+from app.hub.visit import SHOWN_UID, Visit, current_visit, requested_interaction_id, set_current_visit
 from app.kit.admission import SHED, QueueSlot, Shed
 from app.kit.operation import Hashing
 
@@ -71,6 +71,7 @@ def begin_request() -> None:
             scheme=request.scheme,
             address=request.remote_addr or "",
             session=cookies.get(shared.session_cookie, ""),
+            posted_uid=request.form.get(SHOWN_UID, "")[:64] if request.method == "POST" else "",
             others=_others(cookies.get(shared.other_sessions_cookie, "")),
             trusted=cookies.get(shared.trusted_cookie, "")[:64],
             binding=cookies.get(shared.browser_cookie, "")[:64],

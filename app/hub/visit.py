@@ -19,6 +19,8 @@ from app.hub.tenancy import NO_TENANT, Tenant
 from app.kit import randomness
 from app.kit.instrumentation import REQUEST_ID, new_request_id
 
+SHOWN_UID: Final = "shown_uid"
+"""The field of account pages' forms with the account that the page shows."""
 RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
 """Redirect address of upstream providers; its `state` starts with the interaction's id (interface federation.md §12)."""
 
@@ -36,6 +38,10 @@ class Visit:
     """The browser session's cookie; empty if there is none."""
     others: tuple[str, ...] = ()
     """The cookies of sessions of other accounts."""
+    posted_uid: str = ""
+    """The account that the page of the posted form showed; the identity service refuses the form for another one."""
+    named_uid: str = ""
+    """The signed-in account, once the identity service named it."""
     trusted: str = ""
     """The cookie with which a browser is not asked for a second factor."""
     renewed: Session | None = None
@@ -85,6 +91,11 @@ class Visit:
         return brand.for_organization(shown.organization, shown.organization_logo, shown.organization_colour)
 
     @property
+    def shown_uid(self) -> str:
+        """The account that the forms of this response are for; empty within an interaction, whose forms name it themselves."""
+        return "" if self.interaction else self.named_uid or self.posted_uid
+
+    @property
     def interaction_id(self) -> str | None:
         return self.interaction.id if self.interaction else None
 
@@ -100,6 +111,7 @@ class Visit:
             scheme=self.scheme,
             session=self.session or None,
             others=self.others,
+            account=self.posted_uid,
             trusted=self.trusted or None,
             binding=self.interaction.binding if self.interaction else None,
             address=self.address,
@@ -116,11 +128,16 @@ class Visit:
             self.session, self.renewed = session.token, session
 
     def use_account_language(self, person: PersonView | None) -> None:
-        """Take the signed-in account's language, and whether it has organizations, into account from here on."""
+        """Take the signed-in account into account from here on: its id, its language, and whether it has organizations."""
         self.has_organizations = person is not None and person.has_organizations
+        self.named_uid = person.uid if person is not None else ""
         if person is not None and person.language:
             self.account_language = person.language
             self.choose_language()
+
+    def forget_account(self) -> None:
+        """Show no account from here on, because its session ended."""
+        self.posted_uid = self.named_uid = ""
 
     def choose_language(self) -> Language:
         """Choose the language of the visit.

@@ -204,7 +204,17 @@ def _error(operation: AnyOperation, reply: Reply) -> Exception:
     )
 
 
-__all__ = ["ApiError", "Client", "Reply", "ServiceUnavailable", "ResponseHeaders", "http_transport", "wsgi_transport"]
+__all__ = [
+    "ApiError",
+    "Client",
+    "Reply",
+    "Req",
+    "Res",
+    "ServiceUnavailable",
+    "ResponseHeaders",
+    "http_transport",
+    "wsgi_transport",
+]
 
 
 def check_reachable(url: str) -> None:

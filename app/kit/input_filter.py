@@ -45,6 +45,11 @@ def has_active_markup(text: str) -> bool:
     return _ELEMENT.search(text) is not None or (tag is not None and _ATTRIBUTE.search(text, tag.end()) is not None)
 
 
+def is_secret_name(name: str) -> bool:
+    """Return whether a parameter of this name holds a secret."""
+    return _SECRET.search(name) is not None
+
+
 def may_be_dangerous(body: bytes) -> bool:
     """Return whether the members of a JSON text must be checked."""
     return (

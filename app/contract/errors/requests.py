@@ -198,6 +198,13 @@ class UnknownTenant(ApiError):
     description = "No tenant is served at this address."
 
 
+class AnotherAccount(ApiError):
+    """The form was rendered for another account than the session's; nothing was changed."""
+
+    code, status, message = 8195, 409, "Another account is signed in"
+    description = "The page was opened as another account."
+
+
 class HubRefused(ApiError):
     """The call does not carry the hub's signature."""
 

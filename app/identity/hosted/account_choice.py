@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from app.contract import errors as e
 from app.contract import hub_accounts as contract
-from app.contract.hub import InteractionRequest, Next
+from app.contract.hub import InteractionRequest, Next, Step
 from app.identity.authentication.sign_in import browser_sessions, interactions, sessions
 from app.identity.authentication.sign_in.browser_sessions import HeldSession
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.hosted import next_step, sign_outs
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.hosted import next_step, sign_outs, views
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth.authorize import account_choice
@@ -68,3 +71,31 @@ def _sign_out(context: Context, interaction: Interaction, ended: HeldSession | N
     uid = current.uid if current is not None and not is_current else ""
     update = {"ends_session": is_current, "other_sessions": browser_sessions.others(context, uid)}
     return step.model_copy(update={**update, "frames": sign_outs.frames(context, gone)})
+
+
+@contract.compare.implements
+def compare(context: Context, req: contract.FormAccount) -> contract.AccountsCompared:
+    session = sessions.current(context)
+    account = accounts.by_uid(context, session.uid) if session is not None else None
+    if account is None:
+        raise e.NotAuthenticated
+    former = None if account.uid == req.uid else _held(context, req.uid)
+    label = views.person(context, former[1]).label if former is not None else ""
+    return contract.AccountsCompared(current=views.person(context, account), former=label)
+
+
+@contract.switch_back.implements
+def switch_back(context: Context, req: contract.FormAccount) -> Next:
+    """Make this account the current one; only the cookies of the request say which accounts the browser has."""
+    found = _held(context, req.uid)
+    if found is None:
+        raise e.NotAuthenticated
+    held = found[0]
+    context.audit.record("session.chosen", uid=req.uid, session=held.session.session_id, by="form")
+    others = browser_sessions.others(context, req.uid)
+    return Next(step=Step.PROFILE, session=held.to_cookie(context), other_sessions=others)
+
+
+def _held(context: Context, uid: str) -> tuple[HeldSession, Account] | None:
+    eligible = account_choice.eligible(context)
+    return next((one for one in eligible if one[1].uid == uid), None)

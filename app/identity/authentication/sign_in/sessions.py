@@ -69,9 +69,16 @@ class BrowserSession:
 
 
 def current(context: Context) -> BrowserSession | None:
-    """Return the session of this visit if it is live: neither idle too long nor past its absolute end."""
-    cookie = context.visit.session if context.visit else None
-    return by_cookie(context, cookie) if cookie else None
+    """Return the session of this visit if it is live: neither idle too long nor past its absolute end.
+
+    Raises:
+        AnotherAccount: the form that was posted is one of another account, and another tab made this one current.
+    """
+    visit = context.visit
+    session = by_cookie(context, visit.session) if visit and visit.session else None
+    if visit and session is not None and visit.account not in ("", session.uid):
+        raise e.AnotherAccount
+    return session
 
 
 def by_cookie(context: Context, cookie: str) -> BrowserSession | None:

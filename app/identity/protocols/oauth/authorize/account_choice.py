@@ -68,7 +68,7 @@ def options(context: Context) -> list[AccountOption]:
     """Return the browser's accounts that may sign in, as the page shows them, the current one first."""
     current = context.visit.session if context.visit else None
     found = []
-    for one, account in _eligible(context):
+    for one, account in eligible(context):
         person = views.person(account)
         option = AccountOption(
             id=one.session.session_id, label=person.label, name=person.name, is_current=one.text == current
@@ -86,7 +86,7 @@ def hinted(context: Context, client: Application, request: Authorization) -> Hel
     """Return the browser's session whose account the request names by `id_token_hint`, `login_hint` or `sub` of `claims`."""
     if not (context.visit and context.visit.others) or (request.subject is None and request.login_hint is None):
         return None
-    named = [one for one, account in _eligible(context) if _is_named(context, client, request, account)]
+    named = [one for one, account in eligible(context) if _is_named(context, client, request, account)]
     preferred = {uid: place for place, uid in enumerate(request.subjects)}
     return min(named, key=lambda one: preferred.get(one.session.uid, 0), default=None)
 
@@ -99,7 +99,8 @@ def is_for_another(
     return named is not None and (session is None or named.session.uid != session.uid)
 
 
-def _eligible(context: Context) -> list[tuple[HeldSession, Account]]:
+def eligible(context: Context) -> list[tuple[HeldSession, Account]]:
+    """Return the browser's sessions whose accounts may sign in, the current one first."""
     held = browser_sessions.held(context)
     known = accounts.by_uids(context, {one.session.uid for one in held})
     found = ((one, known.get(one.session.uid)) for one in held)
