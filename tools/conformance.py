@@ -30,8 +30,10 @@ The suite calls the provider over https, so serve an installation at a public ho
 3. In the suite, choose a plan, alias `gatehouse`, and the discovery address
    `https://conformance.<hub domain>/.well-known/openid-configuration`. Take the clients of the plan from the file: `suite-basic`,
    `suite-post` and `suite-second` for Basic, Hybrid, Implicit, Form Post and the logout plans, `suite-fapi` and `suite-fapi-second` for
-   FAPI 2.0. The Dynamic and Third-Party-Initiated plans register their own.
-4. Sign in as `ada@example.com` with the password of the file.
+   FAPI 2.0 with `private_key_jwt` and DPoP, `suite-fapi-mtls` and `suite-fapi-mtls-second` for FAPI 2.0 with mTLS, which needs a proxy
+   that sends client certificates ([operating.md](operating.md)). The Dynamic and Third-Party-Initiated plans register their own.
+4. Sign in as `ada@example.com` with the password of the file. The suite warns of claims that this account does not have, such as
+   `address` and `picture`: add them by the management operation `PUT /identity/v2/manage/account/{uid}`.
 
 Session Management and Front-Channel Logout need cookies in frames of other sites, which browsers block by default; run these plans
 in a browser that allows them.

@@ -112,7 +112,7 @@ def finish_login(name: str) -> Response:
 def _pending_login() -> tuple[dict[str, str], str]:
     """Return the pending login of this browser and its account page. Raises LoginFailed."""
     if any(len(values) > 1 for values in request.args.listvalues()):
-        raise LoginFailed("a parameter comes twice (RFC 6749 section 4.1.2)")
+        raise LoginFailed("a parameter comes twice (RFC 6749 section 3.1)")
     if error := request.args.get("error"):
         raise LoginFailed(f"the provider answered {error[:40]!r}")
     try:

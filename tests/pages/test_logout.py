@@ -93,6 +93,15 @@ def test_plan_wrong_post_logout_redirect_uri(visitor: Visitor, hint: str, addres
     assert leave(visitor, id_token_hint=hint, post_logout_redirect_uri=address, state="s").heading == REFUSED
 
 
+@pytest.mark.parametrize("name", ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"])
+def test_repeated_parameter_of_a_sign_out_is_refused(visitor: Visitor, hint: str, name: str) -> None:
+    """RFC 6749 section 3.1: readers of the first and of the last value would see two requests."""
+    sent = {"id_token_hint": hint, "client_id": "shop", "post_logout_redirect_uri": BYE, "state": "s"}
+    page = visitor.open(f"/service/oidc/logout?{urlencode([*sent.items(), (name, sent[name])])}")
+    assert (page.status, page.heading) == (400, "The app’s request is incomplete")
+    assert is_signed_in(visitor)
+
+
 def test_post_is_like_get(visitor: Visitor, hint: str) -> None:
     """Section 2: both are supported. A browser sends the cookies after the redirect to a GET."""
     sent = {"id_token_hint": hint, "post_logout_redirect_uri": BYE, "state": "s"}

@@ -70,7 +70,7 @@ def finish() -> Response:
     journey.require_interaction()
     answer = {name: request.args.get(name, "")[:4_000] for name in _ANSWERED}
     if any(len(request.args.getlist(name)) > 1 for name in _ANSWERED):
-        answer |= {"code": "", "error": ""}  # two readers could pick different values (RFC 6749 section 4.1.2)
+        answer |= {"code": "", "error": ""}  # two readers could pick different values (RFC 6749 section 3.1)
     try:
         return journey.follow(api()(contract.finish, contract.ConnectionCallback(**answer)))
     except e.AccountLeaving as refusal:

@@ -16,11 +16,14 @@ from app.contract.hub_models import MAX_TOKEN_LENGTH
 from app.contract.hub_sign_out import SignOutRequest
 from app.hub import journey
 from app.hub.pages.logout import sign_out
+from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.services import api
 from app.hub.short_links import link_address
+from app.hub.visit import current_visit
 
 views = Blueprint("protocol", __name__)
 
+_SIGN_OUT: Final = ("id_token_hint", "logout_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales")
 _MAX_QUERY_CHARACTERS: Final = 6000
 """Query length that common servers and proxies accept."""
 
@@ -50,8 +53,12 @@ def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an app
         shorter = [(name, value) for name, value in pairs if name != "id_token_hint"]
         if redirected := _as_get(pairs) or _as_get(shorter):
             return redirected
-    names = ("id_token_hint", "logout_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales")
-    parameters: dict[str, Any] = {name: value for name in names if (value := given.get(name))}
+    if any(
+        len(given.getlist(name)) > 1 for name in _SIGN_OUT
+    ):  # two readers could pick different values (RFC 6749 section 3.1)
+        page = ErrorPage(RequestError.BAD_REQUEST, 400, current_visit().reference, detail="invalid_request")
+        return page.render(400)
+    parameters: dict[str, Any] = {name: value for name in _SIGN_OUT if (value := given.get(name))}
     return sign_out(SignOutRequest(**parameters))
 
 
