@@ -1,6 +1,7 @@
 """Pushed authorization requests (RFC 9126)."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from werkzeug.test import TestResponse
 from app.contract.hub import Next, Step
 from app.identity.platform.services import Services
 from tests.support.oauth_world import World
+from tests.support.races import at_once
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
 
@@ -80,8 +82,7 @@ def test_unknown_request_uri_gets_an_error_page(shop: RelyingParty, browser: Bro
 def test_one_of_many_browsers_gets_a_pushed_request(world: World, shop: RelyingParty, ada: Person) -> None:
     taken = pushed(shop)
     browsers = [world.browser().signed_in(ada) for _ in range(20)]
-    with ThreadPoolExecutor(10) as pool:
-        steps = list(pool.map(lambda browser: browser.authorize(taken), browsers))
+    steps = at_once([partial(browser.authorize, taken) for browser in browsers])
     redirected = [parameters_of(step) for step in steps if step.step is Step.REDIRECT]
     assert sum("code" in held for held in redirected) == 1
     late = [held["error"] for held in redirected if "code" not in held]  # they began before the first one got its code

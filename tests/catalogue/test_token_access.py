@@ -35,7 +35,7 @@ OTHER_TOKENS = {
     "second_factors.register_device",
 }  # their `token` is a continuation token
 TESTED_APART = {
-    "oauth_older.userinfo",  # its address names the application: tests/api/test_oauth_older.py
+    "oauth_older.userinfo",  # its address names the application: test_older_userinfo_admits_tokens_of_its_application
     "cross_device.approve",  # the token is in its body: test_own_sign_ins_alone_approve_another_device
 }
 READING = {"U15", "U28", "U41", "U42", "U43", "U79", "U80", "U86", "U87", "U89", "M59"}
@@ -252,6 +252,40 @@ def test_own_sign_ins_alone_approve_another_device(
     own = {"interface, stale", "interface, fresh", "interface, without login time"}
     expected: dict[str, Any] = {kind: 200 if kind in own else (403, 905) for kind in kinds} | {"expired": (403, 906)}
     assert answers == expected
+
+
+def test_older_userinfo_admits_tokens_of_its_application(
+    new_tenant_server: NewTenantServer, globex: TenantServer, identity_app: Flask
+) -> None:
+    """The application whose address is called, with the scope openid, and without what a token of it may have to fulfil."""
+    caller = Caller(new_tenant_server(**UNLIMITED), identity_app)
+    tenant, held = caller.tenant, Tokens(caller.tenant)
+    kinds: dict[str, Made] = {
+        **every_kind(caller, globex),
+        "application, without openid": lambda held: held.made("full", "profile"),
+        "application, bound to a key": lambda held: held.made("full", BOTH, cnf={"jkt": "x"}),
+        "application, bound to a certificate": lambda held: held.made("full", BOTH, cnf={"x5t#S256": "x"}),
+        "application, of an organization that was left": lambda held: held.made("full", BOTH, org_id="gone"),
+        "application, expired": lambda held: held.made("full", BOTH, ends=-1),
+        "application, for an actor": lambda held: held.made("full", BOTH, act={"sub": "orders@client"}),
+    }
+
+    def ask_at(site: str, app: str, make: Made) -> Any:
+        answer = tenant.send("GET", f"/sso/oidc/v2/{site}/{app}/userinfo", bearer=make(held), with_secret=False)
+        return answer.status_code if answer.status_code == 200 else refusal(answer)
+
+    of_application = {
+        "application, access without scope", "application, full, stale", "application, full, fresh", "application, for an actor",
+    }  # fmt: skip
+    narrow = {"impersonation", "application, without openid", *(kind for kind in kinds if kind.startswith("interface"))}
+    expected = {kind: (403, "insufficient_scope") if kind in narrow else (401, "invalid_token") for kind in kinds}
+    expected |= dict.fromkeys(of_application, 200)
+    assert {kind: ask_at(tenant.name, "app-full", make) for kind, make in kinds.items()} == expected
+    elsewhere = {kind: ask_at(tenant.name, "app-none", make) for kind, make in kinds.items() if kind in of_application}
+    assert set(elsewhere.values()) == {(401, "invalid_token")}, "the address of another application"
+    assert ask_at(tenant.name, "app-none", kinds["application, no access"]) == 200
+    foreign = {kind: ask_at(globex.name, "app-full", make) for kind, make in kinds.items()}
+    assert 200 not in foreign.values(), "the address of another tenant"
 
 
 @before_the_store

@@ -43,6 +43,7 @@ def measured(scene: Scene) -> Iterator[Line]:
 
     yield measure(scene.product, scene.bare, refresh).line("refresh of tokens", REFRESH)
     yield measure(scene.product, scene.bare, credentials).line("client credentials", CREDENTIALS)
+    browser.close()  # it has been idle for longer than servers keep connections; the next request opens another one
     bound = _bound_flow(browser, program, endpoints)
     name = "code flow with a pushed request and DPoP: push, authorize, token"
     yield measure(scene.product, scene.bare, bound).line(name, BOUND)
