@@ -18,7 +18,8 @@ from tools.bench.visitor import Unexpected, Visitor, path_of
 
 REFRESH = Budget(bar=10, aim=6, counts={"sql": 6, "commits": 1, "signatures": 1})
 CREDENTIALS = Budget(bar=4, aim=2, counts={"sql": 2, "commits": 1, "signatures": 0})
-BOUND = Budget(bar=20, aim=12, counts={"sql": 13, "commits": 3, "signatures": 1})
+BOUND = Budget(bar=20, aim=12, counts={"sql": 14, "commits": 3, "signatures": 1})
+"""The code flow's statements, and four for the pushed request, which its response uses up."""
 KEY = ECKey.generate_key("P-256")
 
 
@@ -45,7 +46,7 @@ def measured(scene: Scene) -> Iterator[Line]:
     yield measure(scene.product, scene.bare, credentials).line("client credentials", CREDENTIALS)
     browser.close()  # it has been idle for longer than servers keep connections; the next request opens another one
     bound = _bound_flow(browser, program, endpoints)
-    name = "code flow with a pushed request and DPoP: push, authorize, token"
+    name = "code flow, pushed request, DPoP: push, authorize, token"
     yield measure(scene.product, scene.bare, bound).line(name, BOUND)
 
 
