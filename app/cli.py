@@ -14,6 +14,7 @@ _COMMANDS = {
     "serve": ("serving", "Serve the hub, the identity service, or both."),
     "worker": ("serving", "Deliver emails and text messages in a separate process."),
     "demo": ("demo", "Try Gatehouse: two tenants, a sample shop and an inbox."),
+    "new": ("new", "Create a tenant and a starter app that signs in with it."),
     "migrate": ("database", "Migrate the database to this version's schema."),
     "backup": ("database", "Back up the database, and check restored backups."),
     "apply": ("configuration", "Create and update tenants from a configuration file."),

@@ -48,14 +48,14 @@ def as_command_errors() -> Iterator[None]:
 
 
 @contextmanager
-def open_services() -> Iterator[Services]:
-    """Yield the services over a migrated database. Raises CommandError."""
+def open_services(given: Settings | None = None) -> Iterator[Services]:
+    """Yield the services over a migrated database, with the given settings or those of the environment. Raises CommandError."""
     from app.identity.directory.tenants import tenant_secrets  # noqa: PLC0415 - as above
     from app.identity.entry.assembly import assemble  # noqa: PLC0415 - as above
     from app.identity.platform.store import migrate  # noqa: PLC0415 - as above
 
     with as_command_errors():
-        services = assemble(settings())
+        services = assemble(given or settings())
         migrate.ready(services.settings, services.database)
         tenant_secrets.check_key(services.database, services.encryption)
         yield services

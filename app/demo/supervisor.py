@@ -6,8 +6,9 @@ import contextlib
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from app.contract.branding import Brand
 from app.identity.administration.configuration.apply import apply
@@ -70,9 +71,17 @@ def shop(settings: Settings, port: int) -> Iterator[subprocess.Popen[bytes]]:
         "SHOP_BACK_CHANNEL": back_channel,
         "SHOP_LEAVES_WITH_STDIN": "1",
     }
-    command = [sys.executable, "-m", "examples.shop"]
-    process = subprocess.Popen(  # noqa: S603 - our own program
-        command, cwd=HOME, stdin=subprocess.PIPE, env=of_child(environment), start_new_session=True
+    with running([sys.executable, "-m", "examples.shop"], HOME, environment) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def running(
+    command: list[str], folder: Path, facts: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run an application as a process that ends with the block; it gets these variables, and no settings of ours."""
+    process = subprocess.Popen(  # noqa: S603 - the shop, or an app that this user has made
+        command, cwd=folder, stdin=subprocess.PIPE, env=of_child(facts or {}), start_new_session=True
     )
     try:
         yield process

@@ -1,0 +1,169 @@
+"""gatehouse new: a tenant, an application and a starter app that signs in with it, for the developer's own machine."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.commands.errors import CommandError, as_command_errors, open_services
+from app.commands.errors import settings as read_settings
+from app.commands.listening import bind_error, has_dev_inbox, hub_domain_at, is_free, with_port
+from app.commands.serving import application, hash_limits, outbox_job, prepare_database
+from app.kit import logs
+from app.kit.serving import serve as serve_http
+from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.demo.starters import Starter
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_FIRST_PORT, _PORTS = 3000, 20
+
+
+@click.command
+@click.argument("name")
+@click.option(
+    "--framework", type=click.Choice(["flask"]), default="flask", show_default=True, help="What the app is made with."
+)
+@click.option(
+    "--bind", metavar="ADDRESS", default="127.0.0.1:8000", show_default=True, help="Where Gatehouse listens: HOST:PORT."
+)
+@click.option("--run/--no-run", "runs", default=True, show_default=True, help="Start Gatehouse and the app right away.")
+def new(name: str, framework: str, bind: str, *, runs: bool) -> None:
+    """Create tenant NAME, an application, and a folder NAME with an app that signs in with it.
+
+    Then start both, until Ctrl-C.
+    """
+    from app.demo.starters import Starter  # noqa: PLC0415 - only this command needs it
+
+    bind = with_port(bind)
+    settings, folder = read_settings(hub_domain_at(bind)), Path(name)
+    _check(settings, name, bind, folder)
+    starter = Starter(name, framework, folder, _app_port(), settings.hub_url(name))
+    _create(settings, starter)
+    click.echo(_made(starter))
+    if runs:
+        sys.exit(_run(settings, starter, bind))
+    click.echo(_commands("Start them, each in its own terminal:", starter, bind))
+
+
+def _check(settings: Settings, name: str, bind: str, folder: Path) -> None:
+    from app.contract.tenant_file import RESERVED_TENANTS  # noqa: PLC0415 - only this command needs it
+
+    if not _NAME.fullmatch(name):
+        raise CommandError(
+            f"{name!r} can't be a name. Use 1 to 63 lowercase letters, digits and hyphens, such as desk."
+        )
+    if name in RESERVED_TENANTS:
+        raise CommandError(f"The name {name!r} is reserved. Choose another one.")
+    if folder.exists():
+        raise CommandError(f"{name!r} already exists in this folder. Choose another name, or run this somewhere else.")
+    if not has_dev_inbox(settings, bind):
+        raise CommandError(
+            "'gatehouse new' is for your own machine: it needs a loopback --bind, a hub domain below localhost, "
+            "no trusted proxies, and GATEHOUSE_MAIL_URL unset."
+        )
+
+
+def _app_port() -> int:
+    """Return the first free port from 3000 on. Raises CommandError if there is none."""
+    for port in range(_FIRST_PORT, _FIRST_PORT + _PORTS):
+        if is_free(port):
+            return port
+    raise CommandError(f"Ports {_FIRST_PORT} to {_FIRST_PORT + _PORTS - 1} are in use. Stop a program that uses one.")
+
+
+def _create(settings: Settings, starter: Starter) -> None:
+    """Write the folder and apply its configuration; a refusal leaves neither. Raises CommandError."""
+    from app.identity.administration.configuration import apply as configuration  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration.plan import Action  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration.reading import read  # noqa: PLC0415 - as above
+
+    with open_services(settings) as services:
+        file = read(starter.configuration.encode(), "gatehouse.yaml", starter.folder)
+        if configuration.plan(services, file).changes[0].action is not Action.CREATE:
+            raise CommandError(
+                f"There's already a tenant {starter.name!r}. Choose another name, or remove it with "
+                f"'gatehouse tenant remove {starter.name}'."
+            )
+        starter.copy()
+        try:
+            made = configuration.apply(services, file).made
+            starter.write_secrets(next(one.value for one in made if one.key == "client_secret"))
+        except BaseException:
+            shutil.rmtree(starter.folder)
+            raise
+
+
+def _run(settings: Settings, starter: Starter, bind: str) -> int:
+    """Serve Gatehouse and the app until Ctrl-C; the app alone if the port is in use, where Gatehouse may run already."""
+    from app.demo.supervisor import is_listening, running  # noqa: PLC0415 - as above
+
+    logs.configure(level=logging.WARNING)
+    with as_command_errors(), ExitStack() as stack:
+        prepare_database(settings)
+        process = stack.enter_context(running(starter.command, starter.folder))
+        if not is_listening(process, starter.port):
+            raise CommandError(f"The app couldn't start. Its own message is above; its code is in {starter.folder}/.")
+
+        def announce(_address: str) -> None:
+            click.echo(_addresses(settings, starter))
+            click.echo(
+                _commands("Press Ctrl-C to stop both. To start them again, each in its own terminal:", starter, bind)
+            )
+            sys.stdout.flush()
+
+        if not is_free(int(bind.rpartition(":")[2])):
+            click.echo(
+                f"\nPort {bind.rpartition(':')[2]} is in use. If Gatehouse runs there, it has the new tenant within 5 seconds."
+            )
+            announce(bind)
+            return _wait(process)
+        try:
+            return serve_http(
+                lambda: application(settings, "both", has_inbox=True),
+                bind=bind,
+                background=[outbox_job(settings)],
+                hash_limits=hash_limits(settings, "both"),
+                on_ready=announce,
+            )
+        except (ValueError, OSError) as problem:
+            raise bind_error(bind, problem) from None
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        return 0
+
+
+def _made(starter: Starter) -> str:
+    return (
+        f"Created tenant {starter.name} with an application, and the folder {starter.folder}/ with a {starter.title} app.\n"
+        f"Its secrets are in {starter.folder / starter.secrets_file}."
+    )
+
+
+def _addresses(settings: Settings, starter: Starter) -> str:
+    rows = (
+        (starter.url, "your app: choose Sign in, then create an account"),
+        (settings.hub_url("inbox"), "the inbox: open the verification email here"),
+        (settings.hub_url(starter.name), "the tenant's own pages"),
+    )
+    return "\n" + "\n".join(f"  {address:<36} {words}" for address, words in rows)
+
+
+def _commands(head: str, starter: Starter, bind: str) -> str:
+    program = "gatehouse" if shutil.which("gatehouse") else str(Path(sys.executable).with_name("gatehouse"))
+    serve = f"{program} serve" + ("" if bind == "127.0.0.1:8000" else f" --bind {bind}")
+    return f"\n{head}\n\n  {serve}\n  cd {starter.folder} && {shlex.join(starter.command)}\n"

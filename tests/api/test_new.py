@@ -1,0 +1,129 @@
+"""`gatehouse new` as a process: a folder with an app whose first user signs up, signs in and signs out."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.support.command_process import Command, started
+from tests.support.sources import ROOT
+
+GATEHOUSE = [sys.executable, "-m", "app.cli"]
+ADDRESS, PASSWORD = "ada@example.com", "a-new-horse-for-desk-5"
+
+
+@dataclass
+class Made:
+    """The running command, and the folder that it made."""
+
+    command: Command
+    folder: Path
+    seconds: float
+
+    @property
+    def app(self) -> str:
+        found = re.search(r"http://localhost:\d+", self.command.output)
+        assert found, self.command.output
+        return found[0]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
+    return {**ours, "GATEHOUSE_DATA_DIR": str(folder / "data"), "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+    folder, started_at = tmp_path_factory.mktemp("new"), time.monotonic()
+    command = [*GATEHOUSE, "new", "desk", "--bind", "127.0.0.1:0"]
+    running = started(command, folder, environment(folder), until="app.py")
+    yield Made(running, folder / "desk", time.monotonic() - started_at)
+    assert running.end(signal.SIGTERM) == 0
+
+
+def test_first_user_signs_up_in_and_out(made: Made) -> None:
+    browser = made.command
+    page, url = browser.open(f"{made.app}/sign-in")
+    assert (urlsplit(url).path, urlsplit(url).hostname) == ("/login", "desk.localhost")
+    attempt = re.search(r"attempt=([\w-]+)", url)
+    assert attempt
+    page, url = browser.open(browser.at("desk", f"/register?attempt={attempt[1]}"))
+    page, url = browser.submit(page, url, email=ADDRESS, password=PASSWORD)
+    mail = browser.ask("GET", browser.at("inbox", "/messages.json")).json()[0]
+    assert mail["to"] == ADDRESS
+    page, url = browser.submit(*browser.open(mail["links"][0]))
+    while not url.startswith(made.app):  # pages on the way may offer a passkey
+        assert page.status_code == 200, page.text
+        page, url = browser.submit(page, url, do="skip")
+    assert f"signed in as {ADDRESS}" in page.text
+    page, url = browser.open(f"{made.app}/sign-out", "POST")
+    assert (url.partition("?")[0], "Sign in" in page.text) == (f"{made.app}/", True)
+    _, url = browser.open(f"{made.app}/sign-in")
+    assert urlsplit(url).path == "/login", "the session at Gatehouse has ended, too"
+
+
+def test_foreign_answer_starts_no_session(made: Made) -> None:
+    made.command.forget()
+    page, _ = made.command.open(f"{made.app}/signed-in?code=stolen&state=guessed")
+    assert (page.status_code, "Sign-in failed" in page.text) == (400, True)
+
+
+def test_first_sign_in_takes_less_than_a_minute(made: Made) -> None:
+    assert made.seconds < 50
+
+
+def test_secrets_are_in_one_file_that_only_its_owner_reads(made: Made) -> None:
+    secrets = made.folder / "config.toml"
+    assert secrets.stat().st_mode & 0o077 == 0
+    values = tomllib.loads(secrets.read_text())
+    assert values["ISSUER"] == made.command.at("desk", "")
+    assert "config.toml" in (made.folder / ".gitignore").read_text().splitlines()
+    others = [path for path in made.folder.rglob("*") if path.is_file() and path != secrets and path.suffix != ".pyc"]
+    assert {"app.py", "gatehouse.yaml", "README.md"} <= {path.name for path in others}
+    for name in ("CLIENT_SECRET", "SECRET_KEY"):
+        assert not any(values[name] in path.read_text() for path in others)
+
+
+def test_configuration_file_describes_what_was_made(made: Made) -> None:
+    environ = {**environment(made.folder.parent), "GATEHOUSE_HUB_DOMAIN": f"localhost:{made.command.port}"}
+    command = [*GATEHOUSE, "apply", "desk/gatehouse.yaml"]
+    applied = subprocess.run(command, cwd=made.folder.parent, env=environ, check=True, capture_output=True, text=True)
+    assert applied.stdout.endswith("Done: 0 to create, 0 to change, 0 to remove, 2 unchanged.\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "sentence"),
+    [
+        ("desk", {}, "'desk' already exists in this folder."),
+        ("Desk!", {}, "can't be a name. Use 1 to 63 lowercase letters"),
+        ("../desk", {}, "can't be a name."),
+        ("inbox", {}, "'inbox' is reserved."),
+        ("other", {"GATEHOUSE_HUB_DOMAIN": "id.example.com", "GATEHOUSE_SECRET_KEY": "x" * 40}, "for your own machine"),
+        ("other", {"GATEHOUSE_MAIL_URL": "smtp://127.0.0.1:25"}, "GATEHOUSE_MAIL_URL unset"),
+    ],
+)
+def test_impossible_name_or_place_is_refused(made: Made, name: str, settings: dict[str, str], sentence: str) -> None:
+    command = [*GATEHOUSE, "new", name]
+    environ = {**environment(made.folder.parent), **settings}
+    done = subprocess.run(command, cwd=made.folder.parent, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert sentence in done.stderr
+    assert not (made.folder.parent / "other").exists()
+
+
+def test_existing_tenant_is_refused_and_leaves_no_folder(made: Made, tmp_path: Path) -> None:
+    environ = environment(made.folder.parent)
+    command = [*GATEHOUSE, "new", "desk", "--no-run"]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "There's already a tenant 'desk'." in done.stderr
+    assert not (tmp_path / "desk").exists()
