@@ -16,6 +16,7 @@ from app.contract.configuration_model import Picture, WebAddress, plain, web_ori
 from app.contract.connections import (
     ProviderAddress,
 )
+from app.contract.localized_texts import MOST_LANGUAGES, EachOnce, LanguageTag, LocalizedTextsFile
 from app.contract.logout_settings import LogoutFile, is_at_home
 from app.contract.oauth_response_types import ID_TOKEN, IMPLICIT, ResponseType
 from app.contract.oauth_response_types import contradiction as response_contradiction
@@ -143,6 +144,9 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
     logo_uri: Picture | None = None
     policy_uri: WebAddress | None = None
     tos_uri: WebAddress | None = None
+    localized: Annotated[dict[LanguageTag, LocalizedTextsFile], EachOnce, Field(max_length=MOST_LANGUAGES)] = Field(
+        default_factory=dict
+    )
 
     @model_validator(mode="after")
     def _has_its_keys(self) -> "ApplicationFile":

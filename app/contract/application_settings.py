@@ -13,6 +13,7 @@ from app.contract.configuration_model import (
     ConfigurationModel,
 )
 from app.contract.connections import STANDARD_CLAIMS, ClaimedMember
+from app.contract.localized_texts import LocalizedSettings
 from app.contract.logout_settings import LogoutSettings
 from app.contract.security_profile import SecurityProfileSettings
 from app.contract.signing import SigningSettings
@@ -70,6 +71,7 @@ class ApplicationSettings(
     SecurityProfileSettings,
     AuthenticationSettings,
     LogoutSettings,
+    LocalizedSettings,
     NamedApplication,
 ):
     """An application: RFC 7591 names, plus name, protocol, require_consent and our own lifetimes."""

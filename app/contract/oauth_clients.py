@@ -13,7 +13,9 @@ from app.contract.authorization_details import TypeName
 from app.contract.claims_mapping import Claims
 from app.contract.client_addresses import AuthenticationClass, RequestUri, SecureAddress
 from app.contract.client_authentication import AssertionAlg, AuthMethod, CertificateName
+from app.contract.configuration_model import Picture, WebAddress
 from app.contract.connections import ClaimedMember, ProviderAddress
+from app.contract.localized_texts import MOST_LANGUAGES, EachOnce, LanguageTag
 from app.contract.logout_settings import MAX_LOGOUT_ADDRESSES
 from app.contract.oauth_response_types import ResponseType
 from app.contract.resources import collection
@@ -88,6 +90,16 @@ class DataMapping(Wire):
     access_token: Claims = Field(default_factory=dict)
 
 
+class LocalizedDisplay(Wire):
+    """What pages in one language show of the application, in place of its own values."""
+
+    client_name: Annotated[str | None, Field(min_length=1, max_length=100, alias="DisplayName")] = None
+    client_uri: Annotated[WebAddress | None, Field(alias="ClientURI")] = None
+    logo_uri: Annotated[Picture | None, Field(alias="LogoURI")] = None
+    policy_uri: Annotated[WebAddress | None, Field(alias="PolicyURI")] = None
+    tos_uri: Annotated[WebAddress | None, Field(alias="TosURI")] = None
+
+
 class OAuthClient(Wire):
     """An application. `ClientSecret` is in the response that creates or rotates it, and masked afterwards; a public
     client has none. Lifetimes are seconds. `AudienceScopes` are the scopes of a machine at an audience;
@@ -100,6 +112,9 @@ class OAuthClient(Wire):
     client_id: Annotated[str, READ_ONLY] = ""
     client_secret: Annotated[str | None, ONCE] = None
     display_name: Annotated[str | None, StoredAs("client_name"), Field(max_length=100)] = None
+    localized: Annotated[dict[LanguageTag, LocalizedDisplay], EachOnce, Field(max_length=MOST_LANGUAGES)] = Field(
+        default_factory=dict
+    )
     grant_types: Annotated[list[GrantType], Field(max_length=10)] = ["authorization_code", "refresh_token"]
     response_types: Annotated[list[ResponseType], Field(max_length=7)] = ["code"]
     authorization_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM

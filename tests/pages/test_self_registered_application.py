@@ -82,3 +82,21 @@ def test_link_back_starts_a_sign_in_at_the_application(world: World, visitor: Vi
 @pytest.mark.parametrize("digest", ["x", "0" * 64, "..%2f..", "x" * 500])
 def test_unknown_logo_is_not_found(visitor: Visitor, digest: str) -> None:
     assert visitor.client.get(f"/application-logo/{digest}", base_url=visitor.home).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("languages", "name", "terms"),
+    [("de", "Kalender", "https://calendar.example/de"), ("en", "Calendar", "https://calendar.example/en")],
+)
+def test_consent_shows_name_and_links_of_its_language(
+    world: World, visitor: Visitor, registrar: Registrar, languages: str, name: str, terms: str
+) -> None:
+    """RFC 7591 section 2.2."""
+    localized = {"client_name#de": "Kalender", "tos_uri#de": "https://calendar.example/de"}
+    client = registrar.relying_party(registrar.registered(tos_uri="https://calendar.example/en", **localized))
+    ada = world.person("ada@example.com")
+    page = visitor.authorize(client, ui_locales=languages)
+    submit = "Anmelden" if languages == "de" else "Sign in"
+    page = page.press(submit, identifier=ada.email, password=PASSWORD)
+    assert name in page.heading
+    assert terms in re.findall(r'href="([^"]+)"', page.html)

@@ -80,7 +80,7 @@ def cookie(context: Context, session: BrowserSession, text: str) -> hub.Session:
 def session(context: Context, shown: BrowserSession, current: BrowserSession) -> hub.SessionView:
     """Return an entry of the list of sessions."""
     names = [
-        application.display_name
+        oauth.name_of(context, application)
         for client_id in shown.relying_parties
         if (application := context.application(client_id=client_id))
     ]
@@ -88,7 +88,7 @@ def session(context: Context, shown: BrowserSession, current: BrowserSession) ->
     grant_client = context.application(client_id=shown.client_id) if shown.client_id else None
     return hub.SessionView(
         id=shown.session_id,
-        application=grant_client.display_name if grant_client else shown.client_id,
+        application=oauth.name_of(context, grant_client) if grant_client else shown.client_id,
         is_current=shown.session_id == current.session_id,
         browser=agent.browser,
         os=agent.system,

@@ -27,18 +27,21 @@ def relying_party(context: Context, client: Application, redirect_uri: str | Non
     settings = client.settings
     origin = redirect_origin(redirect_uri) if redirect_uri else None
     registered = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
-    home = web_address(settings.client_uri) or (f"{redirect_origin(registered)}/" if registered else None)
+    languages = page_languages(context)
+    home = web_address(settings.text("client_uri", languages)) or (
+        f"{redirect_origin(registered)}/" if registered else None
+    )
     home = _sign_in_start(context, client) or home
     if client.client_id == profile_client.CLIENT_ID:
         return RelyingPartyView(name="", client_id=client.client_id, redirect_origin=origin)
     return RelyingPartyView(
-        name=client.display_name,
+        name=name_of(context, client),
         client_id=client.client_id,
         home=home,
-        logo=_logo(client),
+        logo=_logo(client, languages),
         redirect_origin=origin,
-        policy=web_address(settings.policy_uri) or None,
-        terms=web_address(settings.tos_uri) or None,
+        policy=web_address(settings.text("policy_uri", languages)) or None,
+        terms=web_address(settings.text("tos_uri", languages)) or None,
         is_self_registered=client.is_self_registered,
         document_host=urlsplit(client.client_id).netloc if client.is_of_document else None,
     )
@@ -59,11 +62,21 @@ def _sign_in_start(context: Context, client: Application) -> str | None:
     return address if len(address) <= _LONGEST_HOME and web_address(address) else None
 
 
-def _logo(client: Application) -> str | None:
-    """Return the address of the logo: our copy of it, if the application registered itself (decisions/0223)."""
+def page_languages(context: Context) -> tuple[str, ...]:
+    """Return the language of the page that a browser shows; none outside of a visit."""
+    return (context.visit.language,) if context.visit is not None and context.visit.language else ()
+
+
+def name_of(context: Context, client: Application) -> str:
+    """Return the application's name in the language of the page."""
+    return client.settings.text("client_name", page_languages(context)) or client.settings.name
+
+
+def _logo(client: Application, languages: tuple[str, ...]) -> str | None:
+    """Return the address of the logo: our copy of the one without a language, if the application registered itself (decisions/0223)."""
     if client.is_self_registered:
         return f"{COPIED_LOGOS}{client.logo_digest}" if client.logo_digest else None
-    return _picture(client.settings.logo_uri)
+    return _picture(client.settings.text("logo_uri", languages))
 
 
 def _picture(address: str | None) -> str | None:

@@ -13,6 +13,7 @@ from app.contract.application_file import DEVICE_GRANT, ApplicationFile
 from app.contract.application_settings import ApplicationSettings
 from app.contract.client_metadata import MEMBERS
 from app.contract.errors_oauth import InvalidClientMetadata, InvalidRedirectUri
+from app.contract.localized_texts import LOCALIZED, MOST_LANGUAGES, LocalizedTexts, language_tag
 from app.identity.protocols.oauth.registration import redirect_uris
 from app.kit.errors import OAuthError
 from app.kit.input_filter import is_dangerous
@@ -54,9 +55,12 @@ def read(
         InvalidClientMetadata: another member is.
     """
     given: dict[str, Any] = {one: members[one] for one in MEMBERS if members.get(one) is not None}
-    if len(json.dumps(given)) > _MOST_BYTES:
+    localized = _localized(members)
+    if len(json.dumps([given, localized])) > _MOST_BYTES:
         raise InvalidClientMetadata(f"Expected at most {_MOST_BYTES} bytes of metadata.")
-    if is_dangerous(given, with_markup=True):  # documents and software statements pass no filter of requests
+    if is_dangerous(
+        [given, localized], with_markup=True
+    ):  # documents and software statements pass no filter of requests
         raise InvalidClientMetadata("Expected text without control characters and active markup.")
     uris = given.get("redirect_uris", [])
     kind = given.setdefault("application_type", redirect_uris.default_type(uris) if _is_list_of_text(uris) else "web")
@@ -65,11 +69,13 @@ def read(
     given["redirect_uris"] = redirect_uris.check(uris, kind, allows_http=allows_http)
     _complete(given, protocol)
     _check_texts(given, allows_http=allows_http)
+    for tag, texts in localized.items():
+        _check_texts(texts, allows_http=allows_http, mark=f"#{tag}")
     logo = given.pop("logo_uri", None)  # pages show a copy, so it may be where no browser could load it
+    shown = {tag: {one: value for one, value in texts.items() if one != "logo_uri"} for tag, texts in localized.items()}
+    fixed = {"name": name, "protocol": protocol, "require_consent": True, **({"localized": shown} if shown else {})}
     try:
-        checked = ApplicationFile.model_validate(
-            {**given, "name": name, "protocol": protocol, "require_consent": True}, strict=False
-        )
+        checked = ApplicationFile.model_validate({**given, **fixed}, strict=False)
     except ValidationError as problem:
         raise _refusal(problem) from None
     if checked.is_pairwise and (not checked.redirect_uris or DEVICE_GRANT in checked.grant_types):
@@ -77,13 +83,37 @@ def read(
         raise InvalidClientMetadata("subject_type: expected public, for the device grant or without redirect_uris.")
     settings = checked.settings()
     _refuse_own_addresses(settings, own_addresses)
-    return settings.model_copy(update={"logo_uri": logo}) if logo is not None else settings
+    kept: dict[str, Any] = {"logo_uri": logo} if logo is not None else {}
+    if localized:
+        kept["localized"] = {tag: LocalizedTexts(**texts) for tag, texts in localized.items()}
+    return settings.model_copy(update=kept) if kept else settings
 
 
 def write(settings: ApplicationSettings) -> dict[str, Any]:
     """Return the metadata as registered (RFC 7591 section 3.2.1); members without a value are omitted."""
     held = settings.model_dump(mode="json")
-    return {name: held[name] for name in MEMBERS if held.get(name) not in (None, [], {})}
+    plain = {name: held[name] for name in MEMBERS if held.get(name) not in (None, [], {})}
+    texts = {f"{name}#{tag}": value for tag, one in held["localized"].items() for name, value in one.items()}
+    return plain | {name: value for name, value in sorted(texts.items()) if value is not None}
+
+
+def _localized(members: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the members with a language tag, by language (RFC 7591 section 2.2)."""
+    found: dict[str, dict[str, Any]] = {}
+    for member, value in members.items():
+        name, mark, text = member.partition("#")
+        if not mark or name not in LOCALIZED or value is None:
+            continue
+        try:
+            tag = language_tag(text)
+        except ValueError as problem:
+            raise InvalidClientMetadata(f"{name}: expected after # {problem}.") from None
+        if name in found.setdefault(tag, {}):
+            raise InvalidClientMetadata(f"{name}: expected each language once; found {tag} twice.")
+        found[tag][name] = value
+    if len(found) > MOST_LANGUAGES:
+        raise InvalidClientMetadata(f"Expected at most {MOST_LANGUAGES} languages.")
+    return found
 
 
 def _complete(given: dict[str, Any], protocol: str) -> None:
@@ -111,16 +141,16 @@ def _complete(given: dict[str, Any], protocol: str) -> None:
     given["scope"] = " ".join(one for one in SCOPES if one in wanted)
 
 
-def _check_texts(given: Mapping[str, Any], *, allows_http: bool) -> None:
+def _check_texts(given: Mapping[str, Any], *, allows_http: bool, mark: str = "") -> None:
     title = given.get("client_name", "-")
     is_shown = isinstance(title, str) and all(one.isprintable() or one in _JOINERS for one in title)
     if not is_shown or not 0 < len(title.strip()) <= 100:
-        raise InvalidClientMetadata("client_name: expected a text of 1 to 100 visible characters.")
+        raise InvalidClientMetadata(f"client_name{mark}: expected a text of 1 to 100 visible characters.")
     for name in _LINKS:
         address = given.get(name, "https://")
         is_https = isinstance(address, str) and address.startswith(("https://", *(("http://",) if allows_http else ())))
         if not is_https or len(address) > _LONGEST or (name in given and not is_web_address(address)):
-            raise InvalidClientMetadata(f"{name}: expected an https address of at most {_LONGEST} characters.")
+            raise InvalidClientMetadata(f"{name}{mark}: expected an https address of at most {_LONGEST} characters.")
 
 
 def _refuse_own_addresses(settings: ApplicationSettings, own_addresses: Sequence[str]) -> None:
