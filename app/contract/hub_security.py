@@ -78,6 +78,7 @@ class ApplicationView(Wire):
     client_id: str
     name: str
     home: str | None = None
+    opens: str | None = None  # the address at the application that starts a sign-in of this account
     scopes: list[ScopeView] = Field(default_factory=list)
     since: str
 

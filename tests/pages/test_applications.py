@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from sqlalchemy import update
@@ -11,7 +14,7 @@ from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_second_factors import mails, signed_in
 from tests.support.oauth_world import NewWorld, World
-from tests.support.relying_party import Person, RelyingParty
+from tests.support.relying_party import Person, RelyingParty, claims_in
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 
@@ -20,8 +23,8 @@ def ada(world: World) -> Person:
     return world.person("ada@example.com", FirstName="Ada")
 
 
-def authorize(visitor: Visitor, shop: RelyingParty, ada: Person) -> VisitedPage:
-    page = visitor.authorize(shop)
+def authorize(visitor: Visitor, shop: RelyingParty, ada: Person, **changed: str) -> VisitedPage:
+    page = visitor.authorize(shop, **changed)
     if page.answer is not None and page.heading == "Welcome back":
         page = page.press("Sign in", identifier=ada.email, password=ada.password)
     return page if "code" in page.query else page.press("Allow access")
@@ -91,3 +94,68 @@ def test_interface_access_is_listed_and_revoked(world: World, visitor: Visitor, 
     assert "Change your profile and consents" not in page.text
     page.press("Remove access")
     assert not shop.introspect(tokens["access_token"])["active"]
+
+
+class TestOpenLinks:
+    """Third-party-initiated login (OpenID Connect Core section 4) from the list of applications."""
+
+    START = "https://shop.example/start?from=gatehouse"
+
+    def link(self, page: VisitedPage) -> dict[str, str]:
+        """Return the parameters of the link that opens the application."""
+        found = re.findall(r'href="(https://shop\.example/start[^"]*)"[^>]*>Open<', page.html)
+        return dict(parse_qsl(urlsplit(unescape(found[0])).query)) if found else {}
+
+    def test_open_link_signs_in_the_same_account_at_the_application(
+        self, world: World, visitor: Visitor, ada: Person
+    ) -> None:
+        settings = {"initiate_login_uri": self.START, "client_uri": "https://shop.example/home"}
+        shop = world.application("shop", client_name="Acme Shop", require_consent=True, **settings)
+        authorize(visitor, shop, ada)
+        sent = self.link(visitor.open("/applications"))
+        assert sent == {
+            "from": "gatehouse",
+            "iss": shop.hub_url,
+            "login_hint": "ada@example.com",
+            "target_link_uri": "https://shop.example/home",
+        }
+        assert "code" in visitor.authorize(shop, login_hint=sent["login_hint"]).query
+
+    @pytest.mark.parametrize("subject_type", ["public", "pairwise"])
+    def test_hint_tells_an_application_nothing_new(
+        self, world: World, visitor: Visitor, ada: Person, subject_type: str
+    ) -> None:
+        """Without the scope `email` it is the `sub` that the application has."""
+        shop = world.application("shop", scope="openid", initiate_login_uri=self.START, subject_type=subject_type)
+        held = shop.redeem(authorize(visitor, shop, ada, scope="openid").query["code"]).json or {}
+        hint = self.link(visitor.open("/applications"))["login_hint"]
+        assert hint == claims_in(held["id_token"])["sub"]
+        assert (hint == ada.uid) is (subject_type == "public")
+        assert "code" in visitor.authorize(shop, scope="openid", login_hint=hint).query
+
+    @pytest.mark.parametrize(
+        "start",
+        [
+            None,
+            "http://shop.example/start",
+            "javascript:alert(1)",
+            "https://shop.example/start#part",
+            "//shop.example/start",
+        ],
+        ids=["none", "http", "script", "fragment", "relative"],
+    )
+    def test_other_applications_have_no_link(
+        self, world: World, visitor: Visitor, ada: Person, start: str | None
+    ) -> None:
+        """No registration takes such an address; a stored one leads no browser away either."""
+        shop = world.application("shop", client_name="Acme Shop", initiate_login_uri=start)
+        shop.redeem(authorize(visitor, shop, ada).query["code"])
+        page = visitor.open("/applications")
+        assert "Acme Shop" in page.text
+        assert ">Open<" not in page.html
+
+    def test_long_target_is_left_out(self, world: World, visitor: Visitor, ada: Person) -> None:
+        home = "https://shop.example/" + "x" * 1_950
+        shop = world.application("shop", initiate_login_uri=self.START, client_uri=home)
+        shop.redeem(authorize(visitor, shop, ada).query["code"])
+        assert self.link(visitor.open("/applications")).keys() == {"from", "iss", "login_hint"}

@@ -45,6 +45,7 @@ class Application:
     scopes: tuple[Scope, ...]
     since: str
     host: str = ""
+    opens: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,14 @@ class ApplicationsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ApplicationsPage]:
         day, usual = formatting.short_day("2026-11-12T10:00:00+00:00"), ("openid", "profile", "email")
-        shop = Application("shop", "Acme Shop", tuple(map(Scope, usual)), day, "shop.example.com")
+        shop = Application(
+            "shop",
+            "Acme Shop",
+            tuple(map(Scope, usual)),
+            day,
+            "shop.example.com",
+            opens="https://shop.example.com/start",
+        )
         own = Application(
             "desk", "The Analytical Desk", (Scope("orders"), Scope("offline_access"), Scope(ACCOUNT_READ)), day
         )
@@ -116,4 +124,4 @@ def _render(form: RevokeForm, status: int = 200) -> Response:
 def _application_row(view: contract.ApplicationView) -> Application:
     scopes = tuple(Scope(scope.name, scope.description or "") for scope in view.scopes) or DEFAULT_SCOPES
     host = urlsplit(view.home or "").netloc
-    return Application(view.client_id, view.name, scopes, formatting.short_day(view.since), host)
+    return Application(view.client_id, view.name, scopes, formatting.short_day(view.since), host, view.opens or "")

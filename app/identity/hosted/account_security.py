@@ -17,7 +17,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.hosted import account_factors, account_settings, security_checkup, views
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorized_applications
+from app.identity.protocols.oauth import authorized_applications, third_party_login
 from app.identity.protocols.oauth import views as oauth_views
 from app.identity.protocols.oauth.authorized_applications import Access
 from app.kit.clock import iso
@@ -60,7 +60,7 @@ def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Pos
 @contract.applications.implements
 def applications(context: Context, req: NoParameters) -> contract.ApplicationsView:  # noqa: ARG001 - as above
     _, account = account_settings.require_account(context)
-    listed = [_application(context, one) for one in _known(context, account)]
+    listed = [_application(context, account, one) for one in _known(context, account)]
     has_to_do = security_checkup.has_task(context, account)
     return contract.ApplicationsView(person=views.person(context, account), applications=listed, has_to_do=has_to_do)
 
@@ -82,13 +82,19 @@ def _known(context: Context, account: Account) -> list[Access]:
     ]
 
 
-def _application(context: Context, one: Access) -> contract.ApplicationView:
+def _application(context: Context, account: Account, one: Access) -> contract.ApplicationView:
     client = context.application(client_id=one.client_id)
     relying_party = oauth_views.relying_party(context, client, None) if client is not None else None
+    opens = None
+    if client is not None:
+        hint = third_party_login.login_hint(context, client, account, one.scopes)
+        target = oauth_views.home_of(context, client)
+        opens = third_party_login.start_address(context, client, target=target, login_hint=hint)
     return contract.ApplicationView(
         client_id=one.client_id,
         name=(relying_party.name if relying_party else "") or one.client_id,
         home=relying_party.home if relying_party else None,
+        opens=opens,
         scopes=[ScopeView(name=name) for name in one.scopes],
         since=iso(one.since) or "",
     )

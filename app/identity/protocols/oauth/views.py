@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from app.contract.hub import PersonView, RelyingPartyView
 from app.contract.hub_models import COPIED_LOGOS
@@ -12,7 +12,7 @@ from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth import third_party_login
 from app.kit.web_addresses import is_web_address, web_address
 
 _LONGEST_HOME: Final = 160
@@ -28,10 +28,9 @@ def relying_party(context: Context, client: Application, redirect_uri: str | Non
     origin = redirect_origin(redirect_uri) if redirect_uri else None
     registered = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
     languages = page_languages(context)
-    home = web_address(settings.text("client_uri", languages)) or (
-        f"{redirect_origin(registered)}/" if registered else None
-    )
-    home = _sign_in_start(context, client) or home
+    stated = home_of(context, client)
+    home = third_party_login.start_address(context, client, target=stated, longest=_LONGEST_HOME)
+    home = home or stated or (f"{redirect_origin(registered)}/" if registered else None)
     if client.client_id == profile_client.CLIENT_ID:
         return RelyingPartyView(name="", client_id=client.client_id, redirect_origin=origin)
     return RelyingPartyView(
@@ -47,21 +46,6 @@ def relying_party(context: Context, client: Application, redirect_uri: str | Non
     )
 
 
-def _sign_in_start(context: Context, client: Application) -> str | None:
-    """Return the address at the application that starts a sign-in (OpenID Connect Core section 4).
-
-    None without `initiate_login_uri`, or if the address is too long for the cookies that remember it.
-    """
-    settings = client.settings
-    if not settings.initiate_login_uri:
-        return None
-    is_own = client.registered_under is not None or settings.protocol != "openid"
-    issuer = issuers.of_application(context, client) if is_own else issuers.tenant_wide(context)
-    mark = "&" if "?" in settings.initiate_login_uri else "?"
-    address = f"{settings.initiate_login_uri}{mark}{urlencode({'iss': issuer.url})}"
-    return address if len(address) <= _LONGEST_HOME and web_address(address) else None
-
-
 def page_languages(context: Context) -> tuple[str, ...]:
     """Return the language of the page that a browser shows; none outside of a visit."""
     return (context.visit.language,) if context.visit is not None and context.visit.language else ()
@@ -70,6 +54,11 @@ def page_languages(context: Context) -> tuple[str, ...]:
 def name_of(context: Context, client: Application) -> str:
     """Return the application's name in the language of the page."""
     return client.settings.text("client_name", page_languages(context)) or client.settings.name
+
+
+def home_of(context: Context, client: Application) -> str | None:
+    """Return the home that the application states."""
+    return web_address(client.settings.text("client_uri", page_languages(context))) or None
 
 
 def _logo(client: Application, languages: tuple[str, ...]) -> str | None:
