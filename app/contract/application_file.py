@@ -1,6 +1,7 @@
 """An application in the configuration file: RFC 7591 names, plus ours."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -144,7 +145,7 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
     logo_uri: Picture | None = None
     policy_uri: WebAddress | None = None
     tos_uri: WebAddress | None = None
-    localized: Annotated[dict[LanguageTag, LocalizedTextsFile], EachOnce, Field(max_length=MOST_LANGUAGES)] = Field(
+    localized: Annotated[Mapping[LanguageTag, LocalizedTextsFile], EachOnce, Field(max_length=MOST_LANGUAGES)] = Field(
         default_factory=dict
     )
 

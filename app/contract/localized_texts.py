@@ -1,7 +1,7 @@
 """What pages show of an application, in further languages (RFC 7591 section 2.2, OpenID Connect Registration section 2.1)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -66,11 +66,13 @@ class LocalizedTextsFile(LocalizedTexts):
 class LocalizedSettings(ConfigurationModel):
     """Texts of an application in further languages."""
 
-    localized: dict[str, LocalizedTexts] = Field(default_factory=dict)
+    localized: Mapping[str, LocalizedTexts] = Field(default_factory=dict)
 
     def text(self, name: str, languages: Iterable[str]) -> str | None:
         """Return a member in the first of these languages that has one; else the value without a language."""
-        known = {tag: value for tag, texts in self.localized.items() if (value := getattr(texts, name)) is not None}
+        known: dict[str, str] = {
+            tag: value for tag, texts in self.localized.items() if (value := getattr(texts, name)) is not None
+        }
         for wanted in languages if known else ():
             near = (tag for tag in sorted(known) if tag.lower().startswith(f"{wanted.lower()}-"))
             if found := lookup(wanted, known) or next(near, None):

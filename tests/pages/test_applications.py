@@ -122,7 +122,7 @@ class TestOpenLinks:
         assert "code" in visitor.authorize(shop, login_hint=sent["login_hint"]).query
 
     @pytest.mark.parametrize("subject_type", ["public", "pairwise"])
-    def test_hint_tells_an_application_nothing_new(
+    def test_hint_is_what_the_application_has_already(
         self, world: World, visitor: Visitor, ada: Person, subject_type: str
     ) -> None:
         """Without the scope `email` it is the `sub` that the application has."""

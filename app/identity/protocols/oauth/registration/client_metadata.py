@@ -72,8 +72,7 @@ def read(
     for tag, texts in localized.items():
         _check_texts(texts, allows_http=allows_http, mark=f"#{tag}")
     logo = given.pop("logo_uri", None)  # pages show a copy, so it may be where no browser could load it
-    shown = {tag: {one: value for one, value in texts.items() if one != "logo_uri"} for tag, texts in localized.items()}
-    fixed = {"name": name, "protocol": protocol, "require_consent": True, **({"localized": shown} if shown else {})}
+    fixed = {"name": name, "protocol": protocol, "require_consent": True, **_shown(localized)}
     try:
         checked = ApplicationFile.model_validate({**given, **fixed}, strict=False)
     except ValidationError as problem:
@@ -83,10 +82,7 @@ def read(
         raise InvalidClientMetadata("subject_type: expected public, for the device grant or without redirect_uris.")
     settings = checked.settings()
     _refuse_own_addresses(settings, own_addresses)
-    kept: dict[str, Any] = {"logo_uri": logo} if logo is not None else {}
-    if localized:
-        kept["localized"] = {tag: LocalizedTexts(**texts) for tag, texts in localized.items()}
-    return settings.model_copy(update=kept) if kept else settings
+    return settings.model_copy(update=_with_logos(logo, localized))
 
 
 def write(settings: ApplicationSettings) -> dict[str, Any]:
@@ -95,6 +91,18 @@ def write(settings: ApplicationSettings) -> dict[str, Any]:
     plain = {name: held[name] for name in MEMBERS if held.get(name) not in (None, [], {})}
     texts = {f"{name}#{tag}": value for tag, one in held["localized"].items() for name, value in one.items()}
     return plain | {name: value for name, value in sorted(texts.items()) if value is not None}
+
+
+def _shown(localized: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the texts by language as settings, without logos; nothing if there are none."""
+    texts = {tag: {one: text for one, text in held.items() if one != "logo_uri"} for tag, held in localized.items()}
+    return {"localized": texts} if texts else {}
+
+
+def _with_logos(logo: str | None, localized: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the settings that have logos."""
+    texts = {tag: LocalizedTexts(**held) for tag, held in localized.items()}
+    return {**({"logo_uri": logo} if logo is not None else {}), **({"localized": texts} if texts else {})}
 
 
 def _localized(members: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
