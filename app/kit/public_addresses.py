@@ -5,8 +5,10 @@ from __future__ import annotations
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
+from app.kit.lookups import Lookups
 from app.kit.proxies import Address, Network, is_local
 
 Resolve = Callable[..., Sequence[tuple[Any, ...]]]
@@ -27,8 +29,14 @@ _NEVER: Final[tuple[Network, ...]] = tuple(
 )
 
 
+LOOKUPS = Lookups(32)
+UNTRUSTED_LOOKUPS = Lookups(16)
+"""For names that anyone can choose: those that hang keep no thread from the others."""
+LOOKUP_SECONDS: Final = 5.0
+
+
 class AddressRefused(Exception):
-    """The name resolves to an address that is not allowed, or to none."""
+    """The name resolves to an address that is not allowed, or to none in time."""
 
 
 def is_public(address: Address) -> bool:
@@ -54,10 +62,16 @@ class Resolver:
         self._allowed = tuple(ipaddress.ip_network(text, strict=False) for text in allowed)
         self._resolve = resolve
 
-    def addresses(self, host: str, port: int) -> list[str]:
+    def addresses(
+        self, host: str, port: int, *, seconds: float = LOOKUP_SECONDS, is_untrusted: bool = False
+    ) -> list[str]:
         """Return the addresses to connect to. The caller connects to one of these and must not resolve the name again.
 
         A name below `localhost` is this machine (RFC 6761 section 6.3).
+
+        Args:
+            seconds: how long the look-up may take.
+            is_untrusted: whether anyone can choose the name.
 
         Raises:
             AddressRefused: the name has no address, or one of its addresses is neither public nor allowed.
@@ -65,9 +79,11 @@ class Resolver:
         if is_local(host):
             found = ["127.0.0.1"]
         else:
+            look_up = partial(self._resolve or socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+            lookups = UNTRUSTED_LOOKUPS if is_untrusted else LOOKUPS
             try:
-                results = (self._resolve or socket.getaddrinfo)(host, port, type=socket.SOCK_STREAM)
-            except (OSError, UnicodeError):
+                results = look_up() if _numeric_address(host) else lookups.run(look_up, seconds)
+            except (OSError, UnicodeError):  # TimeoutError is an OSError
                 raise AddressRefused("the name has no address") from None
             found = list(dict.fromkeys(str(one[4][0]).partition("%")[0] for one in results))
         if not found or not all(self._is_allowed(text) for text in found):

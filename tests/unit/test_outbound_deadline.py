@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from time import monotonic, sleep
 from typing import Any
@@ -14,8 +15,12 @@ from joserfc.jwk import ECKey
 
 from app.identity.platform import openid_metadata, outbound
 from app.identity.platform.outbound import ProviderUnavailable
+from app.kit import public_addresses
 from app.kit.clock import FixedClock
+from app.kit.dns_records import DnsRecords
+from app.kit.lookups import Lookups
 from app.kit.public_addresses import Resolver
+from tests.support.dns_server import FakeDns
 
 
 class Dripping:
@@ -103,3 +108,71 @@ def test_untrusted_keys_do_not_evict_those_of_providers(monkeypatch: pytest.Monk
         cache.keys(f"https://stranger{number}.example/keys", "1", is_untrusted=True)
     cache.keys("https://provider.example/keys", "1")
     assert asked.count("https://provider.example/keys") == 1
+
+
+class TestNames:
+    """The look-up of a name counts in the deadline, although nothing can interrupt it."""
+
+    @pytest.fixture
+    def silent(self, fake_dns: FakeDns, monkeypatch: pytest.MonkeyPatch) -> Resolver:
+        """A resolver whose DNS server never answers; it would wait for four seconds."""
+        fake_dns.is_silent = True
+        monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.3)
+        monkeypatch.setattr(outbound, "_SLOT_WAIT_SECONDS", 0.3)
+        records = DnsRecords((f"127.0.0.1:{fake_dns.port}",), seconds=4)
+        return Resolver(["127.0.0.0/8"], lambda host, _port, **_: [records.texts(host)])
+
+    def looking_up(self) -> int:
+        return sum(thread.name == "look-up" for thread in threading.enumerate())
+
+    def test_silent_dns_server_is_given_up(self, silent: Resolver) -> None:
+        began = monotonic()
+        with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
+            outbound.get_json_object(silent, "https://id.example/keys")
+        assert monotonic() - began < 2
+
+    def test_look_ups_leave_a_bounded_number_of_threads(
+        self, silent: Resolver, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(public_addresses, "UNTRUSTED_LOOKUPS", Lookups(3))
+        monkeypatch.setattr(public_addresses, "LOOKUPS", Lookups(2))
+        before = self.looking_up()
+
+        def ask(number: int, *, is_untrusted: bool) -> None:
+            with pytest.raises(ProviderUnavailable):
+                outbound.get_json_object(silent, f"https://id{number}.example/keys", is_untrusted=is_untrusted)
+
+        began = monotonic()
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(lambda number: ask(number, is_untrusted=True), range(12)))
+        assert self.looking_up() - before == 3
+        assert monotonic() - began < 4
+        ask(99, is_untrusted=False)
+        assert self.looking_up() - before == 4, "names that strangers chose take no thread of providers"
+
+    def test_thread_is_free_again_when_the_system_gives_up(self) -> None:
+        lookups, ends = Lookups(1), threading.Event()
+        with pytest.raises(TimeoutError):
+            lookups.run(lambda: ends.wait(30), 0.05)
+        with pytest.raises(TimeoutError):
+            lookups.run(lambda: 1, 0.05)
+        ends.set()
+        assert lookups.run(lambda: 2, 10) == 2
+
+    def test_error_of_a_look_up_is_raised_and_frees_its_thread(self) -> None:
+        lookups = Lookups(1)
+        for _ in range(3):
+            with pytest.raises(OSError, match="unknown"):
+                lookups.run(self._fail, 10)
+        assert lookups.run(lambda: 2, 10) == 2
+
+    @staticmethod
+    def _fail() -> None:
+        raise OSError("unknown name")
+
+    @pytest.mark.parametrize("host", ["8.8.8.8", "2606:4700::1111"])
+    def test_number_needs_no_thread(self, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(public_addresses, "LOOKUPS", Lookups(1))
+        assert public_addresses.LOOKUPS._free.acquire(blocking=False)
+        answer = Resolver(resolve=lambda name, port, **_: [(2, 1, 6, "", (name, port))])
+        assert answer.addresses(host, 443) == [host]

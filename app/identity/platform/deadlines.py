@@ -27,6 +27,11 @@ class Deadline:
     def is_over(self) -> bool:
         return monotonic() >= self._ends
 
+    @property
+    def seconds(self) -> float:
+        """The seconds that are left."""
+        return max(self._ends - monotonic(), 0.0)
+
     def left(self, timeout: float | None, refusal: type[httpcore.TimeoutException]) -> float:
         """Return the seconds that an operation gets. Raises `refusal` if none are left."""
         left = self._ends - monotonic()

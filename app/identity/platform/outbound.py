@@ -1,7 +1,7 @@
 """HTTP to identity providers: bounded in time and size, without redirects, to public and allowed addresses only.
 
 Tenants configure providers and providers name their endpoints, so both are untrusted (SSRF). Each host name is resolved
-once, its addresses are checked, and the connection goes to a checked address, which defeats DNS rebinding.
+once, within the time, its addresses are checked, and the connection goes to a checked address, which defeats DNS rebinding.
 """
 
 from __future__ import annotations
@@ -118,7 +118,8 @@ class BoundedTransport(httpx.BaseTransport):
         """Send to one of the checked addresses. TLS still verifies the host name, and the Host header is already set."""
         url = request.url
         try:
-            addresses = self._resolver.addresses(url.host, url.port or (443 if url.scheme == "https" else 80))
+            port, is_untrusted = url.port or (443 if url.scheme == "https" else 80), self._is_untrusted
+            addresses = self._resolver.addresses(url.host, port, seconds=deadline.seconds, is_untrusted=is_untrusted)
         except AddressRefused as refused:
             raise InvalidResponse(str(refused), request=request) from None
         request.extensions["sni_hostname"] = url.host

@@ -1,0 +1,45 @@
+"""Bounds what cannot be interrupted: look-ups of names by the operating system, which may wait for a DNS server for half a minute.
+
+Each runs in a thread of its own. Who waits for it gives up in time; the thread ends when the system gives up, and counts until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import BoundedSemaphore, Thread
+from typing import Any, TypeVar
+
+from app.kit.clock import monotonic
+
+Result = TypeVar("Result")
+
+
+class Lookups:
+    """Runs look-ups, at most `most` at once, those included for which nobody waits any more."""
+
+    def __init__(self, most: int) -> None:
+        self._free = BoundedSemaphore(most)
+
+    def run(self, look_up: Callable[[], Result], seconds: float) -> Result:
+        """Return the result, or raise what the look-up raises. Raises TimeoutError if it takes longer or has no free thread so long."""
+        ends = monotonic() + seconds
+        if not self._free.acquire(timeout=max(seconds, 0)):
+            raise TimeoutError
+        found: Future[Any] = Future()
+        thread = Thread(target=self._finish, args=(look_up, found), name="look-up", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the process has no more threads
+            self._free.release()
+            raise TimeoutError from None
+        result: Result = found.result(timeout=max(ends - monotonic(), 0))
+        return result
+
+    def _finish(self, look_up: Callable[[], Any], found: Future[Any]) -> None:
+        try:
+            found.set_result(look_up())
+        except BaseException as problem:  # noqa: BLE001 - raised again where the result is awaited
+            found.set_exception(problem)
+        finally:
+            self._free.release()
