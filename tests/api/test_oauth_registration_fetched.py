@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import hmac
 import json
+from base64 import urlsafe_b64encode
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from joserfc import jwt
+from joserfc.jwk import RSAKey
 
 from app.contract.hub import Step
 from app.identity.platform import outbound
 from app.identity.platform.openid_metadata import ProviderMetadataCache
+from app.kit.public_addresses import Resolver
 from tests.support.oauth_world import NewWorld
 from tests.support.registrations import CALLBACK, METADATA, Registrar, error_of
 from tests.support.relying_party import RelyingParty
@@ -116,6 +122,42 @@ class TestFetched:
         assert registrar.manage(made, "PUT", body).status_code == 400
 
 
+class TestInternalAddresses:
+    """What a stranger names is fetched from public addresses alone (SSRF)."""
+
+    @pytest.fixture
+    def inside(self, registrar: Registrar, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> str:
+        """A name that leads to a server of this machine, which must not be asked; tests may reach it otherwise."""
+        services = registrar.world.services
+        resolver = Resolver(resolve=lambda _host, port, **_: [(2, 1, 6, "", ("127.0.0.1", port))])
+        monkeypatch.setattr(services, "provider_metadata", ProviderMetadataCache(services.clock, resolver))
+        fake_provider.answers["/logo"] = (200, PNG_TYPE, PNG)
+        fake_provider.answers["/sector.json"] = (200, JSON_TYPE, json.dumps([CALLBACK]).encode())
+        return f"https://inside.example:{urlsplit(fake_provider.url).port}"
+
+    @pytest.mark.parametrize(
+        ("member", "path", "status"),
+        [("jwks_uri", "/keys", 400), ("sector_identifier_uri", "/sector.json", 400), ("logo_uri", "/logo", 201)],
+    )
+    def test_name_of_an_internal_address_is_not_asked(
+        self, registrar: Registrar, inside: str, fake_provider: FakeProvider, member: str, path: str, status: int
+    ) -> None:
+        answer = registrar.register({**METADATA, member: inside + path})
+        assert answer.status_code == status
+        assert fake_provider.received == []
+
+    @pytest.mark.usefixtures("inside")
+    @pytest.mark.parametrize("member", ["jwks_uri", "sector_identifier_uri", "logo_uri"])
+    def test_number_in_any_notation_is_not_asked(
+        self, registrar: Registrar, fake_provider: FakeProvider, member: str
+    ) -> None:
+        port = urlsplit(fake_provider.url).port
+        for host in ("127.0.0.1", "2130706433", "0x7f.1", "127.1", "[::1]", "[::ffff:127.0.0.1]", "localhost."):
+            answer = registrar.register({**METADATA, member: f"https://{host}:{port}/keys"})
+            assert answer.status_code == 201 if member == "logo_uri" else answer.status_code == 400
+        assert fake_provider.received == []
+
+
 class TestSoftwareStatements:
     """RFC 7591 section 2.3."""
 
@@ -134,8 +176,39 @@ class TestSoftwareStatements:
         return signer.request_object(**{**nothing, **stated})
 
     def test_signed_claims_override_members(self, trusting: Registrar) -> None:
-        made = trusting.registered(software_statement=self.statement(trusting), software_id="other")
+        statement = self.statement(trusting)
+        made = trusting.registered(software_statement=statement, software_id="other")
         assert (made["software_id"], made["client_name"]) == ("calendar", "Signed Calendar")
+        assert made["software_statement"] == statement, "RFC 7591 section 3.2.1"
+
+    def test_signed_name_has_no_unsigned_translation(self, trusting: Registrar) -> None:
+        statement = self.statement(trusting, **{"client_name#ar": "تقويم"})
+        unsigned = {"client_name#de": "Bank", "client_name#ar": "بنك", "tos_uri#de": "https://calendar.example/de"}
+        made = trusting.registered(software_statement=statement, **unsigned)
+        localized = {name: value for name, value in made.items() if "#" in name}
+        assert localized == {"client_name#ar": "تقويم", "tos_uri#de": unsigned["tos_uri#de"]}
+
+    def test_statement_for_this_server_is_accepted(self, trusting: Registrar) -> None:
+        issuer = trusting.world.services.settings.hub_url(trusting.world.name)
+        for audience in (issuer, [f"{issuer}/api/oidc/register", "https://other.example"]):
+            made = trusting.registered(software_statement=self.statement(trusting, aud=audience))
+            assert made["client_name"] == "Signed Calendar"
+
+    def test_public_key_as_a_shared_secret_signs_nothing(self, trusting: Registrar) -> None:
+        """Confusion of algorithms: what is published verifies no HMAC."""
+        signed = f"{part({'alg': 'HS256', 'kid': 'key-1'})}.{part({'iss': self.ISSUER, 'client_name': 'Forged'})}"
+        for secret in (key(1).as_pem(private=False), json.dumps(key(1).as_dict(private=False)).encode()):
+            mac = hmac.digest(secret, signed.encode(), "sha256")
+            forged = f"{signed}.{urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+            answer = trusting.register({**METADATA, "software_statement": forged})
+            assert error_of(answer) == (400, "invalid_software_statement")
+
+    def test_key_in_the_header_is_not_used(self, trusting: Registrar) -> None:
+        own = RSAKey.generate_key(2048)
+        for header in ({"jwk": own.as_dict(private=False)}, {"jku": "https://evil.example/keys"}, {"kid": "../key-1"}):
+            forged = jwt.encode({"alg": "RS256", **header}, {"iss": self.ISSUER, "client_name": "Forged"}, own)
+            answer = trusting.register({**METADATA, "software_statement": forged})
+            assert error_of(answer) == (400, "invalid_software_statement")
 
     def test_unknown_issuer_is_not_approved(self, trusting: Registrar, registrar: Registrar) -> None:
         statement = self.statement(trusting)
@@ -144,7 +217,10 @@ class TestSoftwareStatements:
             answer = who.register({**METADATA, "software_statement": text})
             assert error_of(answer) == (400, "unapproved_software_statement")
 
-    @pytest.mark.parametrize("changed", ["signature", "claims", "alg", "crit", "expired", "early", "no jwt", "number"])
+    @pytest.mark.parametrize(
+        "changed",
+        ["signature", "claims", "alg", "crit", "expired", "early", "audience", "id_token", "no jwt", "number"],
+    )
     def test_wrong_statement_is_refused(self, trusting: Registrar, changed: str) -> None:
         now, text = trusting.world.services.clock.now().timestamp(), self.statement(trusting)
         head, body, signature = text.split(".")
@@ -155,6 +231,8 @@ class TestSoftwareStatements:
             "crit": self.statement(trusting, {"crit": ["x"], "x": 1}),
             "expired": self.statement(trusting, exp=now - 3_600),
             "early": self.statement(trusting, nbf=now + 3_600),
+            "audience": self.statement(trusting, aud="https://other.example"),
+            "id_token": self.statement(trusting, aud=["gatehouse-of-acme"], sub="ada", nonce="n"),
             "no jwt": "statement",
             "number": 7,
         }

@@ -51,7 +51,9 @@ def register(context: Context, app: str | None, members: Mapping[str, Any]) -> N
     store.set_logo(context.work, client_id, logo)
     context.audit.record("application.registered", client_id=client_id, by=admitted.registered_by)
     return NewRegistrationResponse(
-        **_members(context, client_id, int(context.now.timestamp()), secret, token), **client_metadata.write(settings)
+        **_members(context, client_id, int(context.now.timestamp()), secret, token),
+        **_statement(members),
+        **client_metadata.write(settings),
     )
 
 
@@ -94,6 +96,7 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     context.audit.record("application.registration_changed", client_id=client_id)
     return RegistrationResponse(
         **_members(context, client_id, int(held.created_at.timestamp()), new_secret, token),
+        **_statement(members),
         **client_metadata.write(settings),
     )
 
@@ -160,6 +163,12 @@ def _authenticate(context: Context, client_id: str) -> Registered:
         rate_limits.count_refusal(context, client_id)
         raise InvalidToken("The registration access token is not valid.")
     return held
+
+
+def _statement(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the software statement of a request, which the response repeats (RFC 7591 section 3.2.1)."""
+    statement = members.get(software_statements.MEMBER)
+    return {software_statements.MEMBER: statement} if statement is not None else {}
 
 
 def _is(secret: str, expected: str | None) -> bool:

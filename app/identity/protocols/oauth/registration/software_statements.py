@@ -8,24 +8,25 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.contract.errors_oauth import InvalidSoftwareStatement, UnapprovedSoftwareStatement
+from app.contract.localized_texts import LOCALIZED
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.identity.platform.outbound import ProviderUnavailable
-from app.identity.protocols.oauth import client_keys
+from app.identity.protocols.oauth import client_keys, issuers
 
-_MEMBER: Final = "software_statement"
+MEMBER: Final = "software_statement"
 _MAX_LENGTH: Final = 50_000
 
 
 def apply(context: Context, members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members with those of the statement in their place.
+    """Return the members with those of the statement in their place; a signed name has no unsigned translations.
 
     Raises:
         InvalidSoftwareStatement: it is malformed, not signed by its issuer, or out of its time (RFC 7591 section 3.2.2).
         UnapprovedSoftwareStatement: the tenant does not trust its issuer.
     """
-    statement = members.get(_MEMBER)
+    statement = members.get(MEMBER)
     if statement is None:
         return dict(members)
     if not isinstance(statement, str) or len(statement) > _MAX_LENGTH:
@@ -38,7 +39,9 @@ def apply(context: Context, members: Mapping[str, Any]) -> dict[str, Any]:
     if issuer not in trusted:
         raise UnapprovedSoftwareStatement
     claims = _verified(context, statement, trusted[issuer])
-    return {**{name: value for name, value in members.items() if name != _MEMBER}, **claims}
+    signed = {name.partition("#")[0] for name in claims}.intersection(LOCALIZED)
+    kept = {name: value for name, value in members.items() if name != MEMBER and name.partition("#")[0] not in signed}
+    return {**kept, **claims}
 
 
 def _verified(context: Context, statement: str, address: str) -> dict[str, Any]:
@@ -55,7 +58,18 @@ def _verified(context: Context, statement: str, address: str) -> dict[str, Any]:
     is_early = starts is not None and not (id_tokens.is_time(starts) and starts - id_tokens.SKEW_SECONDS <= now)
     if is_over or is_early:
         raise InvalidSoftwareStatement("It is not valid now.")
+    if not _is_for_us(context, claims.get("aud")):
+        raise InvalidSoftwareStatement("It is for another server.")
     return claims
+
+
+def _is_for_us(context: Context, audience: object) -> bool:
+    """Return whether a statement names this server or none (RFC 7519 section 4.1.3); an id_token names its client."""
+    if audience is None:
+        return True
+    issuer = issuers.tenant_wide(context)
+    named = audience if isinstance(audience, list) else [audience]
+    return any(one in (issuer.url, issuer.client_endpoint("register")) for one in named)
 
 
 def _part(text: str, number: int) -> dict[str, Any]:
