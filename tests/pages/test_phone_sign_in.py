@@ -124,7 +124,7 @@ def test_number_is_required_at_its_field(desktop: Visitor, phone: Visitor) -> No
     page = shown(desktop)
     question = phone.open(path_on(page))
     empty = question.press("Approve", number="")
-    assert (empty.status, "Enter the number shown next to the QR code." in empty.text) == (422, True)
+    assert (empty.status, "Enter the number shown on the other device." in empty.text) == (422, True)
     refused = question.press("Approve", number=wrong(number_on(page)))
     assert (refused.status, "Wrong number." in refused.text) == (403, True)
     assert refused.form("Approve").fields["number"] == wrong(number_on(page))
@@ -298,6 +298,13 @@ def test_signed_in_browser_goes_on(world: World, phone: Visitor) -> None:
     assert phone.open(PATH).address.endswith("/profile")
     page = phone.authorize(world.application("shop"))
     assert page.query["code"]
+
+
+def test_sign_in_in_another_tab_continues_the_page(desktop: Visitor, ada: Person) -> None:
+    page = shown(desktop)
+    signed_in(desktop, ada)
+    assert state_of(page) == "over"
+    assert page.press("Continue").address.endswith("/profile")
 
 
 def test_codes_of_one_browser_are_limited(desktop: Visitor) -> None:

@@ -27,8 +27,8 @@ from app.hub.visit import current_visit
 OPEN: Final = "/sign-in/phone/open"
 ADDRESS: Final = "/sign-in/phone/approve"
 _OUTCOMES: Final = ("approved", "denied", "used", "expired")
-_MISSING: Final = _l("Enter the number shown next to the QR code.")
-_WRONG: Final = _l("Wrong number. Enter the one next to the QR code, or choose “Not me”.")
+_MISSING: Final = _l("Enter the number shown on the other device.")
+_WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose “Not me”.")
 
 
 class NumberForm(HubForm):

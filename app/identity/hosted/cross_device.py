@@ -28,6 +28,7 @@ from app.identity.hosted import cross_device_approval, first_factor_passed, next
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
+from app.identity.protocols.oauth.authorize import account_choice
 from app.kit import randomness
 from app.kit.limits import Rate
 
@@ -71,6 +72,8 @@ def read_state(context: Context, req: InteractionOnly) -> Next:
     if isinstance(interaction, Next):
         return interaction
     _spend_read(context, interaction)
+    if sessions.current(context) is not None and not account_choice.wants_another(interaction):
+        return Next(step=Step.PROFILE)  # signed in in another tab: this page's next request goes on
     return _step(context, interaction)
 
 
