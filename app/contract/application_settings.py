@@ -16,7 +16,7 @@ from app.contract.connections import STANDARD_CLAIMS, ClaimedMember
 from app.contract.localized_texts import LocalizedSettings
 from app.contract.logout_settings import LogoutSettings
 from app.contract.security_profile import SecurityProfileSettings
-from app.contract.signing import SigningSettings
+from app.contract.signing import SigningAlgorithm, SigningSettings
 from app.contract.subject_types import SubjectSettings
 
 _INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -80,7 +80,7 @@ class ApplicationSettings(
     post_logout_redirect_uris: tuple[str, ...] = ()
     grant_types: tuple[str, ...] = ("authorization_code", "refresh_token")
     response_types: tuple[str, ...] = ("code",)
-    request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
+    request_object_signing_alg: SigningAlgorithm | None = None
     require_signed_request_object: bool = False
     request_uris: tuple[str, ...] = ()
     scope: str = "openid profile email phone address offline_access"

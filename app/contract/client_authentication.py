@@ -8,13 +8,14 @@ from cryptography import x509
 from pydantic import Field
 
 from app.contract.configuration_model import ConfigurationModel
+from app.contract.signing import ALGORITHMS, SigningAlgorithm
 
 AuthMethod = Literal[
     "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "tls_client_auth",
     "self_signed_tls_client_auth", "none",
 ]  # fmt: skip
 """The identity service has one entry for each in `client_authentication/registry.py`."""
-AssertionAlg = Literal["RS256", "PS256", "ES256", "EdDSA", "HS256"]
+AssertionAlg = SigningAlgorithm | Literal["HS256"]
 
 SECRET_JWT: Final = "client_secret_jwt"
 WITH_SECRET: Final = frozenset({"client_secret_basic", "client_secret_post", SECRET_JWT})
@@ -23,7 +24,7 @@ NEEDS_KEYS: Final = frozenset({"private_key_jwt", "self_signed_tls_client_auth"}
 """The methods of clients that register public keys."""
 ALGORITHMS_OF: Final = {
     SECRET_JWT: frozenset({"HS256"}),
-    "private_key_jwt": frozenset({"RS256", "PS256", "ES256", "EdDSA"}),
+    "private_key_jwt": frozenset(ALGORITHMS),
 }
 """The signatures of each method that signs (RFC 7518 section 3.1)."""
 LEAST_SIGNING_SECRET: Final = 32

@@ -141,7 +141,7 @@ class OAuthClient(Wire):
     tls_client_certificate_bound_access_tokens: bool = False
     jwks: Jwks | None = None
     jwks_uri: ProviderAddress | None = None
-    request_object_signing_alg: Literal["RS256", "PS256", "ES256", "EdDSA"] | None = None
+    request_object_signing_alg: SigningAlgorithm | None = None
     require_signed_request_object: bool = False
     request_uris: Annotated[list[RequestUri], Field(max_length=20, alias="RequestURIs")] = Field(default_factory=list)
     require_pushed_authorization_requests: bool = False

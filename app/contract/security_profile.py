@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 from pydantic import model_validator
 
 from app.contract.configuration_model import ConfigurationModel
+from app.contract.signing import ALGORITHMS
 
 FAPI: Final = "fapi2"
-FAPI_ALGORITHMS: Final = ("PS256", "ES256", "EdDSA")
+FAPI_ALGORITHMS: Final = tuple(one for one in ALGORITHMS if one != "RS256")
 """The only signatures of the profile, the first one of tokens that name no other (section 5.4.1)."""
 FAPI_METHODS: Final = ("private_key_jwt", "tls_client_auth", "self_signed_tls_client_auth")
 """How its clients authenticate (section 5.3.2.1)."""

@@ -3,13 +3,16 @@
 (OpenID Connect Registration section 2) (RFC 9701 section 6)
 """
 
-from typing import Literal
+from typing import Final, Literal, get_args
 
 from app.contract.claims_mapping import ClaimsMapping
 from app.contract.configuration_model import ConfigurationModel
 
-SigningAlgorithm = Literal["RS256", "PS256", "ES256", "EdDSA"]
-"""RFC 7518 section 3.1; EdDSA with the curve Ed25519 (RFC 8037 section 3.1). A symmetric algorithm and `none` are not served."""
+SigningAlgorithm = Literal["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
+"""RFC 7518 section 3.1; Ed25519 (RFC 9864 section 2.2), and EdDSA with that curve, its older name (RFC 8037 section 3.1). A symmetric
+algorithm and `none` are not served."""
+ALGORITHMS: Final[tuple[SigningAlgorithm, ...]] = get_args(SigningAlgorithm)
+"""The table that settings, keys, checks and metadata derive from."""
 DEFAULT_ALGORITHM: SigningAlgorithm = "RS256"
 
 

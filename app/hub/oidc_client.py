@@ -50,7 +50,7 @@ ACCOUNT_PAGES: Final = (
 _PARAMETER: Final = re.compile(r"(kind|id|provider)=[A-Za-z0-9_-]{1,64}")
 _MAX_PENDING: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA"]
+_ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA", "Ed25519"]
 
 views = Blueprint("callback", __name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import timedelta
 from typing import Any
 
@@ -29,7 +29,7 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, parameters_of
 from tests.support.tenant_server import TenantServer, answered
 
-OTHERS = ("PS256", "ES256", "EdDSA")
+OTHERS = ("PS256", "ES256", "EdDSA", "Ed25519")
 ALL = ("RS256", *OTHERS)
 
 
@@ -89,7 +89,9 @@ def test_tokens_are_signed_with_registered_algorithm(
     assert header_of(held["access_token"])["typ"] == "at+jwt"
 
 
-@pytest.mark.parametrize(("algorithm", "digest"), [("RS256", "sha256"), ("ES256", "sha256"), ("EdDSA", "sha512")])
+@pytest.mark.parametrize(
+    ("algorithm", "digest"), [("RS256", "sha256"), ("ES256", "sha256"), ("EdDSA", "sha512"), ("Ed25519", "sha512")]
+)
 def test_at_hash_uses_digest_of_algorithm(
     world: World, browser: Browser, ada: Person, algorithm: str, digest: str
 ) -> None:
@@ -300,3 +302,20 @@ def test_key_is_published_when_application_registers_itself(new_world: NewWorld)
     assert answer.status_code == 201, answer.text
     world.services.directory.clear_cache()
     assert {key["alg"] for key in published(client)} == {"RS256", "EdDSA"}
+
+
+def test_either_name_of_the_curve_is_signed_and_accepted_alone(world: World, browser: Browser, ada: Person) -> None:
+    """RFC 9864 section 2.2: a client is registered for one name, and gets that one, with a key that states it."""
+    for name, other in (("EdDSA", "Ed25519"), ("Ed25519", "EdDSA")):
+        client = signed_with(world, name, name)
+        text = (client.redeem(browser.code(client, ada)).json or {})["id_token"]
+        header = jws.extract_compact(text.encode()).headers()
+        (key,) = [one for one in published(client) if one["kid"] == header["kid"]]
+        assert (header["alg"], key["alg"], key["crv"]) == (name, name, "Ed25519")
+        step = browser.authorize(client.authorization_parameters(id_token_hint=text, prompt="none"))
+        assert "code" in parameters_of(step)
+        head, _, rest = text.partition(".")
+        forged = json.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4))) | {"alg": other}
+        renamed = urlsafe_b64encode(json.dumps(forged).encode()).rstrip(b"=").decode()
+        step = browser.authorize(client.authorization_parameters(id_token_hint=f"{renamed}.{rest}", prompt="none"))
+        assert parameters_of(step)["error"] == "invalid_request"

@@ -21,7 +21,7 @@ from tests.support.signed_requests import ASSERTION_TYPE, Signer, client_key, pa
 
 MACHINE = {"grant_type": "client_credentials"}
 SECRET = "a secret of 32 bytes or more, to sign with"
-ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
+ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA", "Ed25519")
 
 
 def outcome(answer: TestResponse) -> tuple[int, str]:

@@ -139,10 +139,11 @@ def weak(kind: str) -> tuple[Key, str]:
         return RSAKey.generate_key(1024, {"kid": "1"}), "RS256"
     if kind == "P-384":
         return ECKey.generate_key("P-384", {"kid": "1"}), "ES256"
-    return OKPKey.generate_key("X25519", {"kid": "1"}), "EdDSA"
+    curve, _, algorithm = kind.partition(" ")
+    return OKPKey.generate_key("Ed448" if curve == "Ed448" else "X25519", {"kid": "1"}), algorithm or "EdDSA"
 
 
-@pytest.mark.parametrize("kind", ["RSA 1024", "P-384", "X25519"])
+@pytest.mark.parametrize("kind", ["RSA 1024", "P-384", "X25519", "Ed448 EdDSA", "Ed448 Ed448"])
 @pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
 def test_weak_key_or_wrong_curve_is_refused(client: RelyingParty, publish: Publish, kind: str) -> None:
     """RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1."""

@@ -126,7 +126,7 @@ def test_bound_token_is_no_bearer_token(prover: Prover, browser: Browser, ada: P
         assert outcome(answer) == (401, "invalid_token")
         challenge = answer.headers["WWW-Authenticate"]
         assert challenge.startswith('DPoP error="invalid_token", ')
-        assert challenge.endswith('algs="ES256 PS256 RS256 EdDSA"')
+        assert challenge.endswith('algs="ES256 PS256 RS256 EdDSA Ed25519"')
     assert prover.userinfo(token).status_code == 200
 
 

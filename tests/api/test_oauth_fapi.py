@@ -19,7 +19,7 @@ from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, code_of, moved, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
 
-ALGORITHMS = ("PS256", "ES256", "EdDSA")
+ALGORITHMS = ("PS256", "ES256", "EdDSA", "Ed25519")
 
 
 def outcome(answer: TestResponse) -> tuple[int, str]:

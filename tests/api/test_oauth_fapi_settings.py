@@ -40,7 +40,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"refresh_token_rotation": True}, "refresh_token_rotation: false"),
     ({"redirect_uris": ["http://localhost:3000/cb"]}, "redirect_uris: https addresses"),
     ({"redirect_uris": ["com.example.bank:/cb"]}, "redirect_uris: https addresses"),
-    ({"id_token_signed_response_alg": "RS256"}, "id_token_signed_response_alg: one of PS256, ES256, EdDSA"),
+    ({"id_token_signed_response_alg": "RS256"}, "id_token_signed_response_alg: one of PS256, ES256, EdDSA, Ed25519"),
     ({"request_object_signing_alg": "RS256"}, "request_object_signing_alg: one of PS256"),
     ({"token_endpoint_auth_signing_alg": "RS256"}, "token_endpoint_auth_signing_alg: one of PS256"),
 ]

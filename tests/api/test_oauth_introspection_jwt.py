@@ -61,7 +61,7 @@ def test_inactive_token_has_no_other_member(world: World, shop: RelyingParty, br
         assert decoded(shop, asked(shop, token))["token_introspection"] == {"active": False}
 
 
-@pytest.mark.parametrize("algorithm", ["RS256", "PS256", "ES256", "EdDSA"])
+@pytest.mark.parametrize("algorithm", ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"])
 def test_response_is_signed_with_registered_algorithm(
     world: World, browser: Browser, ada: Person, algorithm: str
 ) -> None:

@@ -103,10 +103,10 @@ def test_pushed_request_with_signed_response_is_served(shop: RelyingParty, brows
 def test_metadata_lists_signed_modes(shop: RelyingParty) -> None:
     metadata = shop.get("/.well-known/openid-configuration").json or {}
     assert set(CARRIERS) <= set(metadata["response_modes_supported"])
-    assert metadata["authorization_signing_alg_values_supported"] == ["RS256", "PS256", "ES256", "EdDSA"]
+    assert metadata["authorization_signing_alg_values_supported"] == ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
 
 
-@pytest.mark.parametrize("algorithm", ["PS256", "ES256", "EdDSA"])
+@pytest.mark.parametrize("algorithm", ["PS256", "ES256", "EdDSA", "Ed25519"])
 def test_registered_algorithm_signs_response(world: World, browser: Browser, ada: Person, algorithm: str) -> None:
     client = world.application("alg", authorization_signed_response_alg=algorithm)
     step = browser.signed_in(ada).authorize(client.authorization_parameters(response_mode="jwt"))

@@ -79,7 +79,7 @@ def test_metadata_lists_supported_features(shop: RelyingParty) -> None:
     metadata = shop.get(SHARED[0]).json or {}
     assert metadata["response_types_supported"] == ["code"]
     assert metadata["code_challenge_methods_supported"] == ["S256"]
-    assert metadata["id_token_signing_alg_values_supported"] == ["RS256", "PS256", "ES256", "EdDSA"]
+    assert metadata["id_token_signing_alg_values_supported"] == ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]
     assert metadata["authorization_response_iss_parameter_supported"] is True
     assert metadata["grant_types_supported"] == [
         "authorization_code",

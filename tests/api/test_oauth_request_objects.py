@@ -15,7 +15,7 @@ from tests.support.relying_party import Browser, Person, RelyingParty, code_of, 
 from tests.support.signed_requests import Signer, client_key, part, public_jwks
 from tests.support.upstream import FakeProvider
 
-ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
+ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA", "Ed25519")
 CALLBACK = "https://shop.example/cb"
 
 

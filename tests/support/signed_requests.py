@@ -21,6 +21,8 @@ ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 @cache
 def client_key(algorithm: str, kid: str = "1") -> Key:
     """Return the key of a client for an algorithm, made once."""
+    if algorithm == "Ed25519":  # another name for it
+        return client_key("EdDSA") if kid == "1" else client_key("EdDSA", kid)  # the cache tells them apart
     named: KeyParameters = {"kid": kid, "use": "sig"}
     if algorithm in ("RS256", "PS256"):
         return RSAKey.generate_key(2048, named)

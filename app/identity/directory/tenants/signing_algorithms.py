@@ -13,9 +13,10 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
 
-from app.contract.signing import DEFAULT_ALGORITHM
+from app.contract.signing import ALGORITHMS as SERVED
+from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
 
-# RFC 9864 renames EdDSA to Ed25519; OpenID Connect and its clients still know it as EdDSA.
+# RFC 9864 deprecates the name EdDSA, which clients still send and register: both are served (decisions/0245).
 warnings.filterwarnings("ignore", "EdDSA is deprecated", SecurityWarning)
 
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
@@ -34,12 +35,14 @@ class Algorithm:
     digest: str
 
 
-ALGORITHMS: Final[Mapping[str, Algorithm]] = {
+_KINDS: Final[Mapping[SigningAlgorithm, Algorithm]] = {
     "RS256": Algorithm(new_rsa_key, RSAKey.import_key, "sha256"),
     "PS256": Algorithm(new_rsa_key, RSAKey.import_key, "sha256"),
     "ES256": Algorithm(lambda: ec.generate_private_key(ec.SECP256R1()), ECKey.import_key, "sha256"),
     "EdDSA": Algorithm(ed25519.Ed25519PrivateKey.generate, OKPKey.import_key, "sha512"),
+    "Ed25519": Algorithm(ed25519.Ed25519PrivateKey.generate, OKPKey.import_key, "sha512"),
 }
+ALGORITHMS: Final[Mapping[str, Algorithm]] = {name: _KINDS[name] for name in SERVED}
 """Each algorithm has keys of its own: one RSA key for both paddings would let a weakness of one affect the other (RFC 8017
 section 8), and `alg` of a published key then names what it is for (RFC 7517 section 4.4)."""
 DEFAULT: Final = DEFAULT_ALGORITHM

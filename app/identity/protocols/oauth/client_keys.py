@@ -6,16 +6,17 @@ import json
 from functools import lru_cache
 from typing import Final
 
-from joserfc.jwk import Key, RSAKey
+from joserfc.jwk import Key, OKPKey, RSAKey
 
 from app.contract.security_profile import FAPI_ALGORITHMS
+from app.contract.signing import ALGORITHMS as SERVED
 from app.identity.authentication.federation.providers.id_tokens import Keys
 from app.identity.platform.context import Context
 from app.identity.platform.openid_metadata import import_keys, with_id
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import client_certificates
 
-ALGORITHMS: Final = ("RS256", "PS256", "ES256", "EdDSA")
+ALGORITHMS: Final[tuple[str, ...]] = SERVED
 """With which clients sign: never a shared secret, of which we store a digest alone, and never `none`."""
 _RSA_BITS: Final = range(2_048, 8_193)  # RFC 7518 section 3.3; longer ones cost too much time
 
@@ -74,4 +75,11 @@ def _imported(jwks: str) -> tuple[Key, ...]:
 
 
 def _strong(keys: tuple[Key, ...]) -> tuple[Key, ...]:
-    return tuple(key for key in keys if not isinstance(key, RSAKey) or key.public_key.key_size in _RSA_BITS)
+    return tuple(key for key in keys if _is_strong(key))
+
+
+def _is_strong(key: Key) -> bool:
+    """Return whether the key is long enough, and on the one Edwards curve that is served: `EdDSA` alone names none (RFC 9864 section 1)."""
+    if isinstance(key, OKPKey):
+        return key.curve_name == "Ed25519"
+    return not isinstance(key, RSAKey) or key.public_key.key_size in _RSA_BITS

@@ -15,6 +15,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
 
 from app.contract.client_keys import public_keys
+from app.contract.signing import ALGORITHMS as SERVED
 from app.identity.authentication.federation.providers.id_tokens import is_time
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
@@ -22,8 +23,8 @@ from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.kit import randomness
 from app.kit.reading import RawRequest
 
-ALGORITHMS: Final = ("ES256", "PS256", "RS256", "EdDSA")
-"""With which proofs may be signed: never a shared secret, never `none` (RFC 9449 section 4.3)."""
+ALGORITHMS: Final[tuple[str, ...]] = tuple(dict.fromkeys(("ES256", "PS256", *SERVED)))
+"""With which proofs may be signed, the preferred ones first: never a shared secret, never `none` (RFC 9449 section 4.3)."""
 HEADER: Final = "dpop"
 SCHEME: Final = "dpop"
 NONCE_HEADER: Final = "DPoP-Nonce"
@@ -134,7 +135,7 @@ def _fits(key: Key, algorithm: str) -> bool:
         return algorithm in ("RS256", "PS256") and key.public_key.key_size in _RSA_BITS
     if isinstance(key, ECKey):
         return algorithm == "ES256" and key.curve_name == "P-256"
-    return isinstance(key, OKPKey) and algorithm == "EdDSA" and key.curve_name == "Ed25519"
+    return isinstance(key, OKPKey) and algorithm in ("EdDSA", "Ed25519") and key.curve_name == "Ed25519"
 
 
 def _registry(algorithms: tuple[str, ...]) -> jws.JWSRegistry:
