@@ -14,7 +14,7 @@ help: ## list the targets
 setup: ## create .venv with the locked packages; does nothing if the lock is unchanged
 	@tools/setup.sh
 
-run: setup ## serve the demo: http://shop.localhost:8000
+run: setup ## serve the demo: http://localhost:8000
 	@$(BIN)/gatehouse demo
 
 test: setup ## run every test with real services; as root, install missing ones

@@ -101,7 +101,7 @@ def welcome(settings: Settings, people: list[Person]) -> str:
         "",
         *(f"  {address:<36} {words}" for address, words in addresses(settings)),
         "",
-        *(f"Sign in at {person.tenant.title()}: {person.email}  password: {person.password}" for person in people),
+        *(f"Sign in at {one.tenant.title():<7} {one.email:<18} password: {one.password}" for one in people),
         "",
         "Browsers resolve *.localhost. If another program doesn't, use 127.0.0.1 with a Host header.",
         "Press Ctrl-C to stop.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import groupby
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, render_template
@@ -47,8 +48,9 @@ def _create_page(settings: Settings, people: Collection[Person]) -> Flask:
     @app.get("/")
     def front() -> str:
         shop, *_, inbox, reference = (address for address, _ in addresses(settings))
+        tenants = [(name, list(group)) for name, group in groupby(people, lambda person: person.tenant)]
         return render_template(
-            "front.html", shop=shop, inbox=inbox, reference=reference, people=people, hub_url=settings.hub_url
+            "front.html", shop=shop, inbox=inbox, reference=reference, tenants=tenants, hub_url=settings.hub_url
         )
 
     app.jinja_env.globals["place"] = "Demo"

@@ -30,6 +30,7 @@ class Person:
     """A sample account, with the name and the look of its tenant."""
 
     tenant: str
+    name: str
     email: str
     password: str
     brand: Brand
@@ -46,9 +47,15 @@ def prepare(settings: Settings) -> tuple[Plan, list[Person]]:
     finally:
         services.database.dispose()
     people = [
-        Person(tenant.name, account.email or account.label, account.password or "", configuration.brands[tenant.name])
+        Person(
+            tenant.name,
+            " ".join(filter(None, (account.first_name, account.last_name))),
+            account.label,
+            account.password or "",
+            configuration.brands[tenant.name],
+        )
         for tenant in configuration.tenants
-        for account in (tenant.accounts or ())[:1]
+        for account in tenant.accounts or ()
     ]
     return plan, people
 

@@ -9,12 +9,19 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 
+from app.kit.package_files import EXAMPLES
 from tests.support.command_process import Command
 from tests.support.command_process import started as start
 from tests.support.servers import is_gone
 
 COMMAND = [sys.executable, "-m", "app.cli", "demo", "--bind", "127.0.0.1:0"]
+ACCOUNTS = [
+    (account["email"], account["password"])
+    for tenant in yaml.safe_load((EXAMPLES / "demo.yaml").read_text())["tenants"]
+    for account in tenant["accounts"]
+]
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -33,7 +40,8 @@ def test_output_lists_addresses_and_accounts(demo: Command) -> None:
     for host in ("shop", "acme", "globex", "inbox"):
         assert demo.at(host, "") in demo.output
     assert demo.at("api", "/docs") in demo.output
-    assert re.search(r"ada@example\.com +password: \S+", demo.output)
+    for email, password in ACCOUNTS:
+        assert re.search(rf"{re.escape(email)} +password: {re.escape(password)}$", demo.output, re.MULTILINE)
 
 
 def test_account_signs_in_and_out_at_shop(demo: Command) -> None:
@@ -98,13 +106,24 @@ def test_start_page_lists_addresses_and_accounts(demo: Command, host: str) -> No
     for name in ("shop", "acme", "globex", "inbox"):
         assert f'href="{demo.at(name, "")}"' in answer.text
     assert f'href="{demo.at("api", "/docs")}"' in answer.text
-    assert "<dd>ada@example.com</dd><dt>Password</dt><dd>correct-horse-7</dd>" in answer.text
+    for email, password in ACCOUNTS:
+        assert f"<dd>{email}</dd><dt>Password</dt><dd>{password}</dd>" in answer.text
     assert "'unsafe" not in answer.headers["Content-Security-Policy"]
     style = demo.ask("GET", f"http://{host}:{demo.port}/demo.css")
     assert style.headers["Content-Type"].startswith("text/css")
     assert demo.ask("GET", f"http://{host}:{demo.port}/health/live").status_code == 200
     assert demo.ask("GET", f"http://{host}:{demo.port}/login").status_code == 404
     assert demo.ask("GET", demo.at("nobody")).status_code == 404
+
+
+def test_every_address_of_the_start_page_answers(demo: Command) -> None:
+    demo.forget()
+    page = demo.ask("GET", f"http://localhost:{demo.port}/")
+    links = re.findall(r'<a [^>]*href="(http[^"]+)"', page.text)
+    assert len(links) >= 12
+    for link in set(links):
+        answer, url = demo.open(link)
+        assert answer.status_code == 200, (link, url)
 
 
 def test_api_root_redirects_to_reference(demo: Command) -> None:
