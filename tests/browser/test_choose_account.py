@@ -52,6 +52,38 @@ def test_person_uses_two_accounts(world: World, served: str, opened: Opened, has
 
 
 @pytest.mark.parametrize("has_script", [True, False])
+def test_form_of_the_other_account_is_sent_after_switching_back(
+    world: World, served: str, opened: Opened, has_script: bool
+) -> None:
+    """One tab chooses another account while a form of the first one is open in a second tab (decisions/0244)."""
+    shop = the_shop(world, served)
+    ada, grace = world.person("ada@example.com"), world.person("grace@example.com")
+    page = opened(java_script_enabled=has_script, viewport={"width": 320, "height": 800})
+    page.goto(sign_in_address(served, shop))
+    sign_in(page, grace)
+    code_in(page)
+    choose = f"{sign_in_address(served, shop)}&prompt=select_account"
+    page.goto(choose)
+    page.get_by_role("button", name="Use another account").click()
+    sign_in(page, ada)
+    code_in(page)
+    page.goto(f"{served}/profile/edit")
+    page.get_by_label("First name").fill("Augusta")
+    other = page.context.new_page()
+    other.goto(choose)
+    other.get_by_role("button", name=grace.email).first.click()
+    code_in(other)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("You switched accounts")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    page.get_by_role("button", name="Switch back").click()
+    page.wait_for_url("**/profile?saved=1")
+    expect(page.get_by_text("Augusta").first).to_be_visible()
+    page.goto(f"{served}/profile/edit")
+    expect(page.get_by_label("First name")).to_have_value("Augusta")
+
+
+@pytest.mark.parametrize("has_script", [True, False])
 def test_person_leaves_out_a_scope(world: World, served: str, opened: Opened, has_script: bool) -> None:
     shop = the_shop(world, served, require_consent=True, optional_scopes=["email", "profile"])
     page = opened(java_script_enabled=has_script, viewport={"width": 390, "height": 844})
