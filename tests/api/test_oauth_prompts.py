@@ -82,6 +82,16 @@ def test_voluntary_acr_claim_is_no_demand(shop: RelyingParty, browser: Browser, 
     assert parameters_of(browser.authorize(wrong))["error"] == "invalid_request"
 
 
+@pytest.mark.parametrize("acr", [{"values": []}, {"value": "2", "values": ["1"]}], ids=["no value", "two that differ"])
+def test_essential_acr_without_a_possible_value_is_refused(
+    shop: RelyingParty, browser: Browser, ada: Person, acr: dict[str, object]
+) -> None:
+    """OpenID Connect Core section 5.5.1.1: the demand is not met, so there is no response as if nothing had been asked."""
+    browser.signed_in(ada)
+    asked = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": {**acr, "essential": True}}}))
+    assert parameters_of(browser.authorize(asked)).get("error") == "unmet_authentication_requirements"
+
+
 def test_prompt_none_with_an_older_authentication_is_refused(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:

@@ -73,8 +73,8 @@ def _read_acr(request: UncheckedRequest, acr: ClaimRequest) -> None:
     values = acr.values or []
     if not all(isinstance(name, str) for name in values):
         raise _refusal()
-    if values and acr.is_essential:
-        acr_values.demand(request, values)
+    if acr.values is not None and acr.is_essential:
+        acr_values.demand(request, values)  # none, or two members that exclude each other, can never be met
     elif values and "acr_values" not in request.values:
         acr_values.prefer(request, values)
 
