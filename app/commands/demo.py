@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.commands.errors import CommandError, as_command_errors
-from app.commands.listening import LOOPBACK, bind_error, free_port, hub_domain_at, refuse_taken, with_port
+from app.commands.listening import bind_error, free_port, hub_domain_at, is_loopback, refuse_taken, with_port
 from app.commands.serving import application, hash_limits, outbox_job
 from app.kit import logs
 from app.kit.admission import Application
@@ -40,7 +40,7 @@ def demo(bind: str, data: Path | None) -> None:
     from app.demo import supervisor  # noqa: PLC0415 - only this command needs it
 
     bind = with_port(bind)
-    if not bind.startswith(LOOPBACK[:3]):
+    if not is_loopback(bind):
         raise CommandError(
             f"--bind {bind}: the demo's inbox is open to anyone, so it only listens on a loopback address such as 127.0.0.1:8000."
         )

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import errno
 import socket
+from ipaddress import ip_address
 
 from app.commands.errors import CommandError
 from app.kit.serving.address import split
 from app.settings import Settings
 
-LOOPBACK = ("127.", "localhost", "[::1]", "unix:")
 _SUGGESTED = 20
 """How many ports above a taken one are tried for the suggestion."""
+
+
+def is_loopback(bind: str) -> bool:
+    """Return whether only this machine reaches HOST:PORT; a name that begins like a loopback address may lead anywhere."""
+    if bind.startswith("unix:"):
+        return False
+    host, _ = split(bind)
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def with_port(bind: str) -> str:
@@ -52,8 +63,8 @@ def has_dev_inbox(settings: Settings, bind: str) -> bool:
 
     Only while mail is `inbox:`, on a loopback address with a hub domain below localhost, and without trusted proxies.
     """
-    is_loopback = bind.startswith(LOOPBACK) and not bind.startswith("unix:")
-    return settings.mail_url.startswith("inbox:") and is_loopback and settings.is_local and not settings.trusted_proxies
+    is_here = is_loopback(bind) and settings.is_local and not settings.trusted_proxies
+    return is_here and settings.mail_url.startswith("inbox:")
 
 
 def bind_error(bind: str, problem: Exception) -> CommandError:

@@ -17,10 +17,10 @@ from app.commands import server_metrics
 from app.commands.errors import CommandError, as_command_errors
 from app.commands.errors import settings as read_settings
 from app.commands.listening import (
-    LOOPBACK,
     bind_error,
     has_dev_inbox,
     hub_domain_at,
+    is_loopback,
     refuse_other_port,
     refuse_taken,
     with_port,
@@ -164,7 +164,8 @@ def health_checks(settings: Settings, role: str) -> dict[str, Check]:
 
 def check_options(settings: Settings, bind: str, role: str, workers: int) -> None:
     """Raise CommandError for options and settings that contradict each other."""
-    if settings.has_inbox and not bind.startswith(LOOPBACK) and role != "hub":
+    is_here = bind.startswith("unix:") or is_loopback(bind)
+    if settings.has_inbox and not is_here and role != "hub":
         raise CommandError(
             f"--bind {bind} isn't a loopback address, but GATEHOUSE_MAIL_URL or GATEHOUSE_SMS_URL is inbox:, which anyone can read. "
             "Set real senders, or bind 127.0.0.1."

@@ -105,6 +105,8 @@ def test_invalid_file_is_refused_with_all_its_problems(run: Run, tmp_path: Path)
     ("arguments", "settings", "message"),
     [
         (["serve", "--bind", "0.0.0.0:23999"], {}, "isn't a loopback address"),
+        (["serve", "--bind", "127.example.com:23999"], {}, "isn't a loopback address"),
+        (["demo", "--bind", "localhost.example.com:23999"], {}, "loopback address"),
         (["serve", "--bind", "9000"], {}, "use HOST:PORT"),
         (["serve", "--bind", "127.0.0.1:23999"], {"hub_domain": "localhost:8000"}, "set it to localhost:23999"),
         (["serve", "--bind", "127.0.0.1:23999"], {"hub_domain": "id.localhost"}, "set it to id.localhost:23999"),
