@@ -11,7 +11,8 @@ from app.identity.authentication.sign_in.tables import sessions
 from tests.api.test_risks import CHROME
 from tests.pages.test_second_factor import close_browser, code_now, enrol_totp, sign_in
 from tests.support.oauth_world import NewWorld, World
-from tests.support.phone_sign_in import approved, newest_session, rows, shown, signed_in
+from tests.support.phone_sign_in import approved, newest_session, path_on, rows, shown, signed_in
+from tests.support.registrations import Registrar
 from tests.support.relying_party import Person, claims_in
 from tests.support.visitor import NewVisitorAt, Visitor
 
@@ -191,3 +192,48 @@ def test_passkey_is_not_offered_after_an_approval(new_world: NewWorld, new_visit
     page = new_visitor_at(tenant).authorize(shop).follow("Sign in with your phone")
     approved(phone, page)
     assert page.press("Continue").query["code"]
+
+
+def test_browser_is_not_trusted_after_an_approval(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    """Nothing lasting begins there: the next sign-in asks for the second factor again."""
+    tenant, person, app, phone = with_totp(new_world, new_visitor_at)
+    close_browser(phone)
+    sign_in(phone, tenant, person).press("Verify", code=code_now(tenant, app), trust="y")
+    close_browser(phone)
+    sign_in(phone, tenant, person)
+    later(tenant, minutes=1)
+    desktop = new_visitor_at(tenant)
+    page = shown(desktop)
+    approved(phone, page)
+    asked = page.press("Continue")
+    assert 'name="trust"' not in asked.html
+    asked.press("Verify", code=code_now(tenant, app), trust="y")
+    close_browser(desktop)
+    assert sign_in(desktop, tenant, person).heading == "Two-step verification"
+
+
+def test_one_more_account_signs_in_by_a_phone(
+    world: World,
+    desktop: Visitor,
+    phone: Visitor,
+) -> None:
+    """Its session is older than the wish for one more account, and still answers it."""
+    grace, shop = world.person("grace@example.com"), world.application("shop")
+    signed_in(desktop, grace)
+    later(world, minutes=30)
+    page = desktop.authorize(shop, prompt="select_account").press("Use another account")
+    page = page.follow("Sign in with your phone")
+    approved(phone, page)
+    claims = claims_in((shop.redeem(page.press("Continue").query["code"]).json or {})["id_token"])
+    assert claims["sub"] == newest_session(world).uid != grace.uid
+
+
+def test_question_names_no_self_registered_application(world: World, desktop: Visitor, phone: Visitor) -> None:
+    """An attacker chooses its name."""
+    world.change_settings(client_registration={"mode": "open"})
+    registrar = Registrar(world)
+    page = desktop.authorize(registrar.relying_party(registrar.registered(client_name="Hotel Wi-Fi")))
+    page = page.follow("Sign in with your phone")
+    asked = phone.open(path_on(page))
+    assert asked.heading == "Sign in on the other device?"
+    assert "Hotel" not in asked.html

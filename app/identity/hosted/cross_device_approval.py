@@ -36,7 +36,10 @@ def device_of(context: Context, interaction: Interaction) -> ContinuationToken |
 
 
 def step(context: Context, interaction: Interaction) -> Next:
-    """Return the question: which application, which browser, from where; without the number, which the person types."""
+    """Return the question: which application, which browser, from where; without the number, which the person types.
+
+    Applications that registered themselves are not named: an attacker chooses such a name and logo for the question.
+    """
     device = device_of(context, interaction)
     if device is None or device.state != OPEN:
         return Next(step=Step.APPROVE_SIGN_IN, problem=outcome(device))
@@ -49,11 +52,12 @@ def step(context: Context, interaction: Interaction) -> Next:
         "address": address,
     }
     client = context.application(client_id=str(device.facts.get("client_id") or ""))
+    known = client if client is not None and not client.is_self_registered else None
     return Next(
         step=Step.APPROVE_SIGN_IN,
         attempt=interaction.interaction_id,
         fields=shown,
-        relying_party=views.relying_party(context, client, None) if client is not None else None,
+        relying_party=views.relying_party(context, known, None) if known is not None else None,
     )
 
 

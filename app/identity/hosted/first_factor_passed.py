@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.contract import errors as e
@@ -177,6 +177,11 @@ def _take_over_session(
         ends_at=datetime.fromtimestamp(authentication.ends_at or 0, UTC),
     )
     cookie = _cookie(context, session, text, is_more=is_more)
+    if (
+        interaction is not None
+    ):  # older than the interaction, so only the choice says that the person wants this account
+        facts = account_choice.facts_of_choice(session.session_id)
+        interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **facts)
     return _continue_with(context, interaction, session, step).model_copy(update=cookie)
 
 

@@ -108,7 +108,8 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
     )
     if next_page.step is Step.BACKUP_CODES and not is_new:
         next_page = next_page.model_copy(update={"problem": "last"})
-    trust = trusted_browsers.trust(context, account) if req.trust and not pending.person.fallback_kinds else None
+    can_trust = not pending.person.fallback_kinds and not pending.authentication.is_taken_over
+    trust = trusted_browsers.trust(context, account) if req.trust and can_trust else None
     cookie = Session(token=trust[0], lifetime_seconds=trust[1]) if trust else None
     return next_page.model_copy(update={"trusted": cookie})
 
@@ -165,7 +166,8 @@ def view(
     chosen = kind if kind in usable else (usable[0] if enrolled or len(usable) == 1 else None)
     others = [one for one in usable if one != chosen]
     is_step_up = interaction is not None and _is_step_up(interaction)
-    can_trust = bool(enrolled) and not factors.fallback_kinds and not is_step_up
+    is_lasting = not is_step_up and not pending.authentication.is_taken_over
+    can_trust = bool(enrolled) and not factors.fallback_kinds and is_lasting
     return contract.FactorView(
         shown=factor_prompt(context, pending, chosen, challenge) if chosen is not None else None,
         choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(factors)) for one in others],

@@ -42,8 +42,13 @@ def facts_of_request(context: Context) -> dict[str, Any]:
 def facts_of_answer(context: Context, chosen: HeldSession | None) -> dict[str, Any]:
     """Return the facts of a chosen session; None: the person signs in to one more account."""
     if chosen is not None:
-        return {_WANTS: None, CHOSEN: chosen.session.session_id, ANOTHER: None}
+        return facts_of_choice(chosen.session.session_id)
     return {_WANTS: None, CHOSEN: None, ANOTHER: context.now.timestamp()}
+
+
+def facts_of_choice(session_id: str) -> dict[str, Any]:
+    """Return the facts of a session that the person chose, on the page with the accounts or by a phone."""
+    return {_WANTS: None, CHOSEN: session_id, ANOTHER: None}
 
 
 def is_fresh(interaction: Interaction | None, session: BrowserSession | None) -> bool:
