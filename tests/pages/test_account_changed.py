@@ -202,6 +202,16 @@ def test_form_without_a_token_switches_nothing(both: Visitor, shop: RelyingParty
     assert grace.email in both.open("/profile").text
 
 
+@pytest.mark.parametrize("address", ["/emails", "/change-password", "/security", "/pin", "/applications", "/logout"])
+def test_form_of_another_site_is_not_offered_again(both: Visitor, grace: Person, address: str) -> None:
+    """The page's token would make it one of ours."""
+    refused = both.send("POST", f"{both.home}{address}", {"shown_uid": grace.uid, "email": "eve@evil.example"})
+    assert (refused.status, refused.heading) == (409, CHANGED)
+    assert "Switch back" not in refused.html
+    assert "eve@evil.example" not in refused.html
+    assert grace.email not in refused.text
+
+
 def test_form_of_an_older_page_still_works(world: World, both: Visitor, ada: Person) -> None:
     """A page that an older version rendered names no account."""
     both.open("/profile/edit").press("Save", first_name="Augusta", shown_uid="")

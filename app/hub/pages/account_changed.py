@@ -67,7 +67,10 @@ class AccountChangedPage(Page):
 
 
 def account_changed() -> Response:
-    """Return the page for the refused form."""
+    """Return the page for the refused form.
+
+    It repeats only what a form of ours sent: its own token would make another site's form valid.
+    """
     visit = current_visit()
     refused, visit.posted_uid = visit.posted_uid, ""
     try:
@@ -77,7 +80,7 @@ def account_changed() -> Response:
     visit.use_account_language(view.current)
     visit.posted_uid = refused
     target = services().cookie_cipher.encrypt(_path(), _CONTEXT)
-    former, kept = (view.former, tuple(_kept())) if view.former else ("", ())
+    former, kept = (view.former, tuple(_kept())) if view.former and SwitchBackForm().validate() else ("", ())
     return AccountChangedPage(
         SwitchBackForm(formdata=None), view.current.label, retry_address(), former, target, kept
     ).render(409)
