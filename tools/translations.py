@@ -5,6 +5,7 @@
 """
 
 import io
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -69,7 +70,7 @@ def compile_all() -> None:
         target = path.with_suffix(".mo")
         if target.exists() and target.stat().st_mtime_ns >= path.stat().st_mtime_ns:
             continue
-        fresh = target.with_suffix(".mo.part")
+        fresh = target.with_suffix(f".mo.{os.getpid()}")  # several runs may begin at once
         with fresh.open("wb") as file:
             write_mo(file, read(path))
         fresh.replace(target)

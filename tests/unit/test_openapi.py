@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from typing import Annotated, Any
 
 import jsonschema_rs
@@ -15,6 +16,12 @@ from app.kit.errors import ApiError
 from app.kit.openapi import document
 from app.kit.operation import Catalogue, Documentation, ErrorProfile, Operation
 from app.kit.wire import From, Wire
+
+
+@cache
+def whole() -> dict[str, Any]:
+    """Return the document of every operation, which takes a second to make."""
+    return document(load_catalogue(), "https://api.example.com")
 
 
 class Wrong(ApiError):
@@ -120,7 +127,7 @@ def test_operation_on_the_tenant_host_names_its_server() -> None:
 
 def test_document_names_exactly_the_public_operations() -> None:
     catalogue = load_catalogue()
-    made = document(catalogue, "https://api.example.com")
+    made = whole()
     named = [
         name
         for methods in made["paths"].values()
@@ -131,24 +138,23 @@ def test_document_names_exactly_the_public_operations() -> None:
 
 
 def test_every_reference_resolves() -> None:
-    made = document(load_catalogue(), "https://api.example.com")
+    made = whole()
     used = set(re.findall(r"'#/components/schemas/([^']+)'", str(made)))
     assert used - set(made["components"]["schemas"]) == set()
 
 
 def test_every_schema_is_valid() -> None:
-    for schema in document(load_catalogue(), "https://api.example.com")["components"]["schemas"].values():
+    for schema in whole()["components"]["schemas"].values():
         jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
 
 
 def test_openapi_validator_accepts_the_document() -> None:
-    catalogue = load_catalogue()
-    read = schemathesis.openapi.from_dict(document(catalogue, "https://api.example.com"))
+    read = schemathesis.openapi.from_dict(whole())
     assert sum(1 for _ in read.get_all_operations()) > 20
 
 
 def test_documented_media_types_are_those_sent() -> None:
-    paths = document(load_catalogue(), "https://api.example.com")["paths"]
+    paths = whole()["paths"]
     revoked = paths["/api/oidc/revoke"]["post"]["responses"]["200"]
     assert "content" not in revoked
     claims = paths["/service/oidc/userinfo"]["get"]["responses"]["200"]["content"]
@@ -157,7 +163,7 @@ def test_documented_media_types_are_those_sent() -> None:
 
 
 def test_access_needed_by_application_tokens_is_published() -> None:
-    paths = document(load_catalogue(), "https://api.example.com")["paths"]
+    paths = whole()["paths"]
     said = {
         "/identity/v2/auth/account": ("get", {"scope": "account:read", "freshProof": False}),
         "/identity/v2/auth/email": ("delete", {"scope": "account:write", "freshProof": True}),
