@@ -105,6 +105,7 @@ REFUSALS: list[Refused] = [
 ]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("refusal", REFUSALS, ids=str)
 def test_refusal(refusal: Refused, new_tenant_server: NewTenantServer) -> None:
     refusal.check(new_tenant_server)
