@@ -76,6 +76,15 @@ def test_pages_have_their_style_and_translations(demo: Command) -> None:
     assert demo.ask("GET", demo.at("api", "/docs")).status_code == 200
 
 
+def test_installed_program_creates_a_starter_app(away: Path) -> None:
+    command = [str(away / "venv" / "bin" / "gatehouse"), "new", "desk", "--no-run"]
+    done = subprocess.run(command, cwd=away, env=wheel.environment(away), check=True, capture_output=True, text=True)
+    assert f"cd desk && {away / 'venv' / 'bin' / 'python'} app.py" in done.stdout
+    assert {"app.py", "config.toml", "gatehouse.yaml", ".gitignore"} <= {
+        path.name for path in (away / "desk").iterdir()
+    }
+
+
 def test_data_is_in_the_folder_of_the_user(demo: Command, away: Path) -> None:
     assert demo.ask("GET", demo.at("acme", "/health/ready")).status_code == 200
     assert (away / "data" / "gatehouse" / "demo" / "gatehouse.db").is_file()
