@@ -48,12 +48,12 @@ class Sender:
         }
         self.keys = {"ApiKey": ("apikey", tenant.api_key), "ApiSecret": ("apisecret", tenant.api_secret)}
 
-    def send(self, method: str, path: str, stated: dict[str, Any], segment: str) -> TestResponse:
+    def send(self, method: str, path: str, declared: dict[str, Any], segment: str) -> TestResponse:
         """Send the operation with this text as each segment of its path that is a parameter."""
-        schemes = {scheme for requirement in stated["security"] for scheme in requirement}
+        schemes = {scheme for requirement in declared["security"] for scheme in requirement}
         settings = self.tenant.services.settings
         bearer = next((token for scheme, token in self.bearers.items() if scheme in schemes), None)
-        host = f"{self.tenant.name}.{settings.hub_domain}" if "servers" in stated else settings.api_hostname
+        host = f"{self.tenant.name}.{settings.hub_domain}" if "servers" in declared else settings.api_hostname
         return self.client.open(
             re.sub(r"\{\w+\}", lambda _: segment, path),
             method=method,
