@@ -307,6 +307,17 @@ def test_sign_in_in_another_tab_continues_the_page(desktop: Visitor, ada: Person
     assert page.press("Continue").address.endswith("/profile")
 
 
+def test_session_of_another_account_does_not_reload_the_page(
+    world: World, desktop: Visitor, phone: Visitor, ada: Person
+) -> None:
+    signed_in(desktop, world.person("grace@example.com"))
+    world.services.clock.advance(seconds=10)  # type: ignore[attr-defined]  # as above
+    page = desktop.authorize(world.application("shop"), login_hint=ada.email).follow("Sign in with your phone")
+    assert state_of(page) == "waits"
+    approved(phone, page)
+    assert page.press("Continue").query["code"]
+
+
 def test_codes_of_one_browser_are_limited(desktop: Visitor) -> None:
     page = shown(desktop)
     answers = [renew(page) for _ in range(16)]

@@ -72,7 +72,9 @@ def read_state(context: Context, req: InteractionOnly) -> Next:
     if isinstance(interaction, Next):
         return interaction
     _spend_read(context, interaction)
-    if sessions.current(context) is not None and not account_choice.wants_another(interaction):
+    session, device = sessions.current(context), _device(context, interaction)
+    is_newer = session is not None and device is not None and session.created_at >= device.created_at
+    if is_newer and not account_choice.wants_another(interaction):
         return Next(step=Step.PROFILE)  # signed in in another tab: this page's next request goes on
     return _step(context, interaction)
 
