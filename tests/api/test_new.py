@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +26,6 @@ class Made:
 
     command: Command
     folder: Path
-    seconds: float
 
     @property
     def app(self) -> str:
@@ -43,10 +41,10 @@ def environment(folder: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
-    folder, started_at = tmp_path_factory.mktemp("new"), time.monotonic()
+    folder = tmp_path_factory.mktemp("new")
     command = [*GATEHOUSE, "new", "desk", "--bind", "127.0.0.1:0"]
     running = started(command, folder, environment(folder), until="app.py")
-    yield Made(running, folder / "desk", time.monotonic() - started_at)
+    yield Made(running, folder / "desk")
     assert running.end(signal.SIGTERM) == 0
 
 
@@ -75,10 +73,6 @@ def test_foreign_answer_starts_no_session(made: Made) -> None:
     made.command.forget()
     page, _ = made.command.open(f"{made.app}/signed-in?code=stolen&state=guessed")
     assert (page.status_code, "Sign-in failed" in page.text) == (400, True)
-
-
-def test_first_sign_in_takes_less_than_a_minute(made: Made) -> None:
-    assert made.seconds < 50
 
 
 def test_secrets_are_in_one_file_that_only_its_owner_reads(made: Made) -> None:
