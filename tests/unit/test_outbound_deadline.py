@@ -41,7 +41,7 @@ class Dripping:
             threading.Thread(target=self._drip, args=(connection,), daemon=True).start()
 
     def _drip(self, connection: socket.socket) -> None:
-        ends = monotonic() + 5
+        ends = monotonic() + 20
         with connection:
             try:
                 connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
@@ -70,7 +70,7 @@ def resolve(host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("proxied", ["", "http", "https"])
 def test_header_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.MonkeyPatch, proxied: str) -> None:
     """Each byte comes before the timeout of the socket, so that alone would wait for ever."""
-    monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 1)
     url = f"{proxied or 'http'}://id.example:{dripping.port}/keys"
     if proxied:
         monkeypatch.setenv(f"{proxied}_proxy", f"http://127.0.0.1:{dripping.port}")
@@ -78,7 +78,7 @@ def test_header_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.M
     began = monotonic()
     with pytest.raises(ProviderUnavailable, match="ReadTimeout"):
         outbound.get_json_object(Resolver(["127.0.0.0/8"], resolve), url)
-    assert monotonic() - began < 2
+    assert monotonic() - began < 15, "the server drips for 20 seconds"
 
 
 def test_untrusted_address_takes_no_slot_of_providers(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
