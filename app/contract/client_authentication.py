@@ -15,7 +15,7 @@ AuthMethod = Literal[
     "self_signed_tls_client_auth", "none",
 ]  # fmt: skip
 """The identity service has one entry for each in `client_authentication/registry.py`."""
-AssertionAlg = SigningAlgorithm | Literal["HS256"]
+AssertionAlg = Literal[SigningAlgorithm, "HS256"]
 
 SECRET_JWT: Final = "client_secret_jwt"
 WITH_SECRET: Final = frozenset({"client_secret_basic", "client_secret_post", SECRET_JWT})
