@@ -43,8 +43,7 @@ _BEGUN_BY_TENANT = Rate(3_000, 300)
 _BEGUN_BY_BROWSER = Rate(15, 900)  # codes of one interaction
 _READ = Rate(120, 60)  # looks at one interaction's code: the page that reloads itself, and the script
 _COLLECTED = Rate(10, 600)  # attempts of one interaction
-_OPENED = Rate(60, 300)  # codes opened by one network, right and wrong ones
-_WRONG_CODES = Rate(1_000, 300)  # of the tenant, by all networks together
+_OPENED = Rate(60, 300)  # codes opened by one network, right and wrong; none for the tenant, as nobody guesses a code
 _DECIDED = Rate(20, 60)  # answers of one network
 
 
@@ -123,11 +122,9 @@ def finish(context: Context, req: InteractionOnly) -> Next:
 def open_code(context: Context, req: LinkLookup) -> Next:
     """Begin the phone's interaction; a preview or prefetch begins one too, and leaves the code as it is."""
     cross_device.require_enabled(context)
-    context.demand("cross_device.code.wrong", _WRONG_CODES)
     context.spend("cross_device.code", _OPENED, context.network)
     device = cross_device.find(context, req.token)
     if device is None or device.facts.get("by_program"):  # a program's code is approved by the phone's own app
-        context.spend("cross_device.code.wrong", _WRONG_CODES)
         context.audit.record("cross_device.code_refused")
         return Next(step=Step.APPROVE_SIGN_IN, problem=EXPIRED)
     if device.state != OPEN:
