@@ -1,5 +1,7 @@
 """Authorization responses at the redirect address, and the sources that pages may use for them."""
 
+from types import SimpleNamespace
+from typing import cast
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -8,15 +10,15 @@ from hypothesis import strategies as st
 
 from app.contract.application_settings import ApplicationSettings
 from app.contract.hub import Step
+from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import views
 from app.identity.protocols.oauth.authorize import response
 from app.identity.protocols.oauth.issuers import Issuer
 
 ISSUER = "http://acme.localhost:8000"
-
-
 REDIRECT_URI = "https://shop.example/cb"
+OUTSIDE_OF_A_VISIT = cast("Context", SimpleNamespace(visit=None))
 
 
 @given(state=st.text(min_size=1).filter(lambda text: text.isprintable()))
@@ -55,7 +57,7 @@ def test_form_action_is_the_origin_or_the_bare_scheme(uri: str, origin: str) -> 
 )
 def test_application_address_is_always_a_registered_one(settings: dict[str, object], home: str | None) -> None:
     client = Application("shop", None, ApplicationSettings.model_validate({"name": "shop", **settings}))
-    assert views.relying_party(None, client, "https://elsewhere.example/cb").home == home
+    assert views.relying_party(OUTSIDE_OF_A_VISIT, client, "https://elsewhere.example/cb").home == home
 
 
 def test_issuer_has_no_trailing_slash_and_own_endpoints() -> None:
