@@ -16,6 +16,7 @@ from app.identity.entry.worker import Worker
 from app.identity.platform.outbox.queue import decrypt_payload, outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
+from app.kit.clock import FixedClock
 from tests.support.oauth_world import World
 from tests.support.relying_party import RelyingParty
 from tests.support.upstream import FakeProvider, provider
@@ -38,8 +39,8 @@ class LogoutReceiver:
         self.server.answers["/out"] = (status, headers or {}, b"")
 
     def deliver(self) -> None:
-        """Let a worker deliver what is due."""
-        worker = Worker(self.services.settings, self.services.database, self.services.clock)
+        """Let a worker deliver what is due now, with messages of other tests; none becomes due while it works."""
+        worker = Worker(self.services.settings, self.services.database, FixedClock(self.services.clock.now()))
         while worker.deliver_due():
             pass
 
