@@ -286,6 +286,7 @@ def test_code_uuid_replaces_email(new_tenant_server: NewTenantServer) -> None:
         sent = answered(unverified(who).call("U03", {"email": who.email}))
         shown = {"otp": code_in(who.mailed()), "uuid": sent["UUID"]}
         answered(who.call("U05", **shown) if row == "U05" else who.call("U06", shown))
+        assert who.tenant.read(who.uid)["EmailVerified"] is True
 
 
 def test_pending_second_email_can_be_verified(new_tenant_server: NewTenantServer) -> None:
