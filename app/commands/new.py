@@ -6,7 +6,6 @@ import logging
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,7 +15,7 @@ import click
 
 from app.commands.errors import CommandError, as_command_errors, open_services
 from app.commands.errors import settings as read_settings
-from app.commands.listening import bind_error, has_dev_inbox, hub_domain_at, is_free, with_port
+from app.commands.listening import bind_error, has_dev_inbox, hub_domain_at, is_free, refuse_taken, with_port
 from app.commands.serving import application, hash_limits, outbox_job, prepare_database
 from app.kit import logs
 from app.kit.serving import serve as serve_http
@@ -48,6 +47,8 @@ def new(name: str, framework: str, bind: str, *, runs: bool) -> None:
     bind = with_port(bind)
     settings, folder = read_settings(hub_domain_at(bind)), Path(name)
     _check(settings, name, bind, folder)
+    if runs:
+        refuse_taken(bind)
     starter = Starter(name, framework, folder, _app_port(), settings.hub_url(name))
     _create(settings, starter)
     click.echo(_made(starter))
@@ -105,7 +106,7 @@ def _create(settings: Settings, starter: Starter) -> None:
 
 
 def _run(settings: Settings, starter: Starter, bind: str) -> int:
-    """Serve Gatehouse and the app until Ctrl-C; the app alone if the port is in use, where Gatehouse may run already."""
+    """Serve Gatehouse and the app until Ctrl-C."""
     from app.demo.supervisor import is_listening, running  # noqa: PLC0415 - as above
 
     logs.configure(level=logging.WARNING)
@@ -122,12 +123,6 @@ def _run(settings: Settings, starter: Starter, bind: str) -> int:
             )
             sys.stdout.flush()
 
-        if not is_free(int(bind.rpartition(":")[2])):
-            click.echo(
-                f"\nPort {bind.rpartition(':')[2]} is in use. If Gatehouse runs there, it has the new tenant within 5 seconds."
-            )
-            announce(bind)
-            return _wait(process)
         try:
             return serve_http(
                 lambda: application(settings, "both", has_inbox=True),
@@ -138,13 +133,6 @@ def _run(settings: Settings, starter: Starter, bind: str) -> int:
             )
         except (ValueError, OSError) as problem:
             raise bind_error(bind, problem) from None
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    try:
-        return process.wait()
-    except KeyboardInterrupt:
-        return 0
 
 
 def _made(starter: Starter) -> str:

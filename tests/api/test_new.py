@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.command_process import Command, started
+from tests.support.services import FOLDER, locked
 from tests.support.sources import ROOT
 
 GATEHOUSE = [sys.executable, "-m", "app.cli"]
@@ -40,10 +41,11 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     folder = tmp_path_factory.mktemp("new")
     command = [*GATEHOUSE, "new", "desk", "--bind", "127.0.0.1:0"]
-    running = started(command, folder, environment(folder), until="app.py")
+    with locked(request.config.stash[FOLDER] / "new.lock"):  # two workers would take the same free port for the app
+        running = started(command, folder, environment(folder), until="app.py")
     yield Made(running, folder / "desk")
     assert running.end(signal.SIGTERM) == 0
 
@@ -121,3 +123,13 @@ def test_existing_tenant_is_refused_and_leaves_no_folder(made: Made, tmp_path: P
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "There's already a tenant 'desk'." in done.stderr
     assert not (tmp_path / "desk").exists()
+
+
+def test_taken_port_is_refused_before_anything_is_created(made: Made, tmp_path: Path) -> None:
+    """The demo keeps its data elsewhere, so the new tenant would not be found at its port."""
+    command = [*GATEHOUSE, "new", "other", "--bind", f"127.0.0.1:{made.command.port}"]
+    environ = environment(made.folder.parent)
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"Port {made.command.port} is in use. Stop the program that uses it" in done.stderr
+    assert list(tmp_path.iterdir()) == []
