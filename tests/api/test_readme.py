@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.command_process import Command, started
 from tests.support.servers import free_port
+from tests.support.services import FOLDER, locked
 from tests.support.sources import ROOT, text
 
 BLOCKS = re.findall(r"^```\n(.*?)^```", text(Path("README.md")), re.MULTILINE | re.DOTALL)
@@ -55,10 +56,13 @@ def test_configured_tenant_is_served_with_the_inbox(serving: Command) -> None:
     assert serving.ask("GET", serving.at("inbox")).status_code == 200
 
 
-def test_new_app_is_served_and_leads_to_sign_in(folder: Path) -> None:
+def test_new_app_is_served_and_leads_to_sign_in(request: pytest.FixtureRequest, folder: Path) -> None:
     lines = re.findall(r"app.py` has (\d+) lines", text(Path("README.md")))
     assert lines == [str(text(Path("examples/starters/flask/app.py")).count("\n"))]
-    running = run(folder, block("gatehouse new"), "app.py")
+    with locked(
+        request.config.stash[FOLDER] / "new.lock"
+    ):  # as in test_new.py: one takes a free port for its app at a time
+        running = run(folder, block("gatehouse new"), "app.py")
     app = re.search(r"http://localhost:\d+", running.output)
     assert app, running.output
     page, url = running.open(f"{app[0]}/sign-in")
