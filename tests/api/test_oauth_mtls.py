@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from ipaddress import ip_address
@@ -30,18 +29,15 @@ def outcome(answer: TestResponse) -> tuple[int, str]:
 
 
 @pytest.fixture(autouse=True)
-def proxied(services: Services) -> Iterator[None]:
+def proxied(services: Services) -> None:
     """Let the operator have named the proxy's headers."""
-    settings = services.settings
     services.settings = replace(
-        settings,
+        services.settings,
         client_certificate_header="X-SSL-Client-Cert",
         client_verification_header="X-SSL-Client-Verify",
         trusted_proxies=("10.0.0.1",),
         mtls_domain="mtls.localhost:8000",
     )
-    yield
-    services.settings = settings
 
 
 @pytest.fixture

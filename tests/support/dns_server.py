@@ -73,8 +73,6 @@ def fake_dns(services: Services) -> Iterator[FakeDns]:
     with socketserver.ThreadingUDPServer(("127.0.0.1", 0), Handler) as server:
         made.port = server.server_address[1]
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        kept = services.settings
-        services.settings = replace(kept, dns_servers=(f"127.0.0.1:{made.port}",))
+        services.settings = replace(services.settings, dns_servers=(f"127.0.0.1:{made.port}",))
         yield made
-        services.settings = kept
         server.shutdown()

@@ -131,11 +131,14 @@ def over_psycopg(url: str) -> str:
 def services(request: pytest.FixtureRequest) -> Iterator[Services]:
     """The services of one process over one database; tests keep apart by tenants of their own.
 
-    A test marked `database_alone` gets an empty database of its own: one that works through the whole of it, as cleaning and
-    delivery do, would take what every other test left.
+    What a test replaces in them (the settings, a server to ask) is put back after it. A test marked `database_alone` gets an empty
+    database of its own: one that works through the whole of it, as cleaning and delivery do, would take what every other test left.
     """
     if request.node.get_closest_marker("database_alone") is None:
-        yield request.getfixturevalue(f"{request.param}_services")
+        shared: Services = request.getfixturevalue(f"{request.param}_services")
+        kept = dict(vars(shared))
+        yield shared
+        vars(shared).update(kept)
         return
     folder: Path = request.getfixturevalue("tmp_path")  # thousands of tests need none
     with empty_database(request, folder) as database:
