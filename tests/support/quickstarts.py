@@ -1,0 +1,258 @@
+"""Executes a quickstart of docs/quickstarts from the text of its page, as a reader who pastes all of it.
+
+The contract between a page and this module:
+
+- A fenced block with `title="NAME"` in its info string is the file NAME of the reader's folder.
+- A fenced block `sh` is pasted into a terminal, in the order of the page; other blocks are only read. Fences are not indented, and name
+  their language.
+- A block that begins with `gatehouse` is Gatehouse's: `gatehouse apply gatehouse.yaml` creates the tenant and the application, and
+  `gatehouse serve` runs in a terminal of its own. All other `sh` blocks run in one shell, so an `export` lasts; the last one starts the
+  app and does not return.
+- The page's account is ada@example.com with the password correct-horse-7 and the name Ada Lovelace (PERSON below).
+
+What differs from a reader's machine, and nothing else:
+
+- Gatehouse listens at a free port instead of 8000 and the app at a free one instead of 3000: these two numbers are replaced wherever
+  they stand in the page as whole words. `gatehouse serve` gets `--bind` with the port.
+- PASTED stands in the page where the reader pastes the client secret. It is replaced by the one that `gatehouse apply` printed.
+- Nothing is downloaded. The lines that install (INSTALLING) are not run: Python packages are those of this environment, that is of
+  requirements-dev.lock, and `node_modules` is a link to the one of package-lock.json. A requirement that these do not fulfil fails the
+  test, so that page and lock agree. With `from_registries=True` the lines run as they are.
+- Programs find names below localhost at this machine even where its resolver does not know them (the reader has a line in /etc/hosts
+  there): Python and Node.js by a module that they load at start, which `environment` names.
+
+A page's app that `sign_in_and_out` can test has at `/` a link or button "Sign in" and, signed in, the user's name or email and a button or
+link "Sign out"; at `/account`, for signed-in users alone, name and email. Sign-out ends Gatehouse's session too and leads back to `/`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from packaging.requirements import Requirement
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.command_process import Command, started
+from tests.support.servers import free_port
+from tests.support.sources import ROOT, text
+
+FOLDER = Path("docs/quickstarts")
+PASTED = "paste-the-client-secret"
+INSTALLING = re.compile(r"^(?:python3 -m venv|\. \.venv/bin/activate|pip install|npm install)\b.*\n", re.MULTILINE)
+PATIENCE_SECONDS = 60
+_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_PYTHON_NAMES = """\
+import socket
+resolve = socket.getaddrinfo
+socket.getaddrinfo = lambda host, *more, **named: resolve(
+    "127.0.0.1" if isinstance(host, str) and host.endswith(".localhost") else host, *more, **named
+)
+"""
+_NODE_NAMES = """\
+import dns from "node:dns";
+const resolve = dns.lookup;
+dns.lookup = (host, ...more) => resolve(host.endsWith(".localhost") ? "127.0.0.1" : host, ...more);
+"""
+
+
+class Person(NamedTuple):
+    email: str
+    password: str
+    name: str
+
+
+PERSON = Person("ada@example.com", "correct-horse-7", "Ada Lovelace")
+
+
+@dataclass(frozen=True)
+class Quickstart:
+    """A page's files and scripts, with the ports of one run."""
+
+    files: dict[str, str]
+    scripts: list[str]
+    gatehouse_port: int
+    app_port: int
+
+    @property
+    def app(self) -> str:
+        return f"http://localhost:{self.app_port}"
+
+    @property
+    def issuer(self) -> str:
+        return f"http://acme.localhost:{self.gatehouse_port}"
+
+
+@dataclass(frozen=True)
+class Running:
+    """Gatehouse with the page's tenant, and the page's app once `app_started` has started it."""
+
+    page: Quickstart
+    folder: Path
+    gatehouse: Command
+    secret: str
+    """The client secret that `gatehouse apply` printed; empty for a public client."""
+    environment: dict[str, str]
+
+    @property
+    def script(self) -> str:
+        """What the reader pastes into the app's terminal."""
+        pasted = (one for one in self.page.scripts if not one.startswith("gatehouse "))
+        return "\n".join(pasted).replace(PASTED, self.secret)
+
+
+def read(name: str) -> Quickstart:
+    """Return the page docs/quickstarts/NAME.md, at free ports."""
+    ports = {"8000": free_port(), "3000": free_port()}
+    page = re.sub(r"\b(8000|3000)\b", lambda found: str(ports[found[0]]), text(FOLDER / f"{name}.md"))
+    blocks = _BLOCK.findall(page)
+    assert len(blocks) * 2 == page.count("```"), "a fence is indented, not closed or without a language"
+    files = {title: code for _, title, code in blocks if title}
+    scripts = [code for language, title, code in blocks if language == "sh" and not title]
+    return Quickstart(files, scripts, ports["8000"], ports["3000"])
+
+
+@contextmanager
+def prepared(name: str, folder: Path, *, from_registries: bool = False) -> Iterator[Running]:
+    """Write the page's files into an empty folder, apply its configuration, and serve Gatehouse while the block runs."""
+    page = read(name)
+    home, support = folder / "app", folder / "support"
+    for title, code in page.files.items():
+        (home / title).parent.mkdir(parents=True, exist_ok=True)
+        (home / title).write_text(code)
+    if not from_registries:
+        for line in "".join(page.scripts).splitlines():
+            check_installed(line)
+        page = Quickstart(
+            page.files, [INSTALLING.sub("", one) for one in page.scripts], page.gatehouse_port, page.app_port
+        )
+        (home / "node_modules").symlink_to(ROOT / "node_modules")
+    environ = environment(page, support)
+    printed = [
+        subprocess.run(["sh", "-ec", one], cwd=home, env=environ, check=True, stdout=subprocess.PIPE, text=True).stdout
+        for one in page.scripts
+        if one.startswith("gatehouse apply")
+    ]
+    secret = re.search(r"client_secret: (\S+)", "".join(printed))
+    gatehouse = started(["gatehouse", "serve"], home, environ, until="inbox.localhost")
+    try:
+        yield Running(page, home, gatehouse, secret[1] if secret else "", environ)
+    finally:
+        assert gatehouse.end(signal.SIGTERM) == 0
+
+
+@contextmanager
+def app_started(running: Running) -> Iterator[str]:
+    """Paste the app's blocks into one shell and return the app's address once it listens; end it with the block."""
+    log = running.folder.parent / "app.log"
+    with log.open("wb") as out:
+        shell = subprocess.Popen(
+            ["bash", "-ec", running.script],
+            cwd=running.folder, env=running.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
+        )  # fmt: skip
+    try:
+        wait_for_port(running.page.app_port, lambda: shell.poll() is None, log)
+        yield running.page.app
+    except BaseException:
+        print(log.read_text(errors="replace")[-8000:])
+        raise
+    finally:
+        with suppress(ProcessLookupError):  # the group: `npm run` and the like start the app as a child
+            os.killpg(shell.pid, signal.SIGTERM)
+        try:
+            shell.wait(10)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)
+
+
+def wait_for_port(port: int, is_alive: Callable[[], bool], log: Path) -> None:
+    """Return once something listens at the port of localhost."""
+    ends_at = time.monotonic() + PATIENCE_SECONDS
+    while is_alive() and time.monotonic() < ends_at:
+        with suppress(OSError), socket.create_connection(("localhost", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"the app did not come up:\n{log.read_text(errors='replace')[-4000:]}")
+
+
+def environment(page: Quickstart, support: Path) -> dict[str, str]:
+    """Return the variables of the reader's terminals: `gatehouse` is on the PATH, and names below localhost are found."""
+    support.mkdir()
+    program, python_names, node_names = (support / name for name in ("gatehouse", "sitecustomize.py", "names.mjs"))
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" != serve ] || set -- "$@" --bind 127.0.0.1:{page.gatehouse_port}\n'
+        f'PYTHONPATH={ROOT} exec {sys.executable} -P -m app.cli "$@"\n'
+    )
+    program.chmod(0o755)
+    python_names.write_text(_PYTHON_NAMES)
+    node_names.write_text(_NODE_NAMES)
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("GATEHOUSE_", "OIDC_"))}
+    names = {"PYTHONPATH": str(support), "NODE_OPTIONS": f"--import={node_names.as_uri()}"}
+    path = os.pathsep.join([str(support), str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**ours, **names, "PATH": path, "GATEHOUSE_DATA_DIR": str(support / "data")}
+
+
+def check_installed(line: str) -> None:
+    """Fail if a line of a page installs what the locked packages do not fulfil."""
+    command = shlex.split(line, comments=True)
+    names = [one for one in command[2:] if not one.startswith("-")]
+    if command[:2] == ["pip", "install"]:
+        for requirement in map(Requirement, names):
+            version = importlib.metadata.version(requirement.name)
+            assert requirement.specifier.contains(version), f"{requirement} in the page, {version} in the lock"
+            assert requirement.specifier, f"{requirement} names no version"
+    elif command[:2] == ["npm", "install"]:
+        for package in names:
+            name, _, wanted = package.rpartition("@")
+            version = json.loads(text(Path("node_modules") / name / "package.json"))["version"]
+            assert f"{version}.".startswith(f"{wanted}."), f"{package} in the page, {version} in the lock"
+
+
+def sign_in(tab: Page, app: str, person: Person = PERSON) -> None:
+    """Sign in on Gatehouse's page, pass over the offer of a passkey, and return at a page of the app."""
+    tab.wait_for_url("**/login**")
+    tab.locator("main input[name=identifier]").fill(person.email)
+    tab.locator("main input[name=password]").fill(person.password)
+    tab.locator("main input[name=password]").press("Enter")
+    tab.wait_for_url(lambda url: url.startswith(f"{app}/") or "passkey" in urlsplit(url).path)
+    if not tab.url.startswith(f"{app}/"):
+        tab.get_by_role("button", name="Not now").click()
+        tab.wait_for_url(lambda url: url.startswith(f"{app}/"))
+
+
+def sign_in_and_out(tab: Page, app: str, *, protected: str = "/account") -> None:
+    """Test the app: the protected page asks for sign-in and then shows the user; sign-out ends both sessions."""
+
+    def one(name: str) -> Locator:
+        return tab.get_by_role("link", name=name).or_(tab.get_by_role("button", name=name))
+
+    tab.goto(f"{app}/")
+    expect(one("Sign in")).to_be_visible()
+    expect(tab.get_by_text(PERSON.email)).to_have_count(0)
+    tab.goto(f"{app}{protected}")
+    sign_in(tab, app)
+    tab.wait_for_url(f"{app}{protected}")
+    expect(tab.get_by_text(PERSON.name)).to_be_visible()
+    expect(tab.get_by_text(PERSON.email)).to_be_visible()
+    tab.goto(f"{app}/")
+    expect(tab.get_by_text(PERSON.name).or_(tab.get_by_text(PERSON.email)).first).to_be_visible()
+    one("Sign out").click()
+    tab.wait_for_url(lambda url: url.startswith(f"{app}/") and urlsplit(url).path == "/")
+    expect(one("Sign in")).to_be_visible()
+    tab.goto(f"{app}{protected}")
+    tab.wait_for_url("**/login**")  # neither the app nor Gatehouse knows the user any more
