@@ -166,7 +166,7 @@ def _openid_members(issuer: Issuer) -> dict[str, Any]:
         "claims_supported": [*token_claims, *names(CLAIMS_OF_SCOPES), *organization_claims.NAMES],
         "claims_parameter_supported": True,
         "acr_values_supported": [acr_values.ONE, acr_values.TWO],
-        "prompt_values_supported": list(prompt.SUPPORTED),
+        "prompt_values_supported": list(prompt.ADVERTISED),
         "display_values_supported": ["page", "popup", "touch", "wap"],
     }
 

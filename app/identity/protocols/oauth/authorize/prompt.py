@@ -4,7 +4,9 @@ from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, Un
 
 NONE, LOGIN, CONSENT, SELECT, CREATE = "none", "login", "consent", "select_account", "create"
 SELECT_ORGANIZATION = "select_organization"  # of our own (decisions/0191)
-SUPPORTED = (NONE, LOGIN, CONSENT, SELECT, CREATE, SELECT_ORGANIZATION)
+ADVERTISED = (NONE, LOGIN, CONSENT, SELECT, CREATE)
+"""The values of specifications. Libraries such as Spring's refuse a provider whose metadata has another one."""
+SUPPORTED = (*ADVERTISED, SELECT_ORGANIZATION)
 
 
 def check(request: UncheckedRequest) -> None:
