@@ -43,7 +43,7 @@ def routes(proxy: str | None, hub: str, identity: str) -> None:
         for line in table(catalogue):
             click.echo(line)
         return
-    from app.contract.auth import Host  # noqa: PLC0415 - only this command needs it
+    from app.contract.auth import Host
 
     read = read_settings()
     patterns = sorted({pattern(path) for one in catalogue.on(Host.TENANT) for _, path in one.addresses()})
@@ -96,7 +96,7 @@ def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -
 @click.command
 def openapi() -> None:
     """Print the OpenAPI 3.1 document of the API, as JSON."""
-    from app.contract.operations import openapi_document  # noqa: PLC0415 - only this command needs it
+    from app.contract.operations import openapi_document
 
     settings = read_settings()
     made = openapi_document(settings.base_url, settings.hub_url("{tenant}"))
@@ -104,6 +104,6 @@ def openapi() -> None:
 
 
 def _catalogue() -> Catalogue:
-    from app.contract.operations import load_catalogue  # noqa: PLC0415 - hundreds of operations that only these commands need
+    from app.contract.operations import load_catalogue
 
     return load_catalogue()

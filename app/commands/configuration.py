@@ -24,9 +24,9 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
     Existing passwords, keys and secrets are never overwritten. Keys and secrets that FILE leaves out are generated and
     printed once. Running servers pick up the change within 5 seconds.
     """
-    from app.identity.administration.configuration import apply as configuration  # noqa: PLC0415 - only this command needs it
-    from app.identity.administration.configuration.document import ConfigurationError  # noqa: PLC0415 - as above
-    from app.identity.administration.configuration.reading import read_file  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration import apply as configuration
+    from app.identity.administration.configuration.document import ConfigurationError
+    from app.identity.administration.configuration.reading import read_file
 
     try:
         configuration_file = read_file(file)
@@ -47,8 +47,8 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
 @click.option("--all-members", is_flag=True, help="Also list the members of organizations that no file created.")
 def export(tenant: str, all_members: bool) -> None:
     """Print TENANT as a configuration file, without secrets or passwords."""
-    from app.identity.administration.configuration.export import UnknownName  # noqa: PLC0415 - only this command needs it
-    from app.identity.administration.configuration.export import export as export_tenant  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration.export import UnknownName
+    from app.identity.administration.configuration.export import export as export_tenant
 
     with open_services() as services:
         try:
@@ -60,6 +60,6 @@ def export(tenant: str, all_members: bool) -> None:
 @click.command
 def schema() -> None:
     """Print the JSON Schema (2020-12) of configuration files."""
-    from app.contract.tenant_file import json_schema  # noqa: PLC0415 - only this command needs it
+    from app.contract.tenant_file import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2))

@@ -72,7 +72,7 @@ def create(file: Path, pg_dump: str) -> None:
 
     On PostgreSQL, set GATEHOUSE_BACKUP_URL to the backup role from deploy/postgres-roles.sql.
     """
-    from app.identity.platform.store import backup as backups  # noqa: PLC0415 - only this command needs it
+    from app.identity.platform.store import backup as backups
 
     with _refusals_as_command_errors():
         manifest = backups.create(_source(settings()), file, pg_dump)
@@ -88,7 +88,7 @@ def check(file: Path) -> None:
 
     On PostgreSQL, set GATEHOUSE_BACKUP_URL to the database that FILE was restored into.
     """
-    from app.identity.platform.store import backup as backups  # noqa: PLC0415 - only this command needs it
+    from app.identity.platform.store import backup as backups
 
     with _refusals_as_command_errors():
         manifest = backups.verify(_source(settings()), file)
@@ -107,7 +107,7 @@ def _source(loaded: Settings) -> str:
 
 @contextmanager
 def _refusals_as_command_errors() -> Iterator[None]:
-    from app.identity.platform.store.backup import BackupRefused  # noqa: PLC0415 - only this command needs it
+    from app.identity.platform.store.backup import BackupRefused
 
     with as_command_errors():
         try:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )
 def demo(bind: str, data: Path | None) -> None:
     """Serve a demo: two tenants, a sample shop that signs in through them, an inbox with every email, and the API reference."""
-    from app.demo import supervisor  # noqa: PLC0415 - only this command needs it
+    from app.demo import supervisor
 
     bind = with_port(bind)
     if not is_loopback(bind):
@@ -80,9 +80,9 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) 
 
 def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person]) -> Application:
     """Return the demo's application: Gatehouse, the shop, the inbox and the front page, by host."""
-    from app.demo.front import Front  # noqa: PLC0415 - loads with the services
-    from app.demo.hosts import Hosts, names, shop_at  # noqa: PLC0415 - loads with the services
-    from app.demo.inbox import inbox_of  # noqa: PLC0415 - as above
+    from app.demo.front import Front
+    from app.demo.hosts import Hosts, names, shop_at
+    from app.demo.inbox import inbox_of
 
     hosts = names(settings)
     inbox = inbox_of(settings, "Demo")
@@ -93,7 +93,7 @@ def demo_application(settings: Settings, shop_port: int, bind: str, people: list
 
 def welcome(settings: Settings, people: list[Person]) -> str:
     """Return the text with the demo's addresses and sample accounts."""
-    from app.demo.front import addresses  # noqa: PLC0415 - only this command needs it
+    from app.demo.front import addresses
 
     lines = [
         "",

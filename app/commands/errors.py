@@ -31,8 +31,8 @@ def settings(hub_domain: str = "localhost:8000") -> Settings:
 @contextmanager
 def as_command_errors() -> Iterator[None]:
     """Raise CommandError for errors that an operator can mend."""
-    from app.identity.platform.encryption import DecryptionError  # noqa: PLC0415 - as above
-    from app.identity.platform.store.database import StoreUnavailable  # noqa: PLC0415 - only commands that open the database need it
+    from app.identity.platform.encryption import DecryptionError
+    from app.identity.platform.store.database import StoreUnavailable
 
     try:
         yield
@@ -50,9 +50,9 @@ def as_command_errors() -> Iterator[None]:
 @contextmanager
 def open_services(given: Settings | None = None) -> Iterator[Services]:
     """Yield the services over a migrated database, with the given settings or those of the environment. Raises CommandError."""
-    from app.identity.directory.tenants import tenant_secrets  # noqa: PLC0415 - as above
-    from app.identity.entry.assembly import assemble  # noqa: PLC0415 - as above
-    from app.identity.platform.store import migrate  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants import tenant_secrets
+    from app.identity.entry.assembly import assemble
+    from app.identity.platform.store import migrate
 
     with as_command_errors():
         services = assemble(given or settings())

@@ -44,7 +44,7 @@ def create(tenant_name: str, name: str, uses: int, days: int) -> None:
 
     NAME names it in lists and in the audit log. Applications send the token as the bearer token of a registration.
     """
-    from app.identity.administration import initial_access_tokens as tokens  # noqa: PLC0415 - only this command needs it
+    from app.identity.administration import initial_access_tokens as tokens
 
     with _tenant(tenant_name) as (services, work):
         made = tokens.create(services, work, name, max_uses=uses, days=days)
@@ -62,7 +62,7 @@ def create(tenant_name: str, name: str, uses: int, days: int) -> None:
 @click.argument("tenant_name", metavar="TENANT")
 def list_tokens(tenant_name: str) -> None:
     """List the tokens of TENANT, oldest first: name, uses and expiry."""
-    from app.identity.protocols.oauth.registration import initial_access_tokens as store  # noqa: PLC0415 - as above
+    from app.identity.protocols.oauth.registration import initial_access_tokens as store
 
     with _tenant(tenant_name) as (services, work):
         for row in store.all_tokens(work):
@@ -76,7 +76,7 @@ def list_tokens(tenant_name: str) -> None:
 @click.argument("name")
 def revoke(tenant_name: str, name: str) -> None:
     """Revoke token NAME of TENANT. Applications that registered with it stay."""
-    from app.identity.administration import initial_access_tokens as tokens  # noqa: PLC0415 - as above
+    from app.identity.administration import initial_access_tokens as tokens
 
     with _tenant(tenant_name) as (services, work):
         is_in_file = tokens.revoke(services, work, name)
@@ -89,7 +89,7 @@ def revoke(tenant_name: str, name: str) -> None:
 @contextmanager
 def _tenant(name: str) -> Iterator[tuple[Services, UnitOfWork]]:
     """Yield the services and a unit of work of the tenant. Raises CommandError."""
-    from app.identity.administration.initial_access_tokens import TokenRefused  # noqa: PLC0415 - as above
+    from app.identity.administration.initial_access_tokens import TokenRefused
 
     with open_services() as services:
         work = tenant_work(services, name)

@@ -42,7 +42,7 @@ def new(name: str, framework: str, bind: str, *, runs: bool) -> None:
 
     Then start both, until Ctrl-C.
     """
-    from app.demo.starters import Starter  # noqa: PLC0415 - only this command needs it
+    from app.demo.starters import Starter
 
     bind = with_port(bind)
     settings, folder = read_settings(hub_domain_at(bind)), Path(name)
@@ -58,7 +58,7 @@ def new(name: str, framework: str, bind: str, *, runs: bool) -> None:
 
 
 def _check(settings: Settings, name: str, bind: str, folder: Path) -> None:
-    from app.contract.tenant_file import RESERVED_TENANTS  # noqa: PLC0415 - only this command needs it
+    from app.contract.tenant_file import RESERVED_TENANTS
 
     if not _NAME.fullmatch(name):
         raise CommandError(
@@ -85,9 +85,9 @@ def _app_port() -> int:
 
 def _create(settings: Settings, starter: Starter) -> None:
     """Write the folder and apply its configuration; a refusal leaves neither. Raises CommandError."""
-    from app.identity.administration.configuration import apply as configuration  # noqa: PLC0415 - as above
-    from app.identity.administration.configuration.plan import Action  # noqa: PLC0415 - as above
-    from app.identity.administration.configuration.reading import read  # noqa: PLC0415 - as above
+    from app.identity.administration.configuration import apply as configuration
+    from app.identity.administration.configuration.plan import Action
+    from app.identity.administration.configuration.reading import read
 
     with open_services(settings) as services:
         file = read(starter.configuration.encode(), "gatehouse.yaml", starter.folder)
@@ -107,7 +107,7 @@ def _create(settings: Settings, starter: Starter) -> None:
 
 def _run(settings: Settings, starter: Starter, bind: str) -> int:
     """Serve Gatehouse and the app until Ctrl-C."""
-    from app.demo.supervisor import is_listening, running  # noqa: PLC0415 - as above
+    from app.demo.supervisor import is_listening, running
 
     logs.configure(level=logging.WARNING)
     with as_command_errors(), ExitStack() as stack:

@@ -18,9 +18,9 @@ def counted(number: int, noun: str) -> str:
 
 def tenant_work(services: Services, name: str) -> UnitOfWork:
     """Return a unit of work of the tenant with this name. Raises CommandError if there is none."""
-    from app.identity.directory.tenants import changes  # noqa: PLC0415 - only commands on a tenant need it
-    from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
-    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - as above
+    from app.identity.directory.tenants import changes
+    from app.identity.directory.tenants.store import LOOKUP_TENANT
+    from app.identity.platform.store.unit import UnitOfWork
 
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     record = changes.by_name(work, name)

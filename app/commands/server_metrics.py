@@ -44,12 +44,12 @@ def start(settings: Settings, role: str, workers: int) -> ServerMetrics:
     shared = MetricsDirectory() if workers > 1 else None
     if shared is not None:
         share_metrics(shared.path)
-    from app.kit import metrics  # noqa: PLC0415 - the library reads the shared directory at import
+    from app.kit import metrics
 
     collectors = []
     if role != "hub":
-        from app.identity.platform.outbox.metrics import OutboxMetrics  # noqa: PLC0415 - as above
-        from app.identity.platform.store.database import Database  # noqa: PLC0415 - a separate hub has no store
+        from app.identity.platform.outbox.metrics import OutboxMetrics
+        from app.identity.platform.store.database import Database
 
         collectors.append(OutboxMetrics(Database(settings.database, pool_size=1)))  # connects at the first scrape
     try:

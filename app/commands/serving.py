@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 from wsgiref.types import WSGIApplication
 
@@ -31,6 +32,7 @@ from app.kit.admission import Application
 from app.kit.clock import SystemClock
 from app.kit.health import PATHS, Check, Health
 from app.kit.instrumentation import Instrumented, RequestObserver
+from app.kit.loading import loading
 from app.kit.proxies import Proxies
 from app.kit.serving import HashLimits, Job, Limits
 from app.kit.serving import serve as serve_http
@@ -94,6 +96,9 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
         if has_inbox:
             click.echo(f"Emails and text messages aren't delivered. Read them at {settings.hub_url('inbox')}", err=True)
 
+    if workers > 1:
+        with loading():
+            import_module("app.applications")  # before the fork, so that the workers share its memory
     try:
         return serve_http(
             lambda: application(settings, role, metrics.observers, has_inbox=has_inbox),
@@ -115,16 +120,16 @@ def application(
     settings: Settings, role: str, observers: tuple[RequestObserver, ...] = (), *, has_inbox: bool = False
 ) -> Application:
     """Return the application: hub, identity service or both, with health checks and instrumentation."""
-    import app  # noqa: PLC0415 - hub and identity service load here, in each worker, after the fork
+    from app import applications
 
-    served: Application = getattr(app, f"create_{role}")(settings)
+    served: Application = getattr(applications, f"create_{role}")(settings)
     wsgi: WSGIApplication = served.wsgi
     if role != "hub":
-        from app.reference import Reference  # noqa: PLC0415 - loads with the services
+        from app.reference import Reference
 
         wsgi = Reference(wsgi, settings)
     if has_inbox:
-        from app.demo.inbox import with_inbox  # noqa: PLC0415 - development only
+        from app.demo.inbox import with_inbox
 
         wsgi = with_inbox(wsgi, settings)
     wsgi = TimeBudget(wsgi, settings.request_wait_seconds)
@@ -145,7 +150,7 @@ def instrumented(
 ) -> WSGIApplication:
     """Wrap an application with request logs, metrics and traces."""
     if settings.telemetry_url:
-        from app.kit.tracing import Traced  # noqa: PLC0415 - an optional extra
+        from app.kit.tracing import Traced
 
         wsgi = Traced(wsgi, settings.telemetry_url)
     return Instrumented(wsgi, observers, Proxies.of(settings.trusted_proxies))
@@ -154,10 +159,10 @@ def instrumented(
 def health_checks(settings: Settings, role: str) -> dict[str, Check]:
     """Return the readiness checks of this process."""
     if role == "hub":
-        from app.kit.client import check_reachable  # noqa: PLC0415 - only a separate hub calls over HTTP
+        from app.kit.client import check_reachable
 
         return {"identity": lambda: check_reachable(f"{settings.api_url.rstrip('/')}/health/live")}
-    from app.identity.entry.health import checks  # noqa: PLC0415 - a separate hub has no store
+    from app.identity.entry.health import checks
 
     return checks(settings)
 
@@ -173,7 +178,7 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
     if role == "both":
         refuse_other_port(settings, bind)
     if settings.telemetry_url:
-        from app.kit.tracing import TelemetryMissing, refuse_missing  # noqa: PLC0415 - an optional extra
+        from app.kit.tracing import TelemetryMissing, refuse_missing
 
         try:
             refuse_missing()
@@ -189,11 +194,12 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
 
 def prepare_database(settings: Settings) -> None:
     """Check and prepare the database before workers are forked; no connection stays open. Raises SettingsError."""
-    from app.identity.directory.tenants import tenant_secrets  # noqa: PLC0415 - as above
-    from app.identity.platform.encryption import Encryption  # noqa: PLC0415 - as above
-    from app.identity.platform.outbox import claims  # noqa: PLC0415 - as above
-    from app.identity.platform.store import migrate  # noqa: PLC0415 - a separate hub has no store
-    from app.identity.platform.store.database import Database  # noqa: PLC0415 - as above
+    with loading():
+        from app.identity.directory.tenants import tenant_secrets
+        from app.identity.platform.encryption import Encryption
+        from app.identity.platform.outbox import claims
+        from app.identity.platform.store import migrate
+        from app.identity.platform.store.database import Database
 
     database = Database(settings.database, pool_size=1)
     try:
@@ -209,9 +215,9 @@ def prepare_database(settings: Settings) -> None:
 
 def _refuse_api_host(settings: Settings, database: Database) -> None:
     """Raise SettingsError if the API host is the host of a tenant."""
-    from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
-    from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
-    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - a separate hub has no store
+    from app.identity.directory.tenants import changes
+    from app.identity.directory.tenants.store import LOOKUP_TENANT
+    from app.identity.platform.store.unit import UnitOfWork
 
     name, _, domain = settings.api_hostname.partition(".")
     work = UnitOfWork(database, LOOKUP_TENANT)
@@ -226,8 +232,8 @@ def outbox_job(settings: Settings) -> Job:
     """Return the outbox worker as a background job; it opens its database in the process where it runs."""
 
     def deliver(stop: threading.Event) -> None:
-        from app.identity.entry.worker import Worker  # noqa: PLC0415 - as above
-        from app.identity.platform.store.database import Database  # noqa: PLC0415 - a separate hub has no store
+        from app.identity.entry.worker import Worker
+        from app.identity.platform.store.database import Database
 
         database = Database(settings.database, pool_size=2)
         try:

@@ -19,9 +19,9 @@ def tenant() -> None:
 @tenant.command("list")
 def tenant_list() -> None:
     """List every tenant with its address."""
-    from app.identity.directory.tenants import changes  # noqa: PLC0415 - as above
-    from app.identity.directory.tenants.store import LOOKUP_TENANT  # noqa: PLC0415 - as above
-    from app.identity.platform.store.unit import UnitOfWork  # noqa: PLC0415 - only this command needs it
+    from app.identity.directory.tenants import changes
+    from app.identity.directory.tenants.store import LOOKUP_TENANT
+    from app.identity.platform.store.unit import UnitOfWork
 
     with open_services() as services:
         work = UnitOfWork(services.database, LOOKUP_TENANT)
@@ -41,7 +41,7 @@ def tenant_remove(name: str, yes: bool) -> None:
 
     Its applications, accounts, tokens and audit trail are deleted. This can't be undone.
     """
-    from app.identity.platform.store import removal  # noqa: PLC0415 - only this command needs it
+    from app.identity.platform.store import removal
 
     with open_services() as services:
         work = tenant_work(services, name)
@@ -95,7 +95,7 @@ def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
     signs. JWT access tokens of that algorithm stop working, and machine tokens with RS256. Applications accept the key until
     their cached copy of the key set expires.
     """
-    from app.identity.administration import key_revocation  # noqa: PLC0415 - only this command needs it
+    from app.identity.administration import key_revocation
 
     with open_services() as services:
         work = tenant_work(services, tenant_name)
@@ -128,8 +128,8 @@ def secrets_rotate() -> None:
 
     That's the first line of GATEHOUSE_SECRET_KEY. You can remove the older lines afterwards.
     """
-    from app.identity.administration.reencryption import reencrypt  # noqa: PLC0415 - only this command needs it
-    from app.identity.platform.encryption import DecryptionError  # noqa: PLC0415 - as above
+    from app.identity.administration.reencryption import reencrypt
+    from app.identity.platform.encryption import DecryptionError
 
     with open_services() as services:
         try:
@@ -153,7 +153,7 @@ def outbox() -> None:
 )
 def outbox_list(state: str | None, most: int) -> None:
     """List messages, newest first, without their content."""
-    from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command needs it
+    from app.identity.platform.outbox import claims
 
     with open_services() as services:
         for row in claims.list_messages(services.database, state, most):
@@ -169,7 +169,7 @@ def outbox_replay(message_id: str | None, every: bool) -> None:
 
     A message is dead once its last attempt has failed. The worker sends it within seconds.
     """
-    from app.identity.platform.outbox import claims  # noqa: PLC0415 - only this command needs it
+    from app.identity.platform.outbox import claims
 
     if every == (message_id is not None):
         raise CommandError("Name one MESSAGE_ID, or use --all.")

@@ -18,7 +18,7 @@ from app.kit.web_addresses import is_web_address
 class ConfigurationModel(BaseModel):
     """A part of a configuration file: unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False, defer_build=True)
 
 
 _PICTURE = re.compile(r"data:image/[a-z0-9.+-]+[;,]")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hmac
 import logging
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from flask import Blueprint, Response, request
 from itsdangerous import BadData, URLSafeTimedSerializer
@@ -29,7 +29,9 @@ from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit import randomness
 from app.kit.client import ServiceUnavailable
-from app.kit.oauth_client import OAuth2Client, OAuthError
+
+if TYPE_CHECKING:
+    from app.kit.oauth_client import OAuth2Client
 
 log = logging.getLogger("gatehouse.hub")
 
@@ -136,6 +138,8 @@ def _check_issuer(hub_client: contract.HubClient) -> None:
 
 def _exchange(hub_client: contract.HubClient, verifier: str) -> dict[str, Any]:
     """Return the token response. Raises LoginFailed, ServiceUnavailable."""
+    from app.kit.oauth_client import OAuthError
+
     with _client(hub_client) as client:
         try:
             response: dict[str, Any] = client.fetch_token(
@@ -171,6 +175,8 @@ def _check_token(hub_client: contract.HubClient, token_response: dict[str, Any],
 
 
 def _client(hub_client: contract.HubClient) -> OAuth2Client:
+    from app.kit.oauth_client import OAuth2Client
+
     visit = current_visit()
     return OAuth2Client(
         hub_client.client_id,

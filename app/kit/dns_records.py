@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-import dns.exception
-import dns.nameserver
-import dns.rdatatype
-import dns.resolver
-
 from app.kit.setting_values import server_address
 
 SECONDS: Final = 3.0
@@ -29,7 +24,7 @@ class DnsRecords:
     """
 
     def __init__(self, servers: Iterable[str] = (), seconds: float = SECONDS) -> None:
-        self._servers = [dns.nameserver.Do53Nameserver(*server_address(one)) for one in servers]
+        self._servers = [server_address(one) for one in servers]
         self._seconds = seconds
 
     def aliases(self, name: str) -> list[str]:
@@ -51,10 +46,15 @@ class DnsRecords:
         return [target for target in self._read(name, "MX") if target != "."]
 
     def _read(self, name: str, kind: str) -> list[str]:
+        import dns.exception
+        import dns.nameserver
+        import dns.rdatatype
+        import dns.resolver
+
         try:
             resolver = dns.resolver.Resolver(configure=not self._servers)
             if self._servers:
-                resolver.nameservers = list(self._servers)
+                resolver.nameservers = [dns.nameserver.Do53Nameserver(*one) for one in self._servers]
             answer = resolver.resolve(f"{name}.", kind, lifetime=self._seconds, raise_on_no_answer=False, search=False)
         except dns.resolver.NXDOMAIN:
             return []

@@ -6,26 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from typing import Any, Final
+from typing import Any
 
 from limits import RateLimitItemPerSecond
 from limits.storage import RedisStorage, Storage
 from limits.strategies import SlidingWindowCounterRateLimiter
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as ConnectionLost
-from redis.exceptions import TimeoutError as RedisHangs
-from redis.retry import Retry
 
 from app.kit.clock import Clock, SystemClock
 from app.kit.time_budget import CircuitBreaker, CircuitOpen, measured
 from app.kit.window_counts import WindowCounts
-
-REDIS_OPTIONS: Final[dict[str, Any]] = {
-    "socket_timeout": 1,
-    "socket_connect_timeout": 1,
-    "retry": Retry(NoBackoff(), 1, supported_errors=(ConnectionLost,)),
-}
-"""Reconnect once after a lost connection, and wait once for a server that hangs. redis-py retries ten times by default."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +23,19 @@ class Rate:
 
     amount: int
     seconds: int
+
+
+def redis_options() -> dict[str, Any]:
+    """Return options of redis-py: reconnect once after a lost connection, and wait once for a server that hangs.
+
+    By default it retries ten times.
+    """
+    from redis.backoff import NoBackoff
+    from redis.exceptions import ConnectionError as ConnectionLost
+    from redis.retry import Retry
+
+    retry = Retry(NoBackoff(), 1, supported_errors=(ConnectionLost,))
+    return {"socket_timeout": 1, "socket_connect_timeout": 1, "retry": retry}
 
 
 class OverLimit(Exception):
@@ -54,7 +56,7 @@ class Limits:
     """Rate limits with sliding windows."""
 
     def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
-        self._storage: Storage = RedisStorage(redis_url, **REDIS_OPTIONS) if redis_url else WindowCounts()
+        self._storage: Storage = RedisStorage(redis_url, **redis_options()) if redis_url else WindowCounts()
         self._circuit = CircuitBreaker()
         self._windows = SlidingWindowCounterRateLimiter(self._storage)
         self._clock = clock or SystemClock()
@@ -85,6 +87,12 @@ class Limits:
         except CircuitOpen:
             raise LimitsUnavailable("Redis did not answer recently.") from None
         except Exception as problem:
-            self._circuit.record_timeout() if isinstance(problem, RedisHangs) else self._circuit.record_answer()
+            self._circuit.record_timeout() if _is_timeout(problem) else self._circuit.record_answer()
             raise LimitsUnavailable(str(problem)) from problem
         raise OverLimit(max(1, ceil(stats.reset_time - self._clock.now().timestamp())))
+
+
+def _is_timeout(problem: Exception) -> bool:
+    from redis.exceptions import TimeoutError as RedisHangs
+
+    return isinstance(problem, RedisHangs)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import Final
-
-from redis import Redis, RedisError
+from typing import TYPE_CHECKING, Final
 
 from app.kit.limits import LimitsUnavailable
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 MOST_IN_MEMORY: Final = 500_000
 """Only nonces of valid signatures are kept; more within two windows than one process can serve indicate a bug."""
@@ -21,7 +22,7 @@ class Nonces:
     """
 
     def __init__(self, redis_url: str, window_seconds: int) -> None:
-        self._redis = Redis.from_url(redis_url, socket_timeout=2, socket_connect_timeout=2) if redis_url else None
+        self._redis = _redis_at(redis_url) if redis_url else None
         self._window = window_seconds
         self._lock = threading.Lock()
         self._taken: dict[int, set[str]] = {}  # by the signature's time in Unix seconds
@@ -37,6 +38,8 @@ class Nonces:
         """
         if self._redis is None:
             return self._take_in_memory(nonce, at, now)
+        from redis import RedisError
+
         try:
             # One window more, because the signature is valid longer for an instance whose clock is behind.
             lifetime = at + self._window - now + 1 + self._window
@@ -56,3 +59,9 @@ class Nonces:
                 raise LimitsUnavailable("more nonces than memory holds")
             held.add(nonce)
             return True
+
+
+def _redis_at(url: str) -> Redis:
+    from redis import Redis
+
+    return Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from authlib.common.errors import AuthlibBaseError
 from authlib.deprecate import AuthlibDeprecationWarning
 from authlib.integrations.base_client import OAuthError
 
@@ -11,4 +12,4 @@ with warnings.catch_warnings():  # Authlib prefers the successor of httpx, which
     warnings.simplefilter("ignore", AuthlibDeprecationWarning)
     from authlib.integrations.httpx_client import OAuth2Client
 
-__all__ = ["OAuth2Client", "OAuthError"]
+__all__ = ["AuthlibBaseError", "OAuth2Client", "OAuthError"]

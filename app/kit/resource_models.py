@@ -51,7 +51,7 @@ _IDEMPOTENCY: Fields = {
 class Content(BaseModel):
     """The stored content of an item, as in a configuration file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def list_request(resource: Resource, address: Address) -> type[Wire]:

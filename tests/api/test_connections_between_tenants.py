@@ -13,7 +13,7 @@ import pytest
 from werkzeug.serving import make_server
 from werkzeug.test import Client
 
-from app import create_both
+from app.applications import create_both
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.reading import read
 from app.identity.authentication.federation import service

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, EnvironBuilder
 
-from app import create_both, create_hub
+from app.applications import create_both, create_hub
 from app.contract.operations import CATALOGUE
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.reading import read

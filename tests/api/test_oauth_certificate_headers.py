@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from werkzeug.test import Client
 
-from app import create_identity
+from app.applications import create_identity
 from app.identity.platform.services import Services
 from app.settings import SettingsError, read
 from tests.support.client_certificates import Certificate, certificate

@@ -12,7 +12,7 @@ import pytest
 from cryptography import x509
 from werkzeug.test import Client, TestResponse
 
-from app import create_identity
+from app.applications import create_identity
 from app.identity.platform.services import Services
 from tests.support.client_certificates import DAY, Certificate, certificate
 from tests.support.oauth_world import World

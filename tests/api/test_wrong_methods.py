@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client, TestResponse
 
-from app import Dispatcher
+from app.applications import Dispatcher
 from app.contract.auth import Host
 from app.kit.health import Health
 from app.kit.server import Server

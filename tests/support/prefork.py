@@ -13,7 +13,7 @@ import sys
 from typing import Any
 
 LOADED = (
-    "app", "app.identity.entry.areas", "app.commands.serving", "app.commands.database", "app.commands.tenants",
+    "app.applications", "app.identity.entry.areas", "app.commands.serving", "app.commands.database", "app.commands.tenants",
     "app.commands.configuration",
     "app.reference", "app.identity.entry.worker", "app.identity.administration.reencryption", "app.identity.platform.store.migrate",
     "alembic.command",

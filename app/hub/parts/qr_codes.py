@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-import segno
-
 _BORDER: Final = 4
 """Width of the quiet zone in modules (ISO/IEC 18004)."""
 
@@ -22,6 +20,8 @@ class QrCode:
 
 def qr_code(text: str) -> QrCode:
     """Return the QR code of a text, with error correction level M (15 %)."""
+    import segno
+
     matrix = segno.make(text, error="m", micro=False).matrix
     runs: list[str] = []
     for y, modules in enumerate(matrix):

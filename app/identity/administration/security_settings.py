@@ -29,7 +29,7 @@ _LIFETIMES: Final[Mapping[str, tuple[str, int]]] = {
     "remember_me_ttl": ("remember_days", DAY),
 }
 """The setting of each lifetime, and its unit in seconds."""
-_ORIGIN: Final[TypeAdapter[str]] = TypeAdapter(RelatedOrigin)
+_ORIGIN: Final[TypeAdapter[str]] = TypeAdapter(RelatedOrigin, config={"defer_build": True})
 _MAX_RELATED: Final = 20
 _NAME: Final = ("passkey_settings", "name")
 _DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
-
-from redis import Redis
+from typing import TYPE_CHECKING
 
 from app.identity.platform.store.database import Database, StoreUnavailable, refuse_unwritable
 from app.identity.platform.store.migrate import incompatibility_of
 from app.identity.platform.store.schema_state import read_schema_state
 from app.kit.clock import monotonic
 from app.kit.health import Check
-from app.kit.limits import REDIS_OPTIONS
+from app.kit.limits import redis_options
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 _CHECK_SECONDS = 2.0
 """The time limit of a check; a probe responds earlier, and the next probe reports the result."""
@@ -47,7 +49,9 @@ def checks(settings: Settings) -> dict[str, Check]:
 
     @cache
     def client() -> Redis:
-        return Redis.from_url(settings.redis_url, **REDIS_OPTIONS)
+        from redis import Redis
+
+        return Redis.from_url(settings.redis_url, **redis_options())
 
     def redis() -> None:
         client().ping()

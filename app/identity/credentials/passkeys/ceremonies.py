@@ -13,11 +13,6 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from webauthn import verify_authentication_response, verify_registration_response
-from webauthn.helpers import base64url_to_bytes
-from webauthn.helpers.cose import COSEAlgorithmIdentifier
-from webauthn.helpers.structs import CredentialDeviceType
-
 from app.contract import errors as e
 from app.contract.passkeys.shapes import PresentedCredential
 from app.identity.credentials import store as credentials
@@ -35,7 +30,6 @@ from app.kit import randomness
 from app.kit.limits import Rate
 
 LIFETIME: Final = timedelta(minutes=options.LIFETIME_MINUTES)
-_ALGORITHMS: Final = [COSEAlgorithmIdentifier(number) for number in options.ALGORITHMS]
 _MAX_ID_BYTES: Final = 1_023  # WebAuthn section 4: Credential ID
 _MAX_KEY_BYTES: Final = 2_000
 _TRANSPORTS: Final = frozenset({"usb", "nfc", "ble", "smart-card", "hybrid", "internal"})
@@ -120,20 +114,24 @@ def verify_registration(
     context: Context, use: CeremonyUse, credential: PresentedCredential, uid: str | None = None
 ) -> NewPasskey:
     """Verify a new passkey. Writes nothing. Raises PasskeyRefused, PasskeyMisconfigured."""
+    from webauthn import verify_registration_response
+    from webauthn.helpers.cose import COSEAlgorithmIdentifier
+    from webauthn.helpers.structs import CredentialDeviceType
+
     refuse_misconfigured(context)
     challenge_token = _find_challenge(context, ContinuationPurpose.PASSKEY_CREATION, use, credential, uid)
     try:
         verified = verify_registration_response(
             credential=_for_library(credential),
-            expected_challenge=base64url_to_bytes(challenge_token.text),
+            expected_challenge=store.decode_base64url(challenge_token.text),
             expected_rp_id=webauthn_origins.rp_id(context),
             expected_origin=webauthn_origins.origins(context),
-            supported_pub_key_algs=_ALGORITHMS,
+            supported_pub_key_algs=[COSEAlgorithmIdentifier(number) for number in options.ALGORITHMS],
         )
     except Exception as reason:  # noqa: BLE001 - untrusted bytes: any error of the CBOR, ASN.1 and JSON parsers
         raise _refused(context, type(reason).__name__, challenge_token.uid) from None
     is_long = len(verified.credential_id) > _MAX_ID_BYTES or len(verified.credential_public_key) > _MAX_KEY_BYTES
-    if is_long or base64url_to_bytes(credential.raw_id) != verified.credential_id:
+    if is_long or store.decode_base64url(credential.raw_id) != verified.credential_id:
         raise _refused(context, "id", challenge_token.uid)
     facts = {
         "id": store.encode_base64url(verified.credential_id),
@@ -182,6 +180,9 @@ def verify_authentication(
     Raises PasskeyRefused, PasskeyMisconfigured. PasskeyRefused for a passkey that its account has removed carries the passkey's
     id as data, so that password managers can delete it.
     """
+    from webauthn import verify_authentication_response
+    from webauthn.helpers.structs import CredentialDeviceType
+
     refuse_misconfigured(context)
     challenge_token = _find_challenge(context, ContinuationPurpose.PASSKEY_REQUEST, use, credential, uid)
     passkey = _stored_passkey(context, credential)
@@ -189,7 +190,7 @@ def verify_authentication(
     try:
         verified = verify_authentication_response(
             credential=_for_library(credential),
-            expected_challenge=base64url_to_bytes(challenge_token.text),
+            expected_challenge=store.decode_base64url(challenge_token.text),
             expected_rp_id=webauthn_origins.rp_id(context),
             expected_origin=webauthn_origins.origins(context),
             credential_public_key=store.public_key(passkey),
@@ -251,7 +252,7 @@ def _find_challenge(
 def _client_challenge(credential: PresentedCredential) -> str | None:
     """Return the challenge of the client data. It is untrusted until the signature is verified."""
     try:
-        client_data = json.loads(base64url_to_bytes(credential.response.client_data_json))
+        client_data = json.loads(store.decode_base64url(credential.response.client_data_json))
         challenge = client_data["challenge"]
     except Exception:  # noqa: BLE001 - untrusted bytes
         return None
@@ -260,7 +261,7 @@ def _client_challenge(credential: PresentedCredential) -> str | None:
 
 def _stored_passkey(context: Context, credential: PresentedCredential) -> Credential:
     try:
-        raw_id = base64url_to_bytes(credential.raw_id)
+        raw_id = store.decode_base64url(credential.raw_id)
     except ValueError:
         raise _refused(context, "id") from None
     passkey = store.by_raw_id(context, raw_id)

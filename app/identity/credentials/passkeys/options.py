@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from webauthn.helpers import base64url_to_bytes
-
 from app.identity.credentials.passkeys import store
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import identifiers
@@ -87,7 +85,7 @@ def user_handle(uid: str) -> str:
 def uid_from_handle(handle: str | None) -> str | None:
     """Return the uid of a user handle, or None if it has not the form of one."""
     try:
-        uid = base64url_to_bytes(handle or "").decode()
+        uid = store.decode_base64url(handle or "").decode()
     except ValueError:
         return None
     return uid if identifiers.is_well_formed_uid(uid) else None

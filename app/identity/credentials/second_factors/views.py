@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import segno
-
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.identity.credentials.authenticators import push
@@ -114,6 +112,8 @@ def _questions(context: Context, factors: AccountFactors) -> list[Question]:
 
 def _qr_code(context: Context, uri: str) -> str:
     """Return a QR code as a data URI of an SVG of the tenant's width."""
+    import segno
+
     settings = context.tenant.settings.totp
     code = segno.make(uri, error="m", micro=False)
     return code.svg_data_uri(scale=settings.qr_code_width / code.symbol_size(border=4)[0] if settings else 4, border=4)

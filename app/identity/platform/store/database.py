@@ -210,7 +210,7 @@ def _sqlite(url: str, pool_size: int) -> Engine:
 
 
 def _postgres(url: str, pool_size: int, patience_seconds: float) -> Engine:
-    from app.identity.platform.store import postgres  # noqa: PLC0415 - loads the driver, which SQLite does not need
+    from app.identity.platform.store import postgres
 
     address, options = own_parameters(url)
     engine = create_engine(

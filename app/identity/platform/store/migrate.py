@@ -81,7 +81,7 @@ def upgrade(
         SettingsError: the role does not exist, or the schema is newer and this code cannot serve it.
         StoreUnavailable: the database cannot be reached or written, or its tables stay locked.
     """
-    from alembic import command  # noqa: PLC0415 - importing Alembic takes 0.2 s
+    from alembic import command
 
     with connected(database_url, retries) as connection:
         state = _read_state(connection)
@@ -102,7 +102,7 @@ def downgrade(database_url: str, *, revision: str = "base", retries: LockRetries
         SettingsError: the schema is newer than the migrations of this code.
         StoreUnavailable: as for `upgrade`.
     """
-    from alembic import command  # noqa: PLC0415 - as above
+    from alembic import command
 
     with connected(database_url, retries) as connection:
         state = _read_state(connection)
@@ -144,7 +144,7 @@ def ready(settings: Settings, database: Database) -> None:
 
 
 def config_of(connection: Connection) -> Config:
-    from alembic.config import Config  # noqa: PLC0415 - as above
+    from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))

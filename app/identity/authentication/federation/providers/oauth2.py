@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote_plus
 
-from authlib.common.errors import AuthlibBaseError
 from httpx import HTTPError, InvalidURL  # noqa: TID251 - its errors alone
 
 from app.contract.connections import ConnectionSettings
@@ -22,8 +21,10 @@ from app.identity.directory.identity_provider import (
 from app.identity.platform import outbound
 from app.identity.platform.openid_metadata import PARSE_ERRORS, Endpoints
 from app.identity.platform.outbound import ProviderUnavailable
-from app.kit.oauth_client import OAuth2Client, OAuthError
 from app.kit.public_addresses import Resolver
+
+if TYPE_CHECKING:
+    from app.kit.oauth_client import OAuth2Client
 
 _MAX_CODE_LENGTH: Final = 8_000
 _MAX_TOKEN_LENGTH: Final = 8_000
@@ -168,6 +169,8 @@ def renew_tokens(
 
 def _fetch_token(client: OAuth2Client, url: str, **parameters: str) -> Mapping[str, Any]:
     """Request tokens. Raises ProviderDenied for an invalid grant, ProviderUnavailable."""
+    from app.kit.oauth_client import AuthlibBaseError, OAuthError
+
     try:
         response: Mapping[str, Any] = client.fetch_token(url, **parameters)
     except OAuthError as refusal:
@@ -210,6 +213,8 @@ def _token_text(response: Mapping[str, Any], name: str) -> str:
 def _client(
     resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, redirect_uri: str | None = None
 ) -> OAuth2Client:
+    from app.kit.oauth_client import OAuth2Client
+
     method = endpoints.auth_method if secret else "none"
     is_basic = method == "client_secret_basic"  # both are form-encoded (RFC 6749 section 2.3.1)
     return OAuth2Client(

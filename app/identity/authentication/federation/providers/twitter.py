@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from authlib.oauth1.rfc5849.signature import construct_base_string, hmac_sha1_signature
-
 from app.contract.connections import ConnectionSettings
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
 from app.identity.platform import outbound
@@ -37,6 +35,8 @@ def read_identity(
 
 def _authorization(address: str, consumer: tuple[str, str], token: tuple[str, str], now: datetime) -> str:
     """Return the header of a GET that is signed by HMAC-SHA1 (RFC 5849 sections 3.4.2 and 3.5.1)."""
+    from authlib.oauth1.rfc5849.signature import construct_base_string, hmac_sha1_signature
+
     parameters = {
         "oauth_consumer_key": consumer[0],
         "oauth_nonce": randomness.token(16),

@@ -7,8 +7,6 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 
-import maxminddb
-
 from app.identity.platform.locations import UNKNOWN_PLACE, Locations, Place
 
 _MARKER: Final = b"\xab\xcd\xefMaxMind.com"
@@ -40,6 +38,8 @@ class MaxmindLocations:
     """
 
     def __init__(self, file: Path) -> None:
+        import maxminddb
+
         try:
             self._reader = maxminddb.open_database(file)
             self._has_ipv6 = self._reader.metadata().ip_version == 6

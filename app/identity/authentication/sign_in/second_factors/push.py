@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 from typing import Final
 
-import segno
-
 from app.contract import errors as e
 from app.contract.groups import Posted
 from app.contract.messages import MailKind
@@ -52,6 +50,8 @@ def answer(context: Context, req: contract.DeviceAnswer) -> Posted:
 
 @contract.picture.implements
 def picture(context: Context, req: contract.EnrolmentPicture) -> Document:
+    import segno
+
     push.by_registration_token(context, req.token)
     code, image = segno.make(push.registration_url(context, req.token), error="m", micro=False), io.BytesIO()
     settings = context.tenant.settings.push

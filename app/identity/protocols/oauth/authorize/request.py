@@ -36,7 +36,7 @@ class RefusedByRedirect(Exception):
 class Authorization(BaseModel):
     """A checked request, as the interaction stores it while pages are shown, and then the code."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     client_id: str
     issuer: str

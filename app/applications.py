@@ -1,0 +1,104 @@
+"""The applications that a process serves: the hub, the identity service, or both. The only file that imports both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+from urllib.parse import urlsplit
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+import httpx  # noqa: TID251 - calls the identity service in this process
+
+from app import hub, identity
+from app.contract.auth import Host
+from app.hub import lifecycle
+from app.identity.entry.callers import host_of
+from app.identity.entry.hash_queue import HashQueueRouter
+from app.identity.entry.on_demand_tls import OnDemandTls
+from app.kit.admission import Application, QueueSlot, QueueSlotOf
+from app.kit.proxies import ForwardedHeaders, hostname_of, protect
+from app.kit.server import Server
+from app.settings import Settings
+
+_WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def create_hub(settings: Settings) -> Application:
+    """Return the hub alone; it calls the identity service at `settings.api_url`."""
+    pages = hub.create_app(settings)
+    return _served(settings, pages, partial(lifecycle.queue_slot, pages))
+
+
+def create_identity(settings: Settings) -> Application:
+    """Return the identity service alone."""
+    services = identity.create_services(settings)
+    server = identity.create_service(services)
+    service = identity.create_app(server)
+    front = OnDemandTls(service, settings, services.directory)
+    return _served(settings, front, HashQueueRouter(services, server).queue_slot, services.hashing.recent_seconds)
+
+
+def create_both(settings: Settings) -> Application:
+    """Return both services in one process; the hub reaches the identity service without a socket."""
+    services = identity.create_services(settings)
+    server = identity.create_service(services)
+    service = identity.create_app(server)
+    pages = hub.create_app(settings, httpx.WSGITransport(app=service, raise_app_exceptions=False), services.clock)
+    of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(lifecycle.queue_slot, pages)
+
+    def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
+        return (of_service if front.is_for_service(environ) else of_pages)(environ)
+
+    front = Dispatcher(settings, server, service, pages)
+    app = OnDemandTls(front, settings, services.directory)
+    return _served(settings, app, queue_slot, services.hashing.recent_seconds)
+
+
+class Dispatcher:
+    """Routes each request to the hub or to the identity service, by host and path of the declared operations."""
+
+    def __init__(self, settings: Settings, server: Server, service: WSGIApplication, pages: WSGIApplication) -> None:
+        self._settings = settings
+        self._server = server
+        self._service = service
+        self._pages = pages
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        service = self._service if self.is_for_service(environ) else self._pages
+        return service(environ, start_response)
+
+    def is_for_service(self, environ: Mapping[str, Any]) -> bool:
+        """Return whether the request is for the identity service."""
+        host = host_of(self._settings, environ.get("HTTP_HOST", ""))
+        # only a separate hub may use this host; the hub of this process calls without a network
+        if host is Host.INSIDE:
+            host = Host.TENANT
+        return host is Host.API or self._server.owns(host, environ["PATH_INFO"])
+
+
+def _served(
+    settings: Settings, app: WSGIApplication, queue_slot: QueueSlotOf, hash_seconds: Callable[[], float] = float
+) -> Application:
+    """Return the application wrapped in its middleware; `queue_slot` sees the request as the application does."""
+    front = _protected(app, settings)
+
+    def slot(environ: Mapping[str, Any]) -> QueueSlot | None:
+        return None if environ["REQUEST_METHOD"] in _WITHOUT_HASH else queue_slot(front.as_seen(environ))
+
+    return Application(front, slot, hash_seconds)
+
+
+def _protected(app: WSGIApplication, settings: Settings) -> ForwardedHeaders:
+    api = hostname_of(settings.api_hostname)
+    inside = urlsplit(settings.api_url)
+    return protect(
+        app,
+        scheme="https" if settings.public_scheme == "https" else "http",
+        domain=settings.hub_domain,
+        trusted_proxies=settings.trusted_proxies,
+        certificate_header=settings.client_certificate_header,
+        check_header=settings.client_verification_header,
+        is_served=lambda host: hostname_of(host) == api,
+        plain_hosts={inside.hostname} if inside.scheme == "http" and inside.hostname else frozenset(),
+    )

@@ -1,0 +1,23 @@
+"""Loading code without searching it for garbage."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Collect no garbage within the block, which imports modules or builds an application.
+
+    That creates a quarter of a million objects which live as long as the process. Searching them for garbage again and
+    again was measured at a fifth of the time to start.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

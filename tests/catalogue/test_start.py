@@ -1,0 +1,44 @@
+"""What a start loads. Every module costs each restart and each worker a millisecond or more."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+MOST_MODULES = 2_050
+"""With the development tools installed, which add about 60. Move what a plain start does not need into the function that uses it."""
+
+
+def loaded_by(program: str) -> list[str]:
+    """Return the modules that are loaded after the program."""
+    shown = f"{program}\nimport sys, json\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", shown], cwd=ROOT, capture_output=True, text=True, check=True)
+    modules: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return modules
+
+
+def late_modules() -> list[str]:
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]["flake8-tidy-imports"]
+    names: list[str] = rules["banned-module-level-imports"]
+    return names
+
+
+def test_plain_start_loads_no_late_module(tmp_path: Path) -> None:
+    program = f"""
+from pathlib import Path
+from werkzeug.test import Client
+from app.commands.serving import application, prepare_database
+from app.settings import Settings
+served = application(Settings(data_dir=Path({str(tmp_path)!r}), secrets=(b"a secret of the tests, long enough",)), "both")
+assert Client(served).get("/health/live").status_code == 200
+"""
+    loaded = loaded_by(program)
+    assert [name for name in late_modules() if name in loaded] == []
+    assert len(loaded) < MOST_MODULES
+
+
+def test_command_line_loads_neither_service() -> None:
+    loaded = loaded_by("import app.cli, app.commands.serving")
+    assert [name for name in loaded if name.startswith(("app.hub", "app.identity", "sqlalchemy", "flask"))] == []
