@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import keyword
 import sys
 
 import click
@@ -19,6 +20,7 @@ _COMMANDS = {
     "backup": ("database", "Back up the database, and check restored backups."),
     "apply": ("configuration", "Create and update tenants from a configuration file."),
     "export": ("configuration", "Print a tenant as a configuration file, without secrets."),
+    "import": ("account_import", "Import accounts of another system, with their passwords."),
     "schema": ("configuration", "Print the JSON Schema of configuration files."),
     "tenant": ("tenants", "List or remove tenants."),
     "key": ("tenants", "Rotate or revoke signing keys."),
@@ -45,7 +47,8 @@ class LazyGroup(click.Group):
         if name not in _COMMANDS:
             return None
         module = importlib.import_module(f"app.commands.{_COMMANDS[name][0]}")
-        command: click.Command = getattr(module, name.replace("-", "_"))
+        attribute = name.replace("-", "_") + ("_" if keyword.iskeyword(name) else "")
+        command: click.Command = getattr(module, attribute)
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:

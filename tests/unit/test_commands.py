@@ -316,3 +316,22 @@ def test_revoked_token_of_a_file_comes_with_a_warning(run: Run, tmp_path: Path) 
     (tmp_path / "acme.yaml").write_text(f"tenants: [{{name: acme, {listed.replace('2999-01-31', str(soon))}}}]")
     assert re.search(r"initial_access_token acme/partners token: \S{43}", run("apply", "acme.yaml").output)
     assert "Remove it there too" in run("initial-access-token", "revoke", "acme", "partners").output
+
+
+def test_import_names_refused_lines_and_counts_outcomes(run: Run, file: str, tmp_path: Path) -> None:
+    run("apply", file)
+    (tmp_path / "people.ndjson").write_text('{"email": "ada@example.com"}\n{"email": "nobody"}\n')
+    done = run("import", "acme", "people.ndjson")
+    assert done.exit_code == 1
+    assert done.output.splitlines() == [
+        "people.ndjson: line 2: refused: email: expected a valid email",
+        "Read 2 accounts: 1 created, 1 refused.",
+    ]
+    tried = run("import", "acme", "people.ndjson", "--dry-run", "--skip", "1")
+    assert tried.output.splitlines()[-1] == "Checked 1 account: 1 refused. Nothing was changed."
+    assert "There's no tenant 'globex'" in refused(run("import", "globex", "people.ndjson"))
+    assert "OLD=NEW" in refused(run("import", "acme", "people.ndjson", "--role", "editor"))
+    (tmp_path / "people.csv").write_text("email\nada@example.com\n")
+    assert refused(run("import", "acme", "people.csv")) == (
+        "people.csv is neither JSON nor one JSON object per line. Nothing was imported."
+    )

@@ -13,7 +13,16 @@ from app.contract.tenant_file import configuration_file
 from app.identity.administration.configuration.document import Path
 
 _SECRET = frozenset(
-    {"password", "client_secret", "api_secret", "captcha_secret", "access_key_id", "secret_access_key"}
+    {
+        "password",
+        "password_hash",
+        "totp_secret",
+        "client_secret",
+        "api_secret",
+        "captcha_secret",
+        "access_key_id",
+        "secret_access_key",
+    }
     | {"service_json", "apns_certificate", "secrets", "token_sha256"}
 )
 _PATTERNS = {

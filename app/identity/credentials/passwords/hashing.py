@@ -1,4 +1,7 @@
-"""Password hashing with argon2id. A bounded number of hashes run at once; tenants take turns."""
+"""Password hashing with argon2id. A bounded number of hashes run at once; tenants take turns.
+
+Hashes of other systems (`imported_hashes.py`) are verified too, and are always stale.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from app.contract.configuration import Argon2
+from app.identity.credentials.passwords import imported_hashes
 from app.identity.platform.hashing import HashingBusy
 from app.kit.admission import may_wait
 from app.kit.clock import monotonic
@@ -103,6 +107,8 @@ class Hashing:
         """Return whether the password matches the stored hash. Without a stored hash return False after the same time."""
         hasher = _hasher(parameters)
         with self._limiter.place(tenant_id):
+            if stored is not None and imported_hashes.is_imported(stored):
+                return imported_hashes.is_match(stored, _bytes(password))
             try:
                 hasher.verify(stored or _dummy_hash(parameters), _bytes(password))
                 return stored is not None
@@ -110,8 +116,8 @@ class Hashing:
                 return False
 
     def is_stale(self, stored: str, parameters: Argon2) -> bool:
-        """Return whether the hash was made with parameters other than the tenant's present ones."""
-        return _hasher(parameters).check_needs_rehash(stored)
+        """Return whether the hash was made with parameters other than the tenant's present ones, or by another system."""
+        return imported_hashes.is_imported(stored) or _hasher(parameters).check_needs_rehash(stored)
 
 
 def _bytes(password: str) -> bytes:

@@ -1,0 +1,1 @@
+"""Imports accounts of other systems with their password hashes."""

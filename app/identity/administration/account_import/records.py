@@ -1,0 +1,81 @@
+"""One line of an import: a record of a file, read as an account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.contract.account_import import ImportedAccount
+from app.identity.administration.configuration.document import key_of
+from app.identity.administration.configuration.validation_messages import sentence_of
+
+
+class Refused(Exception):
+    """The record cannot be imported; the text says why."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a record is: a line of an NDJSON file, or the number of an element."""
+
+    number: int  # of the record in the whole import, from 1
+    file: str
+    line: int
+    unit: str = "line"
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.unit} {self.line}"
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """The options that rename what a file names: roles, and connections of identities. An empty name leaves one out."""
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    connections: Mapping[str, str] = field(default_factory=dict)
+
+    def role(self, name: str) -> str:
+        return self.roles.get(name, name)
+
+    def connection(self, name: str) -> str:
+        return self.connections.get(name, name)
+
+
+@dataclass
+class Draft:
+    """The keys of an account as a translator finds them, and what it left out."""
+
+    keys: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def put(self, key: str, value: Any) -> None:
+        """Set a key unless the value is missing or empty."""
+        if value not in (None, "", [], ()):
+            self.keys[key] = value
+
+
+@dataclass(frozen=True)
+class Read:
+    """A record, read: the account, or the sentence that refuses it."""
+
+    place: Place
+    account: ImportedAccount | None
+    refusal: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def checked(place: Place, draft: Draft) -> Read:
+    """Return the account of a draft, or what is wrong with it; values of secrets are never shown."""
+    try:
+        return Read(place, ImportedAccount.model_validate(draft.keys), notes=tuple(draft.notes))
+    except ValidationError as problem:
+        return Read(place, None, "; ".join(_sentences(problem)))
+
+
+def _sentences(problem: ValidationError) -> Iterator[str]:
+    for error in problem.errors()[:3]:
+        path, sentence = sentence_of(dict(error))
+        yield f"{key_of(path)}: {sentence}"

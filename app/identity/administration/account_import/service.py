@@ -1,0 +1,141 @@
+"""Imports accounts in batches, one transaction each; a refused record changes nothing and stops nothing.
+
+Repeating an import is safe: an account that an import created is brought up to date until its owner has signed in or changed
+the password here. From then on, and for accounts that no import created, nothing is overwritten.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import islice
+from typing import Final
+
+from sqlalchemy.exc import IntegrityError
+
+from app.identity.administration.account_import.accounts import AccountWriter
+from app.identity.administration.account_import.records import Place, Read, Refused
+from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.organizations import joined_domains
+from app.identity.platform.audit import AuditLog
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.queue import Outbox
+from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tenant import Tenant
+from app.kit.errors import ApiError
+from app.kit.reading import RawRequest
+
+BATCH: Final = 500
+"""Accounts in one transaction: long enough to be fast, short enough that sign-ins do not wait on SQLite."""
+
+
+class Outcome(StrEnum):
+    """What became of a record."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    KEPT = "kept"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Done:
+    """The outcome of one record, and what to say about it."""
+
+    place: Place
+    outcome: Outcome
+    says: tuple[str, ...] = ()
+
+
+@dataclass
+class Report:
+    """The numbers of an import so far."""
+
+    counts: Counter[Outcome] = field(default_factory=Counter)
+    last: int = 0
+    """The number of the last record whose outcome is committed."""
+
+
+def run(
+    services: Services,
+    tenant: Tenant,
+    reads: Iterable[Read],
+    on_done: Callable[[Done], None],
+    *,
+    skip: int = 0,
+    batch: int = BATCH,
+    writes: bool = True,
+    report: Report | None = None,
+) -> Report:
+    """Import the records after the first `skip`. Each batch is reported once it is committed.
+
+    Args:
+        writes: False rolls every batch back, so that an import can be tried.
+        report: counts as it goes, so that a caller knows how far an interrupted import came.
+
+    Raises:
+        Refused: the file is broken. StoreUnavailable: the database is unreachable, full or read-only.
+    """
+    report = report or Report()
+    chosen = (read for read in reads if read.place.number > skip)
+    for some in _batches(chosen, batch):
+        for done in _batch(services, tenant, some, writes=writes):
+            report.counts[done.outcome] += 1
+            on_done(done)
+        report.last = some[-1].place.number
+    return report
+
+
+def _batches(reads: Iterable[Read], size: int) -> Iterator[Sequence[Read]]:
+    left = iter(reads)
+    while some := list(islice(left, size)):
+        yield some
+
+
+def _batch(services: Services, tenant: Tenant, reads: Sequence[Read], *, writes: bool) -> list[Done]:
+    """Import a batch in one transaction; where two records collide, or another process does, one record at a time."""
+    try:
+        return _transaction(services, tenant, reads, writes=writes)
+    except (IdentifierTaken, IntegrityError, ApiError) as problem:
+        if len(reads) > 1:
+            return [done for read in reads for done in _batch(services, tenant, [read], writes=writes)]
+        return [Done(reads[0].place, Outcome.REFUSED, (_sentence(problem),))]
+
+
+def _transaction(services: Services, tenant: Tenant, reads: Sequence[Read], *, writes: bool) -> list[Done]:
+    work = UnitOfWork(services.database, tenant.tenant_id)
+    audit, posts = AuditLog(services.clock), Outbox(work, services.clock, services.encryption)
+    context = Context(services, tenant, work, audit, posts, RawRequest("", "", "", {}, b""))
+    try:
+        work.begin()
+        writer = AccountWriter(context)
+        outcomes = [_one(writer, read) for read in reads]
+        if writes:
+            if any(read.account is not None and read.account.organizations for read in reads):
+                joined_domains.forget(context)
+            context.audit.write(work)
+            work.commit()
+        return outcomes
+    finally:
+        work.rollback()
+
+
+def _one(writer: AccountWriter, read: Read) -> Done:
+    if read.account is None:
+        return Done(read.place, Outcome.REFUSED, (read.refusal,))
+    try:
+        outcome, says = writer.write(read.account)
+    except Refused as refusal:
+        return Done(read.place, Outcome.REFUSED, (str(refusal),))
+    return Done(read.place, Outcome(outcome), (*says, *read.notes))
+
+
+def _sentence(problem: Exception) -> str:
+    if isinstance(problem, ApiError):
+        return f"expected another value: {problem.description}"
+    kind = problem.kind if isinstance(problem, IdentifierTaken) else "identifier"
+    return f"expected another {kind}; an account has this one"

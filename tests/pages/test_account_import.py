@@ -1,0 +1,319 @@
+"""Imported accounts sign in as before: passwords, authenticator apps, identities, roles and organizations of vendors' exports."""
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import bcrypt
+import pyotp
+import pytest
+from argon2.low_level import Type, hash_secret_raw
+
+from app.identity.administration.account_import import formats, service
+from app.identity.administration.account_import.formats import Format
+from app.identity.administration.account_import.records import Mapped, Refused
+from app.identity.administration.account_import.service import Done, Outcome
+from app.identity.administration.configuration.organizations import context_of
+from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import member_store, role_store
+from app.identity.directory.organizations import store as organizations
+from app.identity.directory.roles import names
+from app.identity.directory.roles import store as roles
+from app.identity.platform.context import Context
+from app.identity.platform.store.unit import UnitOfWork
+from tests.support.oauth_world import NewWorld, World
+from tests.support.visitor import NewVisitorAt, VisitedPage
+
+OLD = "correct horse 7"
+SALT = b"sixteen bytes..!"
+BCRYPT = bcrypt.hashpw(OLD.encode(), bcrypt.gensalt(4)).decode()
+OID = "5dea9f9c82dd7c0e76e4ec93"
+AUTH0 = {
+    "_id": {"$oid": OID}, "email_verified": True, "email": "ada@example.com", "passwordHash": BCRYPT,
+    "password_set_date": {"$date": "2019-12-06T18:36:12.412Z"}, "tenant": "acme", "connection": "Username-Password-Authentication",
+    "_tmp_is_unique": True,
+}  # fmt: skip
+"""A line of the export of password hashes, as Auth0 documents it."""
+UUID = "f27826f7-6ec1-4283-822f-10e0c51a9089"
+Outcomes = list[Done]
+
+
+def keycloak(password: dict[str, str], **more: Any) -> dict[str, Any]:
+    """Return a user of a realm export."""
+    return {
+        "id": UUID, "username": "ada", "firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.com", "emailVerified": True,
+        "createdTimestamp": 1_690_887_741_455, "enabled": True, "totp": False, "disableableCredentialTypes": [], "requiredActions": [],
+        "realmRoles": ["default-roles-acme"], "notBefore": 0, "groups": [],
+        "credentials": [{"id": "b0a1", "type": "password", "createdDate": 1_690_887_741_455, **password}], **more,
+    }  # fmt: skip
+
+
+def pbkdf2(algorithm: str, digest: str, length: int) -> dict[str, str]:
+    derived = hashlib.pbkdf2_hmac(digest, OLD.encode(), SALT, 1_000, length)
+    return credential({"hashIterations": 1_000, "algorithm": algorithm, "additionalParameters": {}}, derived)
+
+
+def credential(data: dict[str, Any], derived: bytes) -> dict[str, str]:
+    secret = {
+        "value": base64.b64encode(derived).decode(),
+        "salt": base64.b64encode(SALT).decode(),
+        "additionalParameters": {},
+    }
+    return {"secretData": json.dumps(secret), "credentialData": json.dumps(data)}
+
+
+def argon2() -> dict[str, str]:
+    more = {"hashLength": ["32"], "memory": ["7168"], "type": ["id"], "version": ["1.3"], "parallelism": ["1"]}
+    derived = hash_secret_raw(OLD.encode(), SALT, 5, 7168, 1, 32, Type.ID)
+    return credential({"hashIterations": 5, "algorithm": "argon2", "additionalParameters": more}, derived)
+
+
+KEYCLOAK = {
+    "pbkdf2-sha256": pbkdf2("pbkdf2-sha256", "sha256", 64),
+    "pbkdf2-sha512": pbkdf2("pbkdf2-sha512", "sha512", 64),
+    "pbkdf2": pbkdf2("pbkdf2", "sha1", 64),
+    "argon2": argon2(),
+}
+
+
+@pytest.fixture
+def tenant(new_world: NewWorld) -> World:
+    return new_world(custom_uid=True, connections={"google": {"key": "k"}})
+
+
+def imported(tenant: World, folder: Path, form: str, *records: Any, **how: Any) -> Outcomes:
+    """Import records as NDJSON, or one realm as it is exported."""
+    path = folder / "export.json"
+    text = json.dumps(records[0], indent=2) if "users" in records[0] else "\n".join(map(json.dumps, records))
+    path.write_text(text)
+    return imported_files(tenant, [path], form, **how)
+
+
+def imported_files(tenant: World, files: list[Path], form: str, mapped: Mapped | None = None, **how: Any) -> Outcomes:
+    reported: Outcomes = []
+    found = tenant.services.directory.by_name(tenant.name)
+    assert found
+    reads = formats.read(files, Format(form), mapped or Mapped())
+    service.run(tenant.services, found, reads, reported.append, **how)
+    return reported
+
+
+def outcomes(reported: Outcomes) -> list[str]:
+    return [str(done.outcome) for done in reported]
+
+
+def context(tenant: World) -> Context:
+    found = tenant.services.directory.by_name(tenant.name)
+    assert found
+    return context_of(
+        tenant.services, UnitOfWork(tenant.services.database, tenant.tenant_id), tenant.name, found.settings
+    )
+
+
+def account(tenant: World, email: str = "ada@example.com") -> Account:
+    own = context(tenant)
+    found = store.by_identifier(own, "email", email)
+    own.work.rollback()
+    assert found
+    return found
+
+
+def sign_in(
+    tenant: World, new_visitor_at: NewVisitorAt, identifier: str = "ada@example.com", password: str = OLD
+) -> VisitedPage:
+    shop = tenant.application(f"shop{tenant.services.clock.now():%H%M%S%f}")
+    return new_visitor_at(tenant).authorize(shop).press("Sign in", identifier=identifier, password=password)
+
+
+def test_auth0_password_signs_in_and_is_rehashed(tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt) -> None:
+    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0)) == ["created"]
+    held = account(tenant)
+    assert (held.password_hash, held.email_verified) == (BCRYPT, True)
+    assert held.profile["ExternalUserLoginId"] == f"auth0|{OID}"
+    assert held.password_changed_at
+    assert held.password_changed_at.year == 2019
+    wrong = sign_in(tenant, new_visitor_at, password="another password")
+    assert "Wrong email or password" in wrong.text
+    assert "code" in sign_in(tenant, new_visitor_at).query
+    assert str(account(tenant).password_hash).startswith("$argon2id$")
+    assert "code" in sign_in(tenant, new_visitor_at).query
+
+
+@pytest.mark.parametrize("algorithm", KEYCLOAK)
+def test_keycloak_password_signs_in_and_is_rehashed(
+    algorithm: str, tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt
+) -> None:
+    realm = {"realm": "acme", "users": [keycloak(KEYCLOAK[algorithm])]}
+    assert outcomes(imported(tenant, tmp_path, "keycloak", realm)) == ["created"]
+    held = account(tenant)
+    assert (held.uid, held.username, held.profile["FirstName"]) == (UUID, "ada", "Ada")
+    assert held.created_at.year == 2023
+    assert "code" in sign_in(tenant, new_visitor_at).query
+    renewed = account(tenant)
+    assert renewed.password_hash != held.password_hash
+    found = tenant.services.directory.by_name(tenant.name)
+    assert found
+    assert not tenant.services.hashing.is_stale(str(renewed.password_hash), found.settings.argon2)
+
+
+def test_auth0_profile_and_hash_exports_become_one_account(tenant: World, tmp_path: Path) -> None:
+    profile = {
+        "user_id": f"auth0|{OID}", "email": "ada@example.com", "email_verified": True, "given_name": "Ada", "blocked": True,
+        "created_at": "2018-01-02T03:04:05.000Z",
+        "identities": [{"provider": "auth0", "user_id": OID, "connection": "Username-Password-Authentication", "isSocial": False},
+                       {"provider": "google-oauth2", "user_id": "113974520365482658901", "connection": "google-oauth2", "isSocial": True,
+                        "profileData": {"email": "ada@gmail.com", "name": "Ada L"}}],
+    }  # fmt: skip
+    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0, profile)) == ["created", "updated"]
+    held = account(tenant)
+    assert (held.password_hash, held.is_active, held.profile["FirstName"]) == (BCRYPT, False, "Ada")
+    own = context(tenant)
+    found = linked_identities.find_account(own, "google", "113974520365482658901")
+    own.work.rollback()
+    assert found
+    assert found.uid == held.uid
+    assert linked_identities.of(held)[0].email == "ada@gmail.com"
+
+
+def test_authenticator_app_of_the_export_verifies_sign_in(
+    new_world: NewWorld, tmp_path: Path, new_visitor_at: NewVisitorAt
+) -> None:
+    tenant = new_world(custom_uid=True, two_factor="required")
+    raw = "Kf1yTSZ6jMzXvPqW9bDg"  # as realms before version 26 keep it
+    otp = {
+        "id": "c1", "type": "otp", "secretData": json.dumps({"value": raw}),
+        "credentialData": json.dumps({"subType": "totp", "digits": 6, "counter": 0, "period": 30, "algorithm": "HmacSHA1"}),
+    }  # fmt: skip
+    user = keycloak(KEYCLOAK["argon2"])
+    imported(
+        tenant, tmp_path, "keycloak", {"realm": "acme", "users": [{**user, "credentials": [*user["credentials"], otp]}]}
+    )
+    page = sign_in(tenant, new_visitor_at)
+    assert page.heading == "Two-step verification"
+    code = pyotp.TOTP(base64.b32encode(raw.encode()).decode()).at(tenant.services.clock.now())
+    assert "code" in page.press("Verify", code=code).query
+
+
+def test_social_account_without_email_is_found_by_its_identity(tenant: World, tmp_path: Path) -> None:
+    record = {
+        "user_id": "google-oauth2|77",
+        "identities": [{"provider": "google-oauth2", "user_id": "77", "connection": "google-oauth2"}],
+    }
+    assert outcomes(imported(tenant, tmp_path, "auth0", record)) == ["created"]
+    assert outcomes(imported(tenant, tmp_path, "auth0", record)) == ["unchanged"]
+
+
+def test_roles_and_organizations_come_along(new_world: NewWorld, tmp_path: Path) -> None:
+    tenant = new_world(custom_uid=True, organizations={"enabled": True})
+    own = context(tenant)
+    stamps = {"created_at": own.now, "modified_at": own.now}
+    roles.add_roles(own.work, [{"name": "editor", "skeleton": names.skeleton("editor"), "permissions": [], **stamps}])
+    globex = organizations.add(own, "Globex", {}, {})
+    member = role_store.add_role(own, "", "Member", "", [])
+    own.work.commit()
+    user = keycloak(
+        KEYCLOAK["argon2"], realmRoles=["default-roles-acme", "offline_access", "writer"], groups=["/staff"]
+    )
+    realm = {
+        "realm": "acme", "users": [user],
+        "organizations": [{"name": "Globex", "alias": "globex", "members": [{"username": "ada", "membershipType": "UNMANAGED"}]}],
+    }  # fmt: skip
+    mapped = Mapped(roles={"writer": "editor"})
+    (refused,) = imported(tenant, tmp_path, "keycloak", realm)
+    assert "'writer'" in refused.says[0]
+    (refused,) = imported(tenant, tmp_path, "keycloak", realm, mapped=mapped)
+    assert "has no role for new members" in refused.says[0]
+    own = context(tenant)
+    role_store.set_default(own, member.role_id)
+    own.work.commit()
+    (done,) = imported(tenant, tmp_path, "keycloak", realm, mapped=mapped)
+    assert (done.outcome, done.says) == (Outcome.CREATED, ("left out the groups /staff",))
+    held = account(tenant)
+    assert held.roles == ["editor"]
+    own = context(tenant)
+    members = member_store.count(own, globex.org_id)
+    own.work.rollback()
+    assert members == 1
+
+
+def test_repeated_import_updates_until_the_owner_signs_in(
+    tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt
+) -> None:
+    imported(tenant, tmp_path, "auth0", AUTH0)
+    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0)) == ["unchanged"]
+    newer = bcrypt.hashpw(b"a newer password 1", bcrypt.gensalt(4)).decode()
+    assert outcomes(imported(tenant, tmp_path, "auth0", {**AUTH0, "passwordHash": newer})) == ["updated"]
+    assert "code" in sign_in(tenant, new_visitor_at, password="a newer password 1").query
+    (done,) = imported(tenant, tmp_path, "auth0", AUTH0)
+    assert done.outcome is Outcome.KEPT
+    assert "code" in sign_in(tenant, new_visitor_at, password="a newer password 1").query
+
+
+def test_account_in_use_here_is_not_overwritten(tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt) -> None:
+    tenant.person("ada@example.com", "the password here 1")
+    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0)) == ["kept"]
+    assert "code" in sign_in(tenant, new_visitor_at, password="the password here 1").query
+
+
+def test_unverified_duplicate_of_another_user_is_refused(tenant: World, tmp_path: Path) -> None:
+    squatter = {**AUTH0, "email_verified": False}
+    victim = {**AUTH0, "_id": {"$oid": "60425dc43519d90068f82973"}}
+    assert outcomes(imported(tenant, tmp_path, "auth0", squatter, victim)) == ["created", "refused"]
+    assert account(tenant).profile["ExternalUserLoginId"] == f"auth0|{OID}"
+
+
+def test_refused_lines_are_named_and_the_rest_is_imported(tenant: World, tmp_path: Path) -> None:
+    records = [
+        {"email": "one@example.com", "password_hash": BCRYPT},
+        {"email": "no address", "password_hash": BCRYPT},
+        {"email": "two@example.com", "password_hash": "secret of the export"},
+        {"email": "three@example.com", "identities": [{"connection": "nowhere", "id": "1"}]},
+        {"email": "four@example.com", "roles": ["nobody has it"]},
+        {"email": "five@example.com", "password": "in clear"},
+        {"email": "six@example.com", "totp_secret": "not base32"},
+        {"email": "seven@example.com", "organizations": [{"name": "Nowhere"}]},
+        {},
+        [],
+        {"email": "eight@example.com", "uid": "no/such"},
+        {"email": "nine@example.com"},
+    ]
+    reported = imported(tenant, tmp_path, "gatehouse", *records)
+    assert outcomes(reported) == ["created", *["refused"] * 10, "created"]
+    assert [str(done.place) for done in reported[:2]] == ["export.json: line 1", "export.json: line 2"]
+    says = " ".join(sentence for done in reported for sentence in done.says)
+    assert "secret of the export" not in says
+    assert "in clear" not in says
+    assert "not base32" not in says
+
+
+def test_batches_commit_one_by_one_and_skip_goes_on(tenant: World, tmp_path: Path) -> None:
+    path = tmp_path / "export.json"
+    lines = [json.dumps({"email": f"p{number}@example.com"}) for number in range(1, 8)]
+    path.write_text("\n".join([*lines, "x" * 1_000_001]))
+    report = service.Report()
+    with pytest.raises(Refused):
+        imported_files(tenant, [path], "gatehouse", batch=3, report=report)
+    assert report.last == 6
+    path.write_text("\n".join(lines))
+    assert outcomes(imported_files(tenant, [path], "gatehouse", batch=3, skip=report.last)) == ["created"]
+    assert outcomes(imported_files(tenant, [path], "gatehouse", batch=3)) == ["unchanged"] * 7
+
+
+def test_dry_run_writes_nothing(tenant: World, tmp_path: Path) -> None:
+    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0, writes=False)) == ["created"]
+    own = context(tenant)
+    assert store.by_identifier(own, "email", "ada@example.com") is None
+    own.work.rollback()
+
+
+@pytest.mark.parametrize(
+    "text", ["email,name", '{"users": [{"id": 1}, ', "[{]", ""], ids=["csv", "cut", "broken", "empty"]
+)
+def test_broken_file_is_refused_with_its_name(text: str, tenant: World, tmp_path: Path) -> None:
+    path = tmp_path / "export.json"
+    path.write_text(text)
+    with pytest.raises(Refused, match=r"export\.json"):
+        imported_files(tenant, [path], "keycloak")
