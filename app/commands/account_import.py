@@ -62,9 +62,9 @@ def import_(
     are imported, 500 in a transaction. Repeating an import is safe: it creates what is missing, and updates an account only
     until its owner has signed in.
     """
-    from app.identity.administration.account_import import formats, service  # noqa: PLC0415 - only this command needs it
-    from app.identity.administration.account_import.records import Mapped, Refused  # noqa: PLC0415 - as above
-    from app.identity.platform.store.database import StoreUnavailable  # noqa: PLC0415 - as above
+    from app.identity.administration.account_import import formats, service
+    from app.identity.administration.account_import.records import Mapped, Refused
+    from app.identity.platform.store.database import StoreUnavailable
 
     mapped, report = Mapped(_renames(roles), _renames(connections)), service.Report()
     with open_services() as services:
