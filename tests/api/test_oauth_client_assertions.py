@@ -218,6 +218,7 @@ def test_of_20_uses_at_once_one_succeeds(keyed: RelyingParty, signer: Signer) ->
     assert {one.status_code for one in answers} <= {200, 401, 429}
 
 
+@pytest.mark.database_alone
 def test_used_assertions_are_forgotten_when_they_expire(
     services: Services, world: World, keyed: RelyingParty, signer: Signer
 ) -> None:

@@ -215,6 +215,7 @@ def test_bounds_of_network_and_tenant_hold(new_world: NewWorld) -> None:
     assert error_of(registrar.register()) == (403, "access_denied")
 
 
+@pytest.mark.database_alone
 def test_unused_application_is_removed_and_a_used_one_stays(new_world: NewWorld) -> None:
     world = new_world(client_registration={"mode": "open", "unused_days": 10})
     registrar, ada = Registrar(world), world.person("ada@example.test")

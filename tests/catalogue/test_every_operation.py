@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -36,7 +35,7 @@ from tests.support.asking import (
     refusal,
     with_body,
 )
-from tests.support.identity_service import MovableClock, before_the_store
+from tests.support.identity_service import before_the_store
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
 NewCaller = Callable[[], Caller]
@@ -51,18 +50,13 @@ def new_caller(new_tenant_server: NewTenantServer, identity_app: Flask) -> NewCa
 
 @pytest.fixture
 def refused(services: Services, new_tenant_server: NewTenantServer, identity_app: Flask) -> Caller:
-    """A caller for requests that are refused: these change nothing, so all share a tenant and a token.
-
-    Tests of other modules move the shared clock, and a token may expire by that: then there is a new caller.
-    """
-    assert isinstance(services.clock, MovableClock)
-    key = id(services), services.clock.ahead
-    if key not in _REFUSED:
-        _REFUSED[key] = Caller(new_tenant_server(**UNLIMITED), identity_app)
-    return _REFUSED[key]
+    """A caller for requests that are refused: these change nothing, so all share a tenant and a token."""
+    if id(services) not in _REFUSED:
+        _REFUSED[id(services)] = Caller(new_tenant_server(**UNLIMITED), identity_app)
+    return _REFUSED[id(services)]
 
 
-_REFUSED: dict[tuple[int, timedelta], Caller] = {}
+_REFUSED: dict[int, Caller] = {}
 
 
 # Authentication of the caller.

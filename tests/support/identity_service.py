@@ -26,7 +26,7 @@ from app.identity.platform import saml_certificates
 from app.identity.platform.services import Services
 from app.identity.platform.store import database, migrate
 from app.identity.platform.store.database import Database
-from app.kit.clock import SystemClock
+from app.kit.clock import Clock, SystemClock
 from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, PostgresUrls
 from tests.support.services import worker_number
@@ -65,6 +65,12 @@ class MovableClock(SystemClock):
     def advance(self, **by: float) -> None:
         """Move on by a `timedelta`'s keywords."""
         self.ahead += timedelta(**by)
+
+
+def reset(clock: Clock) -> None:
+    """Put a moved clock back: years ahead, what other tests sent, signed or limited would be due, expired or forgotten."""
+    if isinstance(clock, MovableClock):
+        clock.ahead = timedelta()
 
 
 def keys_in_turn(new_key: Callable[[], RSAPrivateKey], number: int) -> Iterator[RSAPrivateKey]:
@@ -131,14 +137,16 @@ def over_psycopg(url: str) -> str:
 def services(request: pytest.FixtureRequest) -> Iterator[Services]:
     """The services of one process over one database; tests keep apart by tenants of their own.
 
-    What a test replaces in them (the settings, a server to ask) is put back after it. A test marked `database_alone` gets an empty
-    database of its own: one that works through the whole of it, as cleaning and delivery do, would take what every other test left.
+    What a test replaces in them (the settings, a server to ask) is put back after it, and so is the clock. A test marked `database_alone`
+    gets an empty database of its own: one that works through the whole of it, as cleaning and delivery do, would take what every other
+    test left.
     """
     if request.node.get_closest_marker("database_alone") is None:
         shared: Services = request.getfixturevalue(f"{request.param}_services")
         kept = dict(vars(shared))
         yield shared
         vars(shared).update(kept)
+        reset(shared.clock)
         return
     folder: Path = request.getfixturevalue("tmp_path")  # thousands of tests need none
     with empty_database(request, folder) as database:
