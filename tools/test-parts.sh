@@ -33,7 +33,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 if ! cmp -s package-lock.json node_modules/.installed-lock; then
-    echo "Installing the page checkers (axe-core, html-validate) and OpenID clients ..."
+    echo "Installing the page checkers (axe-core, html-validate), OpenID clients and packages of the quickstarts ..."
     # Node trusts its own list of authorities unless it is told to trust the system's, as pip and apt do.
     PATH="$PWD/.venv/bin:$PATH" NODE_USE_SYSTEM_CA=1 npm ci --no-audit --no-fund --loglevel=error
     cp package-lock.json node_modules/.installed-lock

@@ -8,7 +8,7 @@ from tests.support.hub_in_browser import Opened
 from tests.support.quickstarts import app_started, prepared, sign_in_and_out
 
 
-@pytest.mark.parametrize("name", ["flask"])
+@pytest.mark.parametrize("name", ["flask", "django", "fastapi", "express"])
 def test_reader_signs_in_and_out(name: str, tmp_path: Path, opened: Opened) -> None:
     with prepared(name, tmp_path) as running, app_started(running) as app:
         sign_in_and_out(opened(), app)

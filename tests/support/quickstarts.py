@@ -2,7 +2,8 @@
 
 The contract between a page and this module:
 
-- A fenced block with `title="NAME"` in its info string is the file NAME of the reader's folder.
+- A fenced block with `title="NAME"` in its info string is the file NAME of the reader's folder; with `title="NAME" append`, text that the
+  reader adds to the end of that file. Files are written where they stand in the page, between the commands.
 - A fenced block `sh` is pasted into a terminal, in the order of the page; other blocks are only read. Fences are not indented, and name
   their language.
 - A block that begins with `gatehouse` is Gatehouse's: `gatehouse apply gatehouse.yaml` creates the tenant and the application, and
@@ -41,6 +42,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -55,13 +57,16 @@ FOLDER = Path("docs/quickstarts")
 PASTED = "paste-the-client-secret"
 INSTALLING = re.compile(r"^(?:python3 -m venv|\. \.venv/bin/activate|pip install|npm install)\b.*\n", re.MULTILINE)
 PATIENCE_SECONDS = 60
-_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)"( append)?)?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _PYTHON_NAMES = """\
 import socket
+import sys
 resolve = socket.getaddrinfo
-socket.getaddrinfo = lambda host, *more, **named: resolve(
-    "127.0.0.1" if isinstance(host, str) and host.endswith(".localhost") else host, *more, **named
-)
+def resolve_localhost(host, *more, **named):
+    name = host.decode() if isinstance(host, bytes) else host
+    return resolve("127.0.0.1" if name and name.endswith(".localhost") else host, *more, **named)
+socket.getaddrinfo = resolve_localhost
+sys.modules["uvloop"] = None  # Gatehouse has it, the reader does not; it resolves names by itself
 """
 _NODE_NAMES = """\
 import dns from "node:dns";
@@ -80,11 +85,34 @@ PERSON = Person("ada@example.com", "correct-horse-7", "Ada Lovelace")
 
 
 @dataclass(frozen=True)
-class Quickstart:
-    """A page's files and scripts, with the ports of one run."""
+class Block:
+    """A fenced block: a file, or commands (`sh` without a name)."""
 
-    files: dict[str, str]
-    scripts: list[str]
+    language: str
+    file: str
+    is_appended: bool
+    code: str
+
+    @property
+    def is_script(self) -> bool:
+        return self.language == "sh" and not self.file
+
+    @property
+    def is_of_gatehouse(self) -> bool:
+        return self.is_script and self.code.startswith("gatehouse ")
+
+    def write(self, home: Path) -> None:
+        path = home / self.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a" if self.is_appended else "w") as file:
+            file.write(self.code)
+
+
+@dataclass(frozen=True)
+class Quickstart:
+    """A page's blocks, with the ports of one run."""
+
+    blocks: list[Block]
     gatehouse_port: int
     app_port: int
 
@@ -99,7 +127,7 @@ class Quickstart:
 
 @dataclass(frozen=True)
 class Running:
-    """Gatehouse with the page's tenant, and the page's app once `app_started` has started it."""
+    """Gatehouse with the page's tenant, and all that the reader pastes into the app's terminal."""
 
     page: Quickstart
     folder: Path
@@ -107,52 +135,57 @@ class Running:
     secret: str
     """The client secret that `gatehouse apply` printed; empty for a public client."""
     environment: dict[str, str]
-
-    @property
-    def script(self) -> str:
-        """What the reader pastes into the app's terminal."""
-        pasted = (one for one in self.page.scripts if not one.startswith("gatehouse "))
-        return "\n".join(pasted).replace(PASTED, self.secret)
+    script: str
 
 
 def read(name: str) -> Quickstart:
     """Return the page docs/quickstarts/NAME.md, at free ports."""
     ports = {"8000": free_port(), "3000": free_port()}
     page = re.sub(r"\b(8000|3000)\b", lambda found: str(ports[found[0]]), text(FOLDER / f"{name}.md"))
-    blocks = _BLOCK.findall(page)
+    blocks = [Block(language, file, bool(more), code) for language, file, more, code in _BLOCK.findall(page)]
     assert len(blocks) * 2 == page.count("```"), "a fence is indented, not closed or without a language"
-    files = {title: code for _, title, code in blocks if title}
-    scripts = [code for language, title, code in blocks if language == "sh" and not title]
-    return Quickstart(files, scripts, ports["8000"], ports["3000"])
+    return Quickstart(blocks, ports["8000"], ports["3000"])
 
 
 @contextmanager
 def prepared(name: str, folder: Path, *, from_registries: bool = False) -> Iterator[Running]:
-    """Write the page's files into an empty folder, apply its configuration, and serve Gatehouse while the block runs."""
-    page = read(name)
-    home, support = folder / "app", folder / "support"
-    for title, code in page.files.items():
-        (home / title).parent.mkdir(parents=True, exist_ok=True)
-        (home / title).write_text(code)
+    """Apply the page's configuration in an empty folder, and serve Gatehouse while the block runs."""
+    page, home, support = read(name), folder / "app", folder / "support"
+    home.mkdir()
+    environ, printed, script = environment(page, support), "", ""
     if not from_registries:
-        for line in "".join(page.scripts).splitlines():
-            check_installed(line)
-        page = Quickstart(
-            page.files, [INSTALLING.sub("", one) for one in page.scripts], page.gatehouse_port, page.app_port
-        )
         (home / "node_modules").symlink_to(ROOT / "node_modules")
-    environ = environment(page, support)
-    printed = [
-        subprocess.run(["sh", "-ec", one], cwd=home, env=environ, check=True, stdout=subprocess.PIPE, text=True).stdout
-        for one in page.scripts
-        if one.startswith("gatehouse apply")
-    ]
-    secret = re.search(r"client_secret: (\S+)", "".join(printed))
+    for number, block in enumerate(page.blocks):
+        if block.code.startswith("gatehouse apply"):
+            run = subprocess.run(["sh", "-ec", block.code], cwd=home, env=environ, check=True, stdout=PIPE, text=True)
+            printed += run.stdout
+        elif block.file and not script:
+            block.write(home)
+        elif block.file:
+            script += put(block, support / f"block-{number}")
+        elif block.is_script and not block.is_of_gatehouse:
+            script += block.code if from_registries else without_installs(block.code)
+    secret = re.search(r"client_secret: (\S+)", printed)
+    pasted = secret[1] if secret else ""
     gatehouse = started(["gatehouse", "serve"], home, environ, until="inbox.localhost")
     try:
-        yield Running(page, home, gatehouse, secret[1] if secret else "", environ)
+        yield Running(page, home, gatehouse, pasted, environ, script.replace(PASTED, pasted))
     finally:
         assert gatehouse.end(signal.SIGTERM) == 0
+
+
+def put(block: Block, kept: Path) -> str:
+    """Return the commands that write the file of a block, whose text is kept elsewhere until then."""
+    kept.write_text(block.code)
+    name = shlex.quote(block.file)
+    return f"mkdir -p $(dirname {name})\ncat {kept} {'>>' if block.is_appended else '>'} {name}\n"
+
+
+def without_installs(script: str) -> str:
+    """Return the commands without those that install, after a check that what they install is there."""
+    for line in script.splitlines():
+        check_installed(line)
+    return INSTALLING.sub("", script)
 
 
 @contextmanager
@@ -219,6 +252,7 @@ def check_installed(line: str) -> None:
     elif command[:2] == ["npm", "install"]:
         for package in names:
             name, _, wanted = package.rpartition("@")
+            assert name, f"{package} names no version"
             version = json.loads(text(Path("node_modules") / name / "package.json"))["version"]
             assert f"{version}.".startswith(f"{wanted}."), f"{package} in the page, {version} in the lock"
 
