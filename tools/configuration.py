@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from app.contract.configuration_texts import EXAMPLES
 from app.contract.messages import MailKind
 from app.contract.tenant_file import json_schema
 from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
@@ -19,6 +20,7 @@ from app.kit.package_files import HOME as ROOT
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
 TABLE_BEGINS, TABLE_ENDS = "<!-- placeholders: written by tools.configuration -->", "<!-- end of placeholders -->"
+_LONGEST_EXAMPLE = 120
 HEAD = """# Configuration reference
 
 Written by `python -m tools.configuration` from the models and from `app/settings.py`; change those.
@@ -117,10 +119,10 @@ def _must(rule: PlaceholderRule) -> str:
 def section(name: str, model: dict[str, Any]) -> str:
     words = " ".join(str(model.get("description", "")).split())
     rows = "".join(
-        f"| `{key}` | {kind(one)} | {default(key, one, model)} | {' '.join(str(one.get('description', '')).split())} |\n"
+        f"| `{key}` | {kind(one)} | {default(key, one, model)} | {example(one)} | {' '.join(str(one.get('description', '')).split())} |\n"
         for key, one in model.get("properties", {}).items()
     )
-    return f"\n### {name}\n\n{words}\n\n| key | kind | default | |\n| --- | --- | --- | --- |\n{rows}"
+    return f"\n### {name}\n\n{words}\n\n| key | kind | default | example | |\n| --- | --- | --- | --- | --- |\n{rows}"
 
 
 def kind(schema: dict[str, Any]) -> str:
@@ -151,6 +153,14 @@ def default(key: str, schema: dict[str, Any], model: dict[str, Any]) -> str:
     if value is None or isinstance(value, dict):
         return ""
     return f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def example(schema: dict[str, Any]) -> str:
+    """Return the example of a key as a file has it; none of a model with a table of its own, and none too long for a cell."""
+    if "](#" in kind(schema):
+        return ""
+    text = json.dumps(schema[EXAMPLES][0], ensure_ascii=False)
+    return f"`{text}`".replace("|", "\\|") if len(text) <= _LONGEST_EXAMPLE else ""
 
 
 def variables() -> list[tuple[str, str]]:
