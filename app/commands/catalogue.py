@@ -55,7 +55,7 @@ def table(catalogue: Catalogue) -> Iterator[str]:
     """Yield a line for each address."""
     for operation in catalogue:
         for method, path in operation.addresses():
-            about = f"{operation.host.value:7} {method:7} {path:64} {operation.admission.auth!s:14} {operation.name}"
+            about = f"{operation.host.value:7} {method:7} {path:64} {operation.name:44} {operation.admission.auth.in_words()}"
             yield about + (f"  ?{'|'.join(operation.when)}" if operation.when else "")
 
 

@@ -11,63 +11,90 @@ class AuthScheme(auth.AuthScheme):
 
     API_KEY = SchemeFacts(
         "K",
+        "API key",
         {
             "type": "apiKey",
             "in": "query",
             "name": "apikey",
-            "description": "The tenant's API key; also as header X-Gatehouse-ApiKey.",
+            "description": "The tenant’s API key. It names the tenant and isn’t secret: apps and pages may contain it. You find it as "
+            "`api_key` of the tenant in the configuration file, or where `gatehouse apply` printed it. Send it as query parameter "
+            "`apikey`, or as header `X-Gatehouse-ApiKey`.",
         },
     )
     API_SECRET = SchemeFacts(
         "S",
+        "API secret",
         {
             "type": "apiKey",
             "in": "header",
             "name": "X-Gatehouse-ApiSecret",
-            "description": "The tenant's API secret; also as query apisecret.",
+            "description": "The tenant’s API secret, for your servers only. You find it as `api_secret` of the tenant in the "
+            "configuration file, or where `gatehouse apply` printed it. Send it as this header, or as query parameter `apisecret`.",
         },
     )
     ACCESS_TOKEN = SchemeFacts(
         "U",
+        "Access token",
         {
             "type": "http",
             "scheme": "bearer",
-            "description": "An account's access token; also as query or body member access_token. "
-            "A token that was issued to an application opens the operations that `x-application-access` allows.",
+            "description": "The access token of a signed-in account: `access_token` of a sign-in’s answer or of the token endpoint. Send "
+            "it as `Authorization: Bearer …`; query parameter or body member `access_token` works too. A token that was issued to an "
+            "application needs what `x-application-access` says.",
         },
         is_delegated=True,
     )
     MACHINE_TOKEN = SchemeFacts(
         "M",
+        "Machine token",
         {
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "A machine token of client_credentials.",
+            "description": "An access token of your server: `POST /service/oauth/token` with the grant `client_credentials` answers it. "
+            "The application needs the operation’s scope. Send it as `Authorization: Bearer …`.",
         },
         has_scopes=True,
     )
-    SECOND_FACTOR_TOKEN = SchemeFacts("T", {"type": "apiKey", "in": "query", "name": "secondfactorauthenticationtoken"})
-    CLIENT = SchemeFacts(
-        "C", {"type": "http", "scheme": "basic", "description": "client_id and client_secret; also as body members."}
+    SECOND_FACTOR_TOKEN = SchemeFacts(
+        "T",
+        "Second factor token",
+        {
+            "type": "apiKey",
+            "in": "query",
+            "name": "secondfactorauthenticationtoken",
+            "description": "The `SecondFactorAuthenticationToken` of a challenge.",
+        },
     )
-    HUB = SchemeFacts("H")
+    CLIENT = SchemeFacts(
+        "C",
+        "Client credentials",
+        {
+            "type": "http",
+            "scheme": "basic",
+            "description": "An application’s `client_id` and `client_secret`, which it got when it was created. Send them as HTTP Basic "
+            "authentication or in the body, or use the client authentication method that the application is registered with.",
+        },
+    )
+    HUB = SchemeFacts("H", "Hub")
     QUERY_CLIENT_ID = SchemeFacts(
         "I",
+        "Client ID",
         {
             "type": "apiKey",
             "in": "query",
             "name": "clientID",
-            "description": "The client id of an application with the grant client_credentials, beside its clientSecret.",
+            "description": "The client ID of an application with the grant `client_credentials`, beside its `clientSecret`.",
         },
     )
     QUERY_CLIENT_SECRET = SchemeFacts(
         "P",
+        "Client secret",
         {
             "type": "apiKey",
             "in": "query",
             "name": "clientSecret",
-            "description": "The client's secret. The client needs the scope of the operation, as a machine token does.",
+            "description": "The application’s client secret. The application needs the operation’s scope, as for a machine token.",
         },
         has_scopes=True,
     )

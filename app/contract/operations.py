@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 from app import contract
 from app.contract.auth import H, Host, S
 from app.contract.error_groups import HUB, MAIN
+from app.contract.introduction import publication
 from app.kit.auth import OPEN, Access, Admission, Auth
 from app.kit.errors import ApiError
 from app.kit.openapi import document
@@ -47,6 +48,7 @@ def operation(
     response: type[Res],
     *,
     summary: str,
+    description: str = "",
     row: str = "",
     auth: Auth = OPEN,
     scope: str = "",
@@ -77,7 +79,7 @@ def operation(
         name, method, path, request, response, on, error_profile, also, when, errors,
         Admission(auth, S if takes_secret else None, scope, access, cors),
         BodyRules(accepts, answers, takes_markup, no_object),
-        Documentation(summary, row),
+        Documentation(summary, description, row),
         hashing,
         takes_blank_segments,
     )  # fmt: skip
@@ -114,5 +116,11 @@ def load_catalogue() -> Catalogue:
 
 def openapi_document(api_url: str, tenant_url: str) -> dict[str, Any]:
     """Return the OpenAPI document; `tenant_url` is the address of a tenant's host, with `{tenant}` for its name."""
-    tenant_server = {"url": tenant_url, "variables": {"tenant": {"default": "acme"}}}
-    return document(load_catalogue(), api_url, {Host.TENANT: tenant_server})
+    from app import __version__  # noqa: PLC0415 - the package imports this module before it has a version
+
+    tenant_server = {
+        "url": tenant_url,
+        "description": "A tenant’s host, or its custom domain.",
+        "variables": {"tenant": {"default": "acme", "description": "The tenant’s name."}},
+    }
+    return document(load_catalogue(), api_url, {Host.TENANT: tenant_server}, publication(__version__))

@@ -13,7 +13,9 @@ class SchemeFacts:
     """What the kernel needs to know of an auth scheme."""
 
     letter: str
-    """Its letter in tables of operations; `gatehouse routes` shows it."""
+    """Its letter in declarations and pinned names."""
+    name: str
+    """What people call it: `API key`. The published name is made from it: `ApiKey`."""
     openapi: Mapping[str, Any] | None = None
     """Its Security Scheme Object (OpenAPI 3.1 section 4.8.27); None: it is not published."""
     has_scopes: bool = False
@@ -33,8 +35,8 @@ class AuthScheme(Enum):
 
     @property
     def published_name(self) -> str:
-        """Its name in the OpenAPI document: `ApiKey` for API_KEY."""
-        return self.name.title().replace("_", "")
+        """Its name in the OpenAPI document: `ApiKey` for `API key`."""
+        return self.facts.name.title().replace(" ", "")
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class Auth:
     def schemes(self) -> frozenset[AuthScheme]:
         """Return every scheme of any alternative."""
         return frozenset().union(*self.alternatives)
+
+    def in_words(self) -> str:
+        """Return `API key + API secret, or machine token`."""
+        names = (sorted(scheme.facts.name for scheme in schemes) for schemes in self.alternatives)
+        return ", or ".join(" + ".join(combination) for combination in names) or "none"
 
     def __str__(self) -> str:
         letters = (sorted(scheme.facts.letter for scheme in schemes) for schemes in self.alternatives)

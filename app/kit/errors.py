@@ -10,7 +10,9 @@ that answers a code at another status declares `TheError.at(400)` in its `errors
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
+
+NO_CODE: Final = 0  # no operation at the address: not a part of the interface, so no error code
 
 
 class ApiError(Exception):
@@ -29,6 +31,7 @@ class ApiError(Exception):
     status: ClassVar[int] = 500
     message: ClassVar[str] = "Operation failed due to an unknown error"
     description: str = "An unexpected failure. Try again later."
+    remedy: ClassVar[str] = ""  # published after the description, which is sent: what else a caller should know
     is_provider_error: ClassVar[bool] = False  # the cause is the response of another provider
     camel: ClassVar[bool] = False  # the interface spells a few bodies errorCode, message, description
     original: ClassVar[type["ApiError"] | None] = None  # the class of which this is an `.at()`
@@ -85,3 +88,23 @@ def declared_as(error: ApiError, declared: Sequence[type[ApiError]]) -> type[Api
         if isinstance(error, kind) or (kind.original is not None and isinstance(error, kind.original)):
             return kind
     return None
+
+
+def error_body(error: ApiError) -> dict[str, Any]:
+    """Return the interface's error body, or OAuth's (RFC 6749 section 5.2)."""
+    if isinstance(error, OAuthError):
+        return {"error": error.code, "error_description": error.description}
+    if error.camel:
+        return {"errorCode": error.code, "message": error.message, "description": error.description}
+    body: dict[str, Any] = {
+        **({"ErrorCode": error.code} if error.code != NO_CODE else {}),
+        "Message": error.message,
+        "Description": error.description,
+        "IsProviderError": error.is_provider_error,
+        "ProviderErrorResponse": error.provider_response,
+    }
+    if error.problems:
+        body["Errors"] = [{"FieldName": name, "ErrorMessage": sentence} for name, sentence in error.problems]
+    if error.data is not None:
+        body["Data"] = error.data
+    return body

@@ -13,17 +13,19 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from app.kit.auth import Access
-from app.kit.errors import ApiError, OAuthError
+from app.kit.openapi_errors import error_examples, error_responses, error_schemas
 from app.kit.operation import AnyOperation, Catalogue, Host
+from app.kit.publication import Publication
 from app.kit.wire import Document, From, Wire, shape_of
 
 JSON = "application/json"
 _TEXT = {"type": "string"}
 _REFS = "#/components/schemas/{model}"
-_ERRORS = {
-    "ApiError": "An error: `ErrorCode` says which.",
-    "CamelError": "An error whose members are in camel case: `errorCode` says which.",
-    "OAuthError": "An OAuth error (RFC 6749 section 5.2): `error` says which.",
+_SUCCESS = {
+    "200": "Success.",
+    "201": "Created.",
+    "204": "Success, without a body.",
+    "302": "A redirect of the browser.",
 }
 _PLACES = {From.PATH: "path", From.QUERY: "query", From.HEADER: "header"}
 
@@ -32,7 +34,7 @@ def document(
     catalogue: Catalogue,
     api_url: str,
     servers: Mapping[Host, Mapping[str, Any]] | None = None,
-    title: str = "Gatehouse",
+    publication: Publication | None = None,
 ) -> dict[str, Any]:
     """Return the document.
 
@@ -40,23 +42,26 @@ def document(
         api_url: where operations are served whose host is not among `servers`.
         servers: Server Objects (OpenAPI 3.1 section 4.8.5) of other hosts.
     """
+    published = publication or Publication()
     public = [operation for operation in catalogue if operation.documentation.is_public]
-    schemas = _Schemas(public)
+    schemas = _Schemas(public, published)
     paths: dict[str, dict[str, Any]] = {}
     for path, method, held in _entries(public):
-        entry = _entry(held, path, schemas)
+        entry = _entry(held, path, schemas, published)
         server = (servers or {}).get(held[0].host)
         if server is not None:
             entry["servers"] = [server]
         paths.setdefault(path, {})[method.lower()] = entry
     return {
         "openapi": "3.1.0",
-        "info": {"title": title, "version": "1.0.0"},
-        "servers": [{"url": api_url}],
-        "tags": [{"name": area} for area in sorted({operation.area for operation in public})],
+        "info": {"title": published.title, "version": "1.0.0", **published.info},
+        **published.extra,
+        "servers": [{"url": api_url, "description": "The API host."}],
+        **published.tags(public),
         "paths": dict(sorted(paths.items())),
         "components": {
-            "schemas": {**_error_schemas(), **schemas.shared()},
+            "schemas": {**error_schemas(), **schemas.shared()},
+            "examples": error_examples(public),
             "securitySchemes": _security_schemes(public),
         },
     }
@@ -64,7 +69,7 @@ def document(
 
 def _security_schemes(operations: Iterable[AnyOperation]) -> dict[str, Any]:
     used = {scheme for operation in operations for scheme in operation.admission.every_auth.schemes()}
-    every = [scheme for kind in {type(scheme) for scheme in used} for scheme in kind]
+    every = [scheme for kind in {type(scheme) for scheme in used} for scheme in kind if scheme in used]
     return {scheme.published_name: scheme.facts.openapi for scheme in every if scheme.facts.openapi}
 
 
@@ -78,12 +83,12 @@ def _entries(operations: Iterable[AnyOperation]) -> Iterable[tuple[str, str, lis
     return [(path, method, found) for (path, method), found in held.items()]
 
 
-def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> dict[str, Any]:
+def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas, published: Publication) -> dict[str, Any]:
     first = held[0]
     entry: dict[str, Any] = {
         "operationId": first.name,
-        "tags": [first.area],
-        "summary": " Or: ".join(operation.documentation.summary for operation in held),
+        "tags": [published.tag_of(first)],
+        **_words(held),
         "parameters": _parameters(held, path, schemas),
         "responses": _responses(held, schemas),
         "security": _security(held),
@@ -104,6 +109,20 @@ def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> dict[s
     return entry
 
 
+def _words(held: Sequence[AnyOperation]) -> dict[str, str]:
+    """Return summary and description; each operation of a merged entry is a paragraph."""
+    texts = [operation.documentation for operation in held]
+    first, rest = texts[0].summary, [f"{one.summary[:1].lower()}{one.summary[1:]}" for one in texts[1:]]
+    if not rest:
+        return {"summary": first, **({"description": texts[0].description} if texts[0].description else {})}
+    parts = [f"**{one.documentation.summary}** ({_condition(one)}): {one.documentation.description}" for one in held]
+    return {"summary": ", or ".join([first, *rest]), "description": "\n\n".join(parts)}
+
+
+def _condition(operation: AnyOperation) -> str:
+    return f"with {' or '.join(f'`{name}`' for name in operation.when)} in the query" if operation.when else "otherwise"
+
+
 def _access(access: Access) -> dict[str, Any]:
     """Describe what an application's token needs: a scope (null: not callable, empty: any token), and a recent authentication."""
     proof = access.is_sensitive or sorted(access.sensitive_members) or False
@@ -121,7 +140,7 @@ def _parameters(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> l
             if place == "path" and spelt not in in_path:
                 continue  # a parameter of another address of the operation
             key = (place, spelt)
-            found.setdefault(key, {"name": spelt, "in": place, "schema": schema, "required": True})
+            found.setdefault(key, schemas.parameter(operation, spelt, place, schema))
             counts[key] = counts.get(key, 0) + is_required
     for (place, _), parameter in ((key, found[key]) for key in found):
         parameter["required"] = place == "path" or counts[place, parameter["name"]] == len(held)
@@ -133,20 +152,10 @@ def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any
     for operation in held:
         status = str(getattr(operation.response, "http_status", 200))
         answer = schemas.answer_of(operation)
-        known = responses.setdefault(status, {"description": "Done."})
+        known = responses.setdefault(status, {"description": _SUCCESS.get(status, "Success.")})
         for kind, content in answer.items():
             known.setdefault("content", {}).setdefault(kind, content)
-    by_status: dict[int, list[type[ApiError]]] = {}
-    for error in dict.fromkeys(error for operation in held for error in operation.every_error):
-        by_status.setdefault(error.status, []).append(error)
-    for number, errors in sorted(by_status.items()):
-        names = list(dict.fromkeys(_error_name(error) for error in errors))
-        refs = [{"$ref": _REFS.format(model=name)} for name in names]
-        by_code = sorted(errors, key=lambda error: str(error.code).rjust(9))
-        words = "; ".join(dict.fromkeys(f"{error.code}: {error.message}" for error in by_code))
-        content = {"application/json": {"schema": refs[0] if len(refs) == 1 else {"anyOf": refs}}}
-        responses[str(number)] = {"description": words, "content": content}
-    return responses
+    return {**responses, **error_responses(held)}
 
 
 def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
@@ -163,7 +172,7 @@ def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
 class _Schemas:
     """The JSON Schemas of all requests and responses, generated together so that they share components."""
 
-    def __init__(self, operations: Sequence[AnyOperation]) -> None:
+    def __init__(self, operations: Sequence[AnyOperation], published: Publication) -> None:
         models: dict[tuple[type[Wire], Any], None] = {}
         for operation in operations:
             models[operation.request, "validation"] = None
@@ -171,6 +180,11 @@ class _Schemas:
                 models[operation.response, "serialization"] = None
         self._refs, made = models_json_schema(list(models), ref_template=_REFS)
         self._made: dict[str, Any] = _untitled(made.get("$defs", {}))
+        self._describe = published.describe
+        addressed = {self._name(operation.request, "validation"): operation.request for operation in operations}
+        for name, schema in self._made.items():
+            skipped = _names_in_address(addressed[name]) if name in addressed else frozenset()
+            _add_descriptions(schema, name, published, skipped)
         self._whole: set[str] = set()  # requests that are a body and nothing else
         self._requests = {self._name(operation.request, "validation") for operation in operations}
 
@@ -188,6 +202,18 @@ class _Schemas:
             for name, wire in shape.places[place].items():
                 key = operation.request.model_fields[name].alias or name
                 yield spelt, wire, properties.get(key, {}), key in required
+
+    def parameter(self, operation: AnyOperation, name: str, place: str, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the Parameter Object (OpenAPI 3.1 section 4.8.12) of a field."""
+        words = schema.get("description") or self._describe(self._name(operation.request, "validation"), name)
+        schema = {key: value for key, value in schema.items() if key != "description"}
+        return {
+            "name": name,
+            "in": place,
+            **({"description": words} if words else {}),
+            "schema": schema,
+            "required": True,
+        }
 
     def body_of(self, operation: AnyOperation) -> dict[str, Any] | None:
         """Return the schema of the body fields."""
@@ -224,6 +250,29 @@ class _Schemas:
         return str(self._refs[model, mode]["$ref"]).rpartition("/")[2]
 
 
+def _names_in_address(request: type[Wire]) -> frozenset[str]:
+    """Return the properties of a request that are parameters, which have other names there."""
+    places = shape_of(request).places
+    return frozenset(request.model_fields[name].alias or name for place in _PLACES for name in places[place])
+
+
+def _add_descriptions(schema: Any, model: str, published: Publication, skipped: frozenset[str] = frozenset()) -> None:
+    """Describe each property that has no description, also of objects within; `skipped` are of the schema itself."""
+    if isinstance(schema, list):
+        for one in schema:
+            _add_descriptions(one, model, published)
+    if not isinstance(schema, dict):
+        return
+    properties = schema.get("properties")
+    for name, one in properties.items() if isinstance(properties, dict) else ():
+        words = "" if "description" in one or name in skipped else published.describe(model, name)
+        if words:
+            one["description"] = words
+        _add_descriptions(one, model, published)
+    for key in ("anyOf", "items", "additionalProperties"):
+        _add_descriptions(schema.get(key), model, published)
+
+
 def _untitled(schema: Any) -> Any:
     """Return a schema without pydantic's titles, which only repeat the names."""
     if isinstance(schema, dict):
@@ -231,31 +280,3 @@ def _untitled(schema: Any) -> Any:
             key: _untitled(value) for key, value in schema.items() if not (key == "title" and isinstance(value, str))
         }
     return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
-
-
-def _error_name(error: type[ApiError]) -> str:
-    if issubclass(error, OAuthError):
-        return "OAuthError"
-    return "CamelError" if error.camel else "ApiError"
-
-
-def _error_schemas() -> dict[str, Any]:
-    text, number, flag = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
-    problem = {"type": "object", "properties": {"FieldName": text, "ErrorMessage": text}}
-    api = {
-        "ErrorCode": number,
-        "Message": text,
-        "Description": text,
-        "IsProviderError": flag,
-        "ProviderErrorResponse": {"type": ["string", "null"]},
-        "Errors": {"type": "array", "items": problem},
-        "Data": {"type": "object"},
-    }
-    camel = {"errorCode": number, "message": text, "description": text}
-    oauth = {"error": text, "error_description": text}
-    required = {"ApiError": ["ErrorCode", "Message", "Description"], "CamelError": list(camel), "OAuthError": ["error"]}
-    shapes: dict[str, dict[str, Any]] = {"ApiError": api, "CamelError": camel, "OAuthError": oauth}
-    return {
-        name: {"type": "object", "description": words, "properties": shapes[name], "required": required[name]}
-        for name, words in _ERRORS.items()
-    }

@@ -95,6 +95,9 @@ class Documentation:
     """How an operation is published."""
 
     summary: str = ""
+    """A title in a few words: imperative, without a full stop."""
+    description: str = ""
+    """What the operation does, when to use it and what it changes, in Markdown; published."""
     row: str = ""
     """Its row in the interface's tables, for example U12."""
     is_public: bool = True

@@ -19,7 +19,7 @@ from werkzeug.utils import get_content_type
 from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 
 from app.kit.admission import SHED, Shed
-from app.kit.errors import ApiError, OAuthError, declared_as
+from app.kit.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
 from app.kit.instrumentation import REQUEST_ID, new_request_id
 from app.kit.operation import AnyOperation, Catalogue, Host
 from app.kit.proxies import CERTIFICATE_CHECK, CLIENT_CERTIFICATE
@@ -35,7 +35,6 @@ Res = TypeVar("Res", bound="Wire | Document")
 ContextT = TypeVar("ContextT")
 JSON = "application/json"
 MOST_RUNS = 3  # of one request whose transaction the store aborted
-NO_CODE = 0  # no operation at the address: not a part of the interface, so no error code (interface errors.md)
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
@@ -283,23 +282,3 @@ def _is_header(key: str, value: Any) -> bool:
 @lru_cache(maxsize=1024)
 def _header_name(key: str) -> str:
     return key.removeprefix("HTTP_").replace("_", "-").lower()
-
-
-def error_body(error: ApiError) -> dict[str, Any]:
-    """Return the interface's error body (profile.json.md section 1.3), or OAuth's (RFC 6749 section 5.2)."""
-    if isinstance(error, OAuthError):
-        return {"error": error.code, "error_description": error.description}
-    if error.camel:
-        return {"errorCode": error.code, "message": error.message, "description": error.description}
-    body: dict[str, Any] = {
-        **({"ErrorCode": error.code} if error.code != NO_CODE else {}),
-        "Message": error.message,
-        "Description": error.description,
-        "IsProviderError": error.is_provider_error,
-        "ProviderErrorResponse": error.provider_response,
-    }
-    if error.problems:
-        body["Errors"] = [{"FieldName": name, "ErrorMessage": sentence} for name, sentence in error.problems]
-    if error.data is not None:
-        body["Data"] = error.data
-    return body

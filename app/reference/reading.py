@@ -12,9 +12,9 @@ _CALLERS = {
     "AccessToken": "access token",
     "MachineToken": "machine token",
     "SecondFactorToken": "second-factor token",
-    "Client": "client credentials",
-    "QueryClientId": "client id",
-    "QueryClientSecret": "client secret",
+    "ClientCredentials": "client credentials",
+    "ClientId": "client ID",
+    "ClientSecret": "client secret",
 }
 _MAX_DEPTH = 3
 
@@ -50,11 +50,11 @@ class Entry:
 def operations(document: dict[str, Any]) -> dict[str, list[Entry]]:
     """Return the operations by tag, in the document's order."""
     schemas = document["components"]["schemas"]
-    areas: dict[str, list[Entry]] = {}
+    areas: dict[str, list[Entry]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method, entry in methods.items():
-            areas.setdefault(entry["tags"][0], []).append(_entry(path, method, entry, schemas))
-    return dict(sorted(areas.items()))
+            areas[entry["tags"][0]].append(_entry(path, method, entry, schemas))
+    return areas
 
 
 def _entry(path: str, method: str, entry: dict[str, Any], schemas: dict[str, Any]) -> Entry:
@@ -82,7 +82,7 @@ def _entry(path: str, method: str, entry: dict[str, Any], schemas: dict[str, Any
         body=tuple(_members(body[0]["schema"], schemas)) if body else (),
         answer=tuple(_members(success[0]["schema"], schemas)) if success else (),
         errors=tuple(
-            (status, tuple(one["description"].split("; ")))
+            (status, tuple(one["description"].split("\n")))
             for status, one in responses.items()
             if not status.startswith("2")
         ),

@@ -260,7 +260,7 @@ def test_ids_may_begin_with_a_hyphen(run: Run, file: str) -> None:
 
 def test_routes_command_prints_every_address(run: Run) -> None:
     shown = run("routes").output
-    assert re.search(r"^tenant +POST +/api/oidc/token +C +oauth_tokens\.token$", shown, re.MULTILINE)
+    assert re.search(r"^tenant +POST +/api/oidc/token +oauth_tokens\.token +Client credentials$", shown, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from app.kit.auth import OPEN, Admission, Auth
 from app.kit.errors import ApiError
 from app.kit.openapi import document
 from app.kit.operation import Catalogue, Documentation, ErrorProfile, Operation
+from app.kit.publication import Chapter, ChapterGroup, Publication
 from app.kit.wire import From, Wire
 
 
@@ -96,12 +97,43 @@ def test_fields_are_documented_where_they_travel() -> None:
 
 
 def test_errors_are_listed_by_status_with_their_codes() -> None:
-    responses = described(READ)["paths"]["/things/{uid}"]["get"]["responses"]
-    assert {status: response["description"] for status, response in responses.items()} == {
-        "200": "Done.",
-        "400": "7: Wrong",
-        "404": "8: Gone",
+    made = described(READ)
+    responses = made["paths"]["/things/{uid}"]["get"]["responses"]
+    assert {status: response["description"].splitlines()[-1] for status, response in responses.items()} == {
+        "200": "Success.",
+        "400": "- `7` Wrong",
+        "404": "- `8` Gone",
     }
+    assert responses["404"]["content"]["application/json"]["examples"] == {
+        "Gone": {"$ref": "#/components/examples/Gone"}
+    }
+    named = made["components"]["examples"]["Gone"]
+    assert (named["summary"], named["value"]["ErrorCode"]) == ("8 Gone", 8)
+
+
+def test_chapter_is_the_tag_of_its_areas() -> None:
+    chapters = (Chapter("Some things", "Those below.", ("things",), ("/things/",)), Chapter("None", "", ("none",)))
+    publication = Publication(groups=(ChapterGroup("All", chapters),))
+    every = declared("things.all", "GET /things", Wire, K)
+    made = document(Catalogue((READ, every)), "https://api.example.com", publication=publication)
+    assert [made["paths"][path]["get"]["tags"] for path in ("/things", "/things/{uid}")] == [
+        ["things"],
+        ["Some things"],
+    ]
+    assert made["tags"] == [{"name": "Some things", "description": "Those below."}, {"name": "things"}]
+    assert made["x-tagGroups"] == [{"name": "All", "tags": ["Some things"]}]
+
+
+def test_described_field_keeps_its_description() -> None:
+    made = document(
+        Catalogue((CHANGE,)),
+        "https://api.example.com",
+        publication=Publication(describe=lambda _, name: f"The {name}."),
+    )
+    entry = made["paths"]["/things/{uid}"]["put"]
+    assert [one["description"] for one in entry["parameters"]] == ["The uid.", "The fields."]
+    body = entry["requestBody"]["content"]["application/json"]["schema"]
+    assert body["properties"]["FirstName"]["description"] == "The FirstName."
 
 
 def test_each_auth_alternative_is_one_requirement() -> None:
@@ -174,5 +206,5 @@ def test_access_needed_by_application_tokens_is_published() -> None:
         assert paths[path][method]["x-application-access"] == wanted, path
     assert "password" in paths["/identity/v2/auth/account"]["put"]["x-application-access"]["freshProof"]
     refused = paths["/identity/v2/auth/email"]["delete"]["responses"]["403"]["description"]
-    assert "1143: Access Unauthorized" in refused
-    assert "1193: " in refused
+    assert "`1143` Access Unauthorized" in refused
+    assert "`1193` " in refused

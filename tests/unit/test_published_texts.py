@@ -25,8 +25,16 @@ NOTES = {
     "us": r"\b(our|ours|we|us)\b",
 }
 
-ELSEWHERE = {"true", "false", "claims", "PublicKeyCredential"}
-"""Names of JSON, of an authorization request and of browsers."""
+ELSEWHERE = {"true", "false", "claims", "PublicKeyCredential", "begin", "finish", "api_key", "api_secret"} | {
+    "client_credentials",
+    "apisecret",
+}
+"""Names of JSON, of an authorization request, of browsers, of paths, of grants and of the configuration file."""
+
+
+def _is_of_error(at: str) -> bool:
+    """Return whether codes and messages are there, which clients of the interface match on."""
+    return "/responses/" in at or re.search(r"/components/examples/\w+", at) is not None
 
 
 def texts(found: Any, at: str = "") -> Iterator[tuple[str, str]]:
@@ -34,7 +42,7 @@ def texts(found: Any, at: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(found, dict):
         for name, value in found.items():
             if name in ("summary", "description") and isinstance(value, str):
-                if "/responses/" not in at:  # codes and messages, which clients of the interface match on
+                if not _is_of_error(at):
                     yield f"{at}/{name}", value
             else:
                 yield from texts(value, f"{at}/{name}")

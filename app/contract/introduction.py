@@ -1,0 +1,84 @@
+"""The introduction of the published API reference, in Markdown."""
+
+from typing import Any, Final
+
+from app.contract.chapters import GROUPS
+from app.contract.field_texts import description_of
+from app.kit.publication import Publication
+
+SUMMARY: Final = "Sign-up, sign-in, second factors, OAuth 2.0 and OpenID Connect, organizations and account management."
+DESCRIPTION: Final = """\
+Gatehouse is a self-hosted, multi-tenant sign-in service. Most applications need only its OpenID Connect endpoints and the hosted
+pages. Use the rest of this API to build your own sign-in pages, to manage accounts from your server, and to automate configuration.
+
+## Base URLs
+
+| Host | Serves |
+| --- | --- |
+| `https://api.example.com` | everything that has no server of its own in this document |
+| `https://TENANT.example.com` | OAuth 2.0 and OpenID Connect, and the hosted pages of a tenant |
+
+On the API host the API key names the tenant. A tenant’s custom domain serves what its own host serves. Paths, query parameters and
+body members ignore letter case; responses are spelled exactly as documented.
+
+## Authentication
+
+| Credential | Who has it | How to send it |
+| --- | --- | --- |
+| API key | every app of a tenant; not secret | query `apikey` or header `X-Gatehouse-ApiKey` |
+| API secret | your servers | header `X-Gatehouse-ApiSecret` or query `apisecret` |
+| Access token | a signed-in account | header `Authorization: Bearer …` |
+| Machine token | a server with the grant `client_credentials` | header `Authorization: Bearer …` |
+| Client credentials | an application, at the token endpoint | HTTP Basic, form fields, or a signed assertion |
+
+```sh
+curl "https://api.example.com/identity/v2/auth/login?apikey=$API_KEY" \\
+  --json '{"email": "ada@example.com", "password": "correct horse battery staple"}'
+```
+
+## Requests and responses
+
+Requests are JSON with `Content-Type: application/json`; older clients may send a form instead where both are listed. Bodies have at
+most 1 MB. Times are UTC in ISO 8601. Unknown members are ignored. With `fields` a response contains only what you name, for example
+`fields=Uid,Email`.
+
+Creating configuration items takes an `Idempotency-Key` header: within a day, the same key gets the same response.
+
+## Paging
+
+Lists take `page`, from 1, and `pagesize`, up to 200; the default is 50. Lists of accounts and sessions are read with `cursor` instead:
+pass the cursor of a response to get the next page, until it’s absent.
+
+## Errors
+
+```json
+{
+  "ErrorCode": 966,
+  "Message": "Invalid user ID and/or password",
+  "Description": "The password doesn’t match, or there’s no such account. Check both, then try again.",
+  "IsProviderError": false,
+  "ProviderErrorResponse": null
+}
+```
+
+Branch on `ErrorCode`; the texts may change. Each operation lists the errors it answers. OAuth endpoints answer `error` and
+`error_description` as in RFC 6749. 400 means the request is malformed, 401 that a secret or token is wrong, 403 that it was refused,
+404 that something doesn’t exist, 409 that it exists already. Some refusals are the next step of a sign-in: `Data` then contains what
+that step needs, for example a token.
+
+## Rate limits
+
+Too many requests are answered with 429, and `Retry-After` says how many seconds to wait. Sign-in, sign-up, password reset and
+messages have limits for each address and account, which the operator sets. Under overload, requests are answered with 503.
+"""
+
+INFO: Final[dict[str, Any]] = {
+    "summary": SUMMARY,
+    "description": DESCRIPTION,
+    "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
+}
+
+
+def publication(version: str) -> Publication:
+    """Return the texts of the document; `version` is the program's, beside that of the interface."""
+    return Publication(info={**INFO, "x-gatehouse-version": version}, groups=GROUPS, describe=description_of)
