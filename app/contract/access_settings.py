@@ -58,11 +58,13 @@ class WhitelistedUrls(Wire):
 _AREA, _RESTRICTIONS = "access_settings", "/v2/manage/restrictions"
 
 LOCKS = singleton(
-    _AREA, "/v2/manage/lockout-config", LoginLockedConfiguration, kind="locks", noun="lock of the sign-in", scope="security",
+    _AREA, "/v2/manage/lockout-config", LoginLockedConfiguration, kind="locks", noun="lockout settings",
+    about="They say what failed sign-ins lead to.", scope="security",
     verbs=(VerbOptions(READ, "read_locks"), VerbOptions(UPDATE, "change_locks")), backing=InSettings(),
 )  # fmt: skip
 DOMAINS = singleton(
-    _AREA, f"{_RESTRICTIONS}/domain-access", DomainAccess, kind="email_domains", noun="email domains that may register",
+    _AREA, f"{_RESTRICTIONS}/domain-access", DomainAccess, kind="email_domains", noun="email restrictions",
+    about="They say which email addresses and domains may sign up. A domain includes its subdomains.",
     verbs=(
         VerbOptions(READ, "read_domains", errors=(e.RestrictionNotSet,)),
         VerbOptions(UPDATE, "change_domains", errors=(e.EntryInBothLists,)),
@@ -70,7 +72,8 @@ DOMAINS = singleton(
     scope="security", backing=InSettings(),
 )  # fmt: skip
 ADDRESSES = singleton(
-    _AREA, f"{_RESTRICTIONS}/ip-access", IpAccess, kind="ip_access", noun="IP addresses that may call",
+    _AREA, f"{_RESTRICTIONS}/ip-access", IpAccess, kind="ip_access", noun="IP restrictions",
+    about="They say which addresses and networks may call the tenant.",
     verbs=(
         VerbOptions(READ, "read_addresses", errors=(e.RestrictionNotSet,)),
         VerbOptions(UPDATE, "change_addresses", errors=(e.EntryInBothLists,)),
@@ -79,5 +82,6 @@ ADDRESSES = singleton(
 )  # fmt: skip
 URLS = singleton(
     _AREA, "/v2/manage/whitelisted-urls", WhitelistedUrls, kind="whitelisted_urls", noun="allowed return addresses",
+    about="Links and redirects of a sign-in lead only there.",
     verbs=(VerbOptions(READ, "read_urls"), VerbOptions(UPDATE, "change_urls")), scope="security", backing=InSettings(),
 )  # fmt: skip

@@ -158,40 +158,60 @@ CHANGE_ERRORS = (*MODEL_ERRORS, e.EmailUpdateRefused, e.PasswordNotAcceptable)
 _CREATE_ERRORS = (*MODEL_ERRORS, e.UidTaken, e.MalformedUid, e.PasswordMissing, e.NoConsentForm, e.ConsentRefused)
 create = operation(
     "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S | M, scope="profile:create",
-    accepts=Accept.JSON, hashing=HASHES_IN_BULK, row="A01", errors=_CREATE_ERRORS, summary="Create an account. No email is sent.",
+    accepts=Accept.JSON, hashing=HASHES_IN_BULK, row="A01", errors=_CREATE_ERRORS,
+    summary="Create an account",
+    description="Creates an account from your server, with any profile fields. No email is sent and the sign-up form doesn’t apply. "
+    "With `EmailVerified` the address counts as verified. Use it to import accounts or to create them in your own admin "
+    "tool.",
 )  # fmt: skip
 read_by_identifier = operation(
     "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S | M, scope="profile:read",
-    row="A02", errors=LOOKUP_ERRORS, summary="Read an account by its email, username or phone.",
+    row="A02", errors=LOOKUP_ERRORS,
+    summary="Find an account",
+    description="Returns the account with this email address, username or phone number. Send exactly one of them.",
 )  # fmt: skip
 read_by_uid = operation(
     "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S | M, scope="profile:read",
-    row="A03", errors=UID_ERRORS, summary="Read an account by its id.",
+    row="A03", errors=UID_ERRORS,
+    summary="Get an account",
+    description="Returns the profile of an account.",
 )  # fmt: skip
 identities = operation(
     "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S | M, scope="profile:read",
-    row="A04", errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount), summary="List every account that has an email address.",
+    row="A04", errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount),
+    summary="List accounts of an email address",
+    description="Returns every account that has this email address, also accounts that a social sign-in created.",
 )  # fmt: skip
 update = operation(
     "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S | M, scope="profile:update",
     accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, row="A05", errors=(*CHANGE_ERRORS, *UID_ERRORS),
-    summary="Update an account by its id.",
+    summary="Update an account",
+    description="Changes the members of an account that the request contains. A null clears a field only with `nullsupport=true`. "
+    "`IsActive: false` blocks the account, `DisableLogin: true` stops sign-ins, and `IsLoginLocked: false` ends a "
+    "lockout.",
 )  # fmt: skip
 update_by_identifier = operation(
     "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateAccountByIdentifier, Profile, auth=K & S | M,
     scope="profile:update", accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, errors=(*LOOKUP_ERRORS, *CHANGE_ERRORS),
-    summary="Update an account by its email, username or phone.",
+    summary="Update an account by email, username or phone",
+    description="Changes the members of the account that `email`, `username` or `phone` names. A null clears a field only with "
+    "`nullsupport=true`.",
 )  # fmt: skip
 delete_by_uid = operation(
     "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted, auth=K & S | M,
-    scope="profile:delete", row="A06", errors=UID_ERRORS, summary="Delete an account by its id, with its sessions and tokens.",
+    scope="profile:delete", row="A06", errors=UID_ERRORS,
+    summary="Delete an account",
+    description="Deletes an account with its sessions and tokens. This can’t be undone.",
 )  # fmt: skip
 delete_by_identifier = operation(
     "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted, auth=K & S | M,
     scope="profile:delete", row="A07", errors=(*LOOKUP_ERRORS[1:], e.EmailMissing),
-    summary="Delete an account by its email, username or phone.",
+    summary="Delete an account by email, username or phone",
+    description="Deletes the account that `email`, `username` or `phone` names, with its sessions and tokens. This can’t be undone.",
 )  # fmt: skip
 read_own = operation(
     "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U, access=READ, row="U15",
-    errors=(e.PrivacyPolicyOutdated,), summary="Read the signed-in account's profile.",
+    errors=(e.PrivacyPolicyOutdated,),
+    summary="Get the signed-in account",
+    description="Returns the profile of the signed-in account. With `fields` you get only the members you name.",
 )  # fmt: skip

@@ -37,6 +37,7 @@ class CaptchaConfiguration(Wire):
 
 
 CAPTCHA = singleton(
-    "captcha_settings", "/v2/manage/captcha", CaptchaConfiguration, kind="captcha", noun="captcha",
+    "captcha_settings", "/v2/manage/captcha", CaptchaConfiguration, kind="captcha", noun="captcha settings",
+    about="They say which captcha protects sign-up, locked accounts and risky sign-ins: a provider’s, or the built-in one.",
     verbs=(VerbOptions(READ, "read"), VerbOptions(UPDATE, "change")), scope="security", backing=InSettings(),
 )  # fmt: skip

@@ -75,13 +75,22 @@ FORMS = collection(
     "consent_forms", "/v2/manage/consent/forms", ManagedConsentForm,
     verbs=(
         LIST, CREATE,
-        VerbOptions(UPDATE, summary="Replace a draft of a consent form."),
-        VerbOptions(DELETE, summary="Delete a draft of a consent form."),
+        VerbOptions(
+            UPDATE, summary="Update a draft of a consent form",
+            description="Replaces a draft. A published form can’t be changed; create a draft of its next version.",
+        ),
+        VerbOptions(
+            DELETE, summary="Delete a draft of a consent form",
+            description="Deletes a draft. A published form can’t be deleted, only disabled.",
+        ),
     ),
-    noun="consent form", scope="consent", unknown=e.NoConsentForm, backing=InOwnStore(), content=StoredConsentForm,
+    noun="consent form",
+    about="People answer a published form at its event. A draft can change; a new version is asked for again.",
+    scope="consent", unknown=e.NoConsentForm, backing=InOwnStore(), content=StoredConsentForm,
     actions=(
         Action(
-            "set_status", "PUT /v2/manage/consent/forms/{id}/status", "Publish a consent form, or disable it.",
+            "set_status", "PUT /v2/manage/consent/forms/{id}/status", "Publish or disable a consent form",
+            description="Publishes a draft, so that people answer it at its event, or disables a published form.",
             request=ConsentFormStatus, errors=(e.BadField,),
         ),
     ),

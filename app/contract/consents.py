@@ -106,24 +106,33 @@ _ERRORS = (e.ConsentsOff, e.NoConsentForm, e.PrivacyPolicyOutdated)
 
 give = operation(
     "consents.give", "POST /identity/v2/auth/consent/profile", SubmitOwnConsents, Profile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    row="U84", errors=(*_ERRORS, e.ConsentRefused), summary="Answer consent forms for the signed-in account.",
+    row="U84", errors=(*_ERRORS, e.ConsentRefused),
+    summary="Answer consent forms",
+    description="Records the answers of the signed-in account to consent forms and returns its profile.",
 )  # fmt: skip
 change = operation(
     "consents.change", "PUT /identity/v2/auth/consent", UpdateOwnConsents, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    row="U85", errors=(*_ERRORS, e.ConsentRefused), summary="Change the signed-in account's consents.",
+    row="U85", errors=(*_ERRORS, e.ConsentRefused),
+    summary="Change consents",
+    description="Changes what the signed-in account agreed to. Only the options in the request change.",
 )  # fmt: skip
 verify = operation(
     "consents.verify", "GET /identity/v2/auth/consent/verify", CheckOwnConsent, ConsentValidity, auth=K & U, access=READ, row="U86",
-    errors=(*_ERRORS, e.RequestInvalid), summary="Check whether the current version of a consent form is answered.",
+    errors=(*_ERRORS, e.RequestInvalid),
+    summary="Check a consent form",
+    description="Tells whether the signed-in account answered the current version of the form for `event`, and returns its answers.",
 )  # fmt: skip
 logs = operation(
     "consents.logs", "GET /identity/v2/auth/consent/logs", AT, ConsentLogs, auth=K & U, access=READ, row="U87",
     errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
-    summary="List how the signed-in account answered consent forms over time.",
+    summary="List the consent history",
+    description="Returns how the signed-in account answered consent forms over time.",
 )  # fmt: skip
 managed_logs = operation(
     "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M, scope="consent:read",
-    row="A36", errors=(*UID_ERRORS, e.ConsentsOff, e.NoConsentLogs), summary="List how an account answered consent forms over time.",
+    row="A36", errors=(*UID_ERRORS, e.ConsentsOff, e.NoConsentLogs),
+    summary="List an account’s consent history",
+    description="Returns how an account answered consent forms over time.",
 )  # fmt: skip
 
 
@@ -137,5 +146,8 @@ _SUBMIT_ERRORS = (
 )  # fmt: skip
 submit = operation(
     "consents.submit", "POST /identity/v2/auth/consent", SubmitConsentsByToken, Login, auth=K, accepts=Accept.JSON, row="U83",
-    errors=_SUBMIT_ERRORS, summary="Answer the consent forms that a sign-in waits for, and get its session.",
+    errors=_SUBMIT_ERRORS,
+    summary="Answer consent forms at sign-in",
+    description="Records the answers that a sign-in asked for with error 1226, and returns the session. `consenttoken` is the "
+    "`ConsentToken` in the error’s `Data`.",
 )  # fmt: skip

@@ -56,14 +56,20 @@ class DeviceToken(Wire):
 
 generate = operation(
     "cross_device.generate", "GET /sso/mobile/generate", GenerateCode, GeneratedCode, auth=K, takes_secret=True,
-    errors=(e.MalformedKey, e.EndpointForbidden), summary="Get a code that a signed-in phone can approve.",
+    errors=(e.MalformedKey, e.EndpointForbidden),
+    summary="Create a sign-in code",
+    description="Returns a code to draw as a QR code, and a number to show with it. A signed-in phone scans the code and approves "
+    "the sign-in; poll `GET /sso/mobile/token` meanwhile.",
 )  # fmt: skip
 approve = operation(
     "cross_device.approve", "POST /sso/mobile/token", ApproveCode, Approved, auth=K, access=NEVER,
     errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.EndpointForbidden, e.WrongMailCode),
-    summary="Approve a code with the access token of a signed-in phone.",
+    summary="Approve a sign-in code",
+    description="Approves the sign-in of the screen that shows the code, with the access token of the phone that scanned it.",
 )  # fmt: skip
 poll = operation(
     "cross_device.poll", "GET /sso/mobile/token", PollCode, DeviceToken, auth=K,
-    errors=(e.EndpointForbidden, e.SmartLinkWaits), summary="Get the access token of a code that was approved, once.",
+    errors=(e.EndpointForbidden, e.SmartLinkWaits),
+    summary="Poll for the approved code",
+    description="Returns the access token once the code was approved. It’s handed over once.",
 )  # fmt: skip

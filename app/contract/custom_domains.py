@@ -39,12 +39,16 @@ class StoredDomain(ConfigurationModel):
 
 
 DOMAINS = collection(
-    "custom_domains", "/v2/manage/custom-domains", CustomDomain, verbs=(LIST, CREATE, DELETE), noun="custom domain", scope="security",
+    "custom_domains", "/v2/manage/custom-domains", CustomDomain, verbs=(LIST, CREATE, DELETE), noun="custom domain",
+    about="A verified custom domain serves the hosted pages and the OAuth endpoints of the tenant. DNS verifies it: a CNAME "
+    "to `RecordValue`, or a TXT record for a domain that can’t have a CNAME.",
+    scope="security",
     exists=e.ProviderDomainExists, unknown=e.UnknownDomain, most=10, file_key="custom_domains", backing=InOwnStore(), content=StoredDomain,
     file_note="Domains of the tenant's own; each answers once DNS has its record and a program verified it.",
     actions=(
         Action(
-            "verify", "POST /v2/manage/custom-domains/{domainName}/verify", "Look up the domain's DNS record and serve the domain.",
+            "verify", "POST /v2/manage/custom-domains/{domainName}/verify", "Verify a custom domain",
+            description="Looks up the domain’s DNS record. If it’s right, the domain is served.",
             errors=(e.ProviderDomainExists,),
         ),
     ),

@@ -104,48 +104,63 @@ NAMED_OBJECT_ERRORS = (e.CustomObjectsOff, e.ObjectNameMissing, e.UnknownObjectN
 add = operation(
     "custom_objects.add", f"POST {_OWN}", CreateOwnRecord, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
     no_object=e.MalformedObject, row="U78", errors=(*NAMED_OBJECT_ERRORS, e.ObjectFull),
-    summary="Add a record of a custom object to the signed-in account.",
+    summary="Create a record",
+    description="Adds a record, any JSON object, to the signed-in account. `objectname` or `customobjectid` names the custom object.",
 )  # fmt: skip
 read_all = operation(
     "custom_objects.read_all", f"GET {_OWN}", ListOwnRecords, Records, auth=K & U, access=READ, row="U79",
-    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject), summary="Read the signed-in account's records of a custom object.",
+    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject),
+    summary="List records",
+    description="Returns the records of the signed-in account for one custom object.",
 )  # fmt: skip
 read = operation(
     "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", ReadOwnRecord, Record, auth=K & U, access=READ, row="U80",
-    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject, e.MalformedRecordId), summary="Read one of the signed-in account's records.",
+    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject, e.MalformedRecordId),
+    summary="Get a record",
+    description="Returns one record of the signed-in account.",
 )  # fmt: skip
 change = operation(
     "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", UpdateOwnRecord, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
     no_object=e.MalformedObject, row="U81", errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject),
-    summary="Change one of the signed-in account's records, member by member or as a whole.",
+    summary="Update a record",
+    description="Changes one record of the signed-in account: as a whole, or with `updatetype=partialreplace` only the members in the "
+    "request.",
 )  # fmt: skip
 remove = operation(
     "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", DeleteOwnRecord, Deleted, auth=K & U, access=WRITE, row="U82",
-    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject), summary="Remove one of the signed-in account's records.",
+    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject),
+    summary="Delete a record",
+    description="Deletes one record of the signed-in account.",
 )  # fmt: skip
 
 managed_add = operation(
     "custom_objects.managed_add", f"POST {_MANAGED}", CreateRecord, Record, auth=K & S | M, scope="customobject:create",
     accepts=Accept.JSON, no_object=e.MalformedObject, row="A31", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.ObjectFull),
-    summary="Add a record of a custom object to an account.",
+    summary="Create an account’s record",
+    description="Adds a record, any JSON object, to an account. `objectname` or `customobjectid` names the custom object.",
 )  # fmt: skip
 managed_read_all = operation(
     "custom_objects.managed_read_all", f"GET {_MANAGED}", ListRecords, Records, auth=K & S | M, scope="customobject:read", row="A32",
-    errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject), summary="Read an account's records of a custom object.",
+    errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject),
+    summary="List an account’s records",
+    description="Returns the records of an account for one custom object.",
 )  # fmt: skip
 managed_read = operation(
     "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", ReadRecord, Record, auth=K & S | M, scope="customobject:read",
     row="A33", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject, e.MalformedRecordId),
-    summary="Read one of an account's records.",
+    summary="Get an account’s record",
+    description="Returns one record of an account.",
 )  # fmt: skip
 _MANAGED_CHANGE_ERRORS = (*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject)
 managed_change = operation(
     "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", UpdateRecord, Record, auth=K & S | M,
     scope="customobject:update", accepts=Accept.JSON, no_object=e.MalformedObject, row="A34", errors=_MANAGED_CHANGE_ERRORS,
-    summary="Change one of an account's records, member by member or as a whole.",
+    summary="Update an account’s record",
+    description="Changes one record of an account: as a whole, or with `updatetype=partialreplace` only the members in the request.",
 )  # fmt: skip
 managed_remove = operation(
     "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", DeleteRecord, Deleted, auth=K & S | M,
     scope="customobject:delete", accepts=Accept.JSON, row="A35", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject),
-    summary="Remove one of an account's records.",
+    summary="Delete an account’s record",
+    description="Deletes one record of an account.",
 )  # fmt: skip

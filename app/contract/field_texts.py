@@ -13,24 +13,22 @@ _DERIVED = re.compile(r"^(New|Changed|Each|All|Other|Own)(?=[A-Z])")
 """What names of models begin with that are derived from a resource's."""
 
 
+EVERY = "*"
+"""The table of names that mean one thing in every schema."""
+_LAST = "Profile"
+
+
 @cache
-def texts() -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
-    """Return the descriptions by name of the field, and by schema and name."""
-    everywhere: dict[str, str] = {}
-    by_schema: dict[str, dict[str, str]] = {}
+def texts() -> Mapping[str, Mapping[str, str]]:
+    """Return the descriptions by schema and name."""
+    found: dict[str, dict[str, str]] = {}
     for file in sorted(_FOLDER.glob("field_texts*.toml")):
-        for name, text in tomllib.loads(file.read_text(encoding="utf-8")).items():
-            if isinstance(text, str):
-                everywhere[name] = text
-            else:
-                by_schema.setdefault(name, {}).update(text)
-    return everywhere, by_schema
+        for schema, names in tomllib.loads(file.read_text(encoding="utf-8")).items():
+            found.setdefault(schema, {}).update(names)
+    return found
 
 
 def description_of(schema: str, name: str) -> str:
-    """Return the description of a field; "" if there is none."""
-    everywhere, by_schema = texts()
-    for one in (schema, _DERIVED.sub("", schema)):
-        if name in by_schema.get(one, {}):
-            return by_schema[one][name]
-    return everywhere.get(name, "")
+    """Return the description of a field; "" if there is none. A name of the profile has its text in requests, too."""
+    tables = (schema, _DERIVED.sub("", schema), EVERY, _LAST)
+    return next((texts()[one][name] for one in tables if name in texts().get(one, {})), "")

@@ -80,12 +80,15 @@ _BASE = "/identity/v2/manage/account"
 
 verify_token = operation(
     "generated_tokens.verify_token", f"POST {_BASE}/verify/token", VerificationTokenRequest, VerificationToken, auth=K & S | M,
-    scope="profile:update", row="A18", errors=_VERIFY, summary="Create a token that verifies an email address.",
+    scope="profile:update", row="A18", errors=_VERIFY,
+    summary="Create an email verification token",
+    description="Returns a token that verifies an email address, to deliver it in your own message. Nothing is sent.",
 )  # fmt: skip
 read_verify_token = operation(
     "generated_tokens.read_verify_token", f"GET {_BASE}/vtoken", VerificationTokenQuery, VerificationToken, auth=K & S | M,
     scope="profile:update", row="A19", errors=_VERIFY,
-    summary="Create a token that verifies an email address, with a lifetime of your choice.",
+    summary="Create an email verification token with a lifetime",
+    description="Returns a token that verifies an email address, with a lifetime of your choice. Nothing is sent.",
 )  # fmt: skip
 _MAIL_TOKEN_ERRORS = (
     *_VERIFY, *_OFF, *ADDED_EMAIL, *UID_ERRORS, e.WrongTokenType, e.EmailOrUsernameMissing, e.ClientGuidTaken, e.RegistrationOff,
@@ -93,7 +96,9 @@ _MAIL_TOKEN_ERRORS = (
 mail_token = operation(
     "generated_tokens.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", EmailTokenRequest, EmailToken, auth=K & S | M,
     scope="profile:update", row="A20", errors=_MAIL_TOKEN_ERRORS,
-    summary="Create the token or the code that an email of one type would contain.",
+    summary="Create a token for your own email",
+    description="Returns the token or the code that an email of the type in the path would contain, to deliver it in your own "
+    "message. Nothing is sent.",
 )  # fmt: skip
 _SMS_CODE_ERRORS = (
     *_OFF, *UID_ERRORS, e.WrongCodeType, e.UnknownPhone, e.PhoneLoginOff, e.CodeLimitReached, e.PhoneVerifiedBefore, e.PhoneMissing,
@@ -101,5 +106,8 @@ _SMS_CODE_ERRORS = (
 )  # fmt: skip
 sms_code = operation(
     "generated_tokens.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeRequest, SmsCode, auth=K & S | M, scope="profile:update",
-    row="A21", errors=_SMS_CODE_ERRORS, summary="Create the code that a text message of one type would contain.",
+    row="A21", errors=_SMS_CODE_ERRORS,
+    summary="Create a code for your own text message",
+    description="Returns the code that a text message of the type in the path would contain, to deliver it in your own message. "
+    "Nothing is sent.",
 )  # fmt: skip

@@ -29,6 +29,9 @@ class InitialAccessToken(Wire):
 
 TOKENS = collection(
     "initial_access_tokens", "/v2/manage/initial-access-tokens", InitialAccessToken, verbs=(LIST, CREATE, READ, DELETE),
-    noun="initial access token", scope="client", exists=e.InitialAccessTokenExists, unknown=e.UnknownInitialAccessToken,
+    noun="initial access token",
+    about="With an initial access token applications register themselves at `POST /api/oidc/register`. Applications that "
+    "registered with it stay when it’s deleted.",
+    scope="client", exists=e.InitialAccessTokenExists, unknown=e.UnknownInitialAccessToken,
     backing=InOwnStore(), most=MOST_TOKENS,
 )  # fmt: skip

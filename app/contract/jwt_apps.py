@@ -104,13 +104,19 @@ _ALL = (LIST, CREATE, READ, UPDATE, DELETE)
 
 algorithms = operation(
     "jwt_clients.algorithms", "GET /v2/manage/jwt-clients/algorithms", Wire, AlgorithmList, auth=M, error_profile=MANAGE,
-    scope="client:read", summary="List the algorithms of JWT clients.",
+    scope="client:read",
+    summary="List JWT algorithms",
+    description="Returns the algorithms that JWT clients can be signed with.",
 )  # fmt: skip
 CLIENTS = collection(
-    "jwt_clients", "/v2/manage/jwt-clients", JwtClient, verbs=_ALL, noun="JWT client", scope="client", unique=("app_name",),
+    "jwt_clients", "/v2/manage/jwt-clients", JwtClient, verbs=_ALL, noun="JWT client",
+    about="A JWT client is an application that gets a signed JWT after a sign-in, instead of OpenID Connect.",
+    scope="client", unique=("app_name",),
     exists=e.JwtAppExists, unknown=e.UnknownJwtApp, file_key="jwt_clients",
 )  # fmt: skip
 PROVIDERS = collection(
-    "jwt_providers", "/v2/manage/custom-providers/jwt", JwtProvider, verbs=_ALL, noun="JWT custom provider", scope="provider",
+    "jwt_providers", "/v2/manage/custom-providers/jwt", JwtProvider, verbs=_ALL, noun="JWT provider",
+    about="A JWT provider signs JWTs with which your apps sign people in (`GET /api/v2/access_token/jwt`).",
+    scope="provider",
     exists=e.JwtAppExists, unknown=e.UnknownJwtApp, errors=(e.ProviderDomainExists,), file_key="jwt_providers",
 )  # fmt: skip

@@ -79,19 +79,30 @@ _TOKEN_ERRORS = (*_APP_ERRORS, e.ExpiredAccessToken, e.LoginNotAllowed)
 
 login = operation(
     "jwt_sign_on.login", "POST /api/jwt/{app}/login", JwtLogin, SignedJwt, auth=K, on=Host.TENANT, hashing=HASHES,
-    error_profile=SIGN_ON, errors=_LOGIN_ERRORS, summary="Sign in with a password and get the JWT of the account for an app.",
+    error_profile=SIGN_ON, errors=_LOGIN_ERRORS,
+    summary="Sign in and get a JWT",
+    description="Signs in with a password and returns the JWT for one JWT client, with the claims that the client maps. Validate it "
+    "in your application with the client’s key.",
 )  # fmt: skip
 token = operation(
     "jwt_sign_on.token", "GET /api/jwt/{app}/token", ReadJwt, SignedJwt, auth=K & U, access=NEVER, on=Host.TENANT,
-    error_profile=SIGN_ON, errors=_TOKEN_ERRORS, summary="Get the JWT of the access token's account for an app.",
+    error_profile=SIGN_ON, errors=_TOKEN_ERRORS,
+    summary="Get a JWT for a signed-in account",
+    description="Returns the JWT for one JWT client, for the account of the access token.",
 )  # fmt: skip
 older_login = operation(
     "jwt_sign_on.older_login", "POST /sso/jwt/api/login", OlderJwtLogin, SignedJwt, auth=K, hashing=HASHES,
-    errors=_LOGIN_ERRORS, summary="Sign in with a password and get the JWT of the account for an app, at the older address.",
+    errors=_LOGIN_ERRORS,
+    summary="Sign in and get a JWT, older address",
+    description="Signs in with a password and returns the JWT of the JWT client that `jwtapp` names. New clients use `POST "
+    "/api/jwt/{app}/login`.",
 )  # fmt: skip
 older_token = operation(
     "jwt_sign_on.older_token", "GET /sso/jwt/api/token", ReadOlderJwt, SignedJwt, auth=K & U, access=NEVER,
-    errors=_TOKEN_ERRORS, summary="Get the JWT of the access token's account for an app, at the older address.",
+    errors=_TOKEN_ERRORS,
+    summary="Get a JWT for a signed-in account, older address",
+    description="Returns the JWT of the JWT client that `jwtapp` names, for the account of the access token. New clients use `GET "
+    "/api/jwt/{app}/token`.",
 )  # fmt: skip
 
 authorize = hub_operation(

@@ -69,15 +69,23 @@ LINK_ERRORS = (
 sign_in = operation(
     "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K, row="U13",
     errors=(*REQUIRED_ACTIONS, e.LoginNotAllowed, refusals.NoCallbackLoginOff, e.WrongClientGuid),
-    summary="Finish a sign-in through another provider that started without a callback.",
+    summary="Finish a social sign-in without a callback",
+    description="Returns the session of a social sign-in that your app started in a browser with `clientguid`. Poll it while the "
+    "browser is open.",
 )  # fmt: skip
 link = operation(
     "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U, access=CREDENTIALS, row="U29",
-    errors=(*LINK_ERRORS, refusals.WrongCandidate), summary="Link an identity of another provider to the signed-in account.",
+    errors=(*LINK_ERRORS, refusals.WrongCandidate),
+    summary="Connect a social identity",
+    description="Connects the identity of a finished social sign-in to the signed-in account, so that it can sign in with either. "
+    "`candidatetoken` is the access token of the social sign-in.",
 )  # fmt: skip
 link_by_guid = operation(
     "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U, access=CREDENTIALS, row="U30",
-    errors=LINK_ERRORS, summary="Link the identity of a sign-in that started without a callback.",
+    errors=LINK_ERRORS,
+    summary="Connect a social identity without a callback",
+    description="Connects the identity of a social sign-in that your app started in a browser with `clientguid` to the signed-in "
+    "account.",
 )  # fmt: skip
 _UNLINK_ERRORS = (
     refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept, refusals.IdentityElsewhere,
@@ -85,10 +93,13 @@ _UNLINK_ERRORS = (
 )  # fmt: skip
 unlink = operation(
     "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS, row="U31",
-    errors=_UNLINK_ERRORS, summary="Unlink an identity of another provider.",
+    errors=_UNLINK_ERRORS,
+    summary="Disconnect a social identity",
+    description="Disconnects an identity from the signed-in account. The last way to sign in can’t be disconnected.",
 )  # fmt: skip
 refresh_profile = operation(
     "linking.refresh_profile", "GET /api/v2/userprofile/refresh", RefreshProfile, Profile, auth=K & U, access=READ, row="U89",
     errors=(refusals.NoProviderProfile, refusals.ProviderFailed, e.TooManyRequests),
-    summary="Read the profile of the signed-in account from its provider again.",
+    summary="Refresh the social profile",
+    description="Reads the profile from the provider of the access token’s sign-in again and returns the updated profile.",
 )  # fmt: skip

@@ -49,30 +49,48 @@ class SmsTemplate(Wire):
 _AREA = "message_templates"
 
 MAILS = collection(
-    _AREA, "/v2/manage/email-templates", EmailTemplate, kind="mail_templates", noun="email template", scope="template",
+    _AREA, "/v2/manage/email-templates", EmailTemplate, kind="mail_templates", noun="email template",
+    about="Templates replace the built-in texts of emails.", scope="template",
     backing=InOwnStore(), content=MailTemplate, ids=("type", "known_as"), file_key="mail_templates", most=200,
     exists=e.MailTemplateExists, unknown=e.UnknownMailTemplate, takes_markup=True, is_paged=False,
     audit="template", audit_names=("kind", "name"),
     verbs=(
-        VerbOptions(LIST, "list_mails", "List the tenant's own email templates.", e.MailTemplateNotConfigured),
-        VerbOptions(READ, "read_mails", "List the tenant's own email templates of one type.", e.UnknownMailTemplate, (e.UnknownMailType,)),
-        VerbOptions(CREATE, "add_mail", "Create an email template.", errors=(e.MailTemplateNotConfigured, e.UnknownMailType)),
-        VerbOptions(UPDATE, "change_mail", "Replace an email template; `TemplateName` says which one.", errors=(e.UnknownMailType,)),
-        VerbOptions(DELETE, "remove_mail", "Delete an email template; the built-in one is sent again.", errors=(e.UnknownMailType,)),
+        VerbOptions(LIST, "list_mails", "", e.MailTemplateNotConfigured),
+        VerbOptions(
+            READ, "read_mails", "List email templates of a type", e.UnknownMailTemplate, (e.UnknownMailType,),
+            description="Returns the tenant’s email templates of one type.",
+        ),
+        VerbOptions(CREATE, "add_mail", errors=(e.MailTemplateNotConfigured, e.UnknownMailType)),
+        VerbOptions(
+            UPDATE, "change_mail", errors=(e.UnknownMailType,),
+            description="Replaces the email template that `TemplateName` names.",
+        ),
+        VerbOptions(
+            DELETE, "remove_mail", errors=(e.UnknownMailType,),
+            description="Deletes an email template. The built-in text is sent again.",
+        ),
     ),
 )  # fmt: skip
 SMS = collection(
-    _AREA, "/v2/manage/sms-templates", SmsTemplate, kind="sms_templates", noun="text message template", scope="template",
+    _AREA, "/v2/manage/sms-templates", SmsTemplate, kind="sms_templates", noun="text message template",
+    about="Templates replace the built-in texts of text messages.", scope="template",
     also=("/v2/manage/smstemplates",), backing=InOwnStore(), content=SmsContent, ids=("type", "known_as"),
     file_key="sms_templates", most=100, exists=e.SmsTemplateExists, unknown=e.UnknownSmsTemplate, is_paged=False,
     audit="template", audit_names=("kind", "name"),
     verbs=(
-        VerbOptions(LIST, "list_sms", "List the tenant's own text message templates.", e.UnknownSmsTemplate),
+        VerbOptions(LIST, "list_sms", "", e.UnknownSmsTemplate),
         VerbOptions(
-            READ, "read_sms", "List the tenant's own text message templates of one type.", e.UnknownSmsTemplate, (e.UnknownSmsType,),
+            READ, "read_sms", "List text message templates of a type", e.UnknownSmsTemplate, (e.UnknownSmsType,),
+            description="Returns the tenant’s text message templates of one type.",
         ),
         VerbOptions(CREATE, "add_sms", errors=(e.UnknownSmsTemplate, e.UnknownSmsType)),
-        VerbOptions(UPDATE, "change_sms", "Replace a text message template; `Name` says which one.", errors=(e.UnknownSmsType,)),
-        VerbOptions(DELETE, "remove_sms", "Delete a text message template; the built-in one is sent again.", errors=(e.UnknownSmsType,)),
+        VerbOptions(
+            UPDATE, "change_sms", errors=(e.UnknownSmsType,),
+            description="Replaces the text message template that `Name` names.",
+        ),
+        VerbOptions(
+            DELETE, "remove_sms", errors=(e.UnknownSmsType,),
+            description="Deletes a text message template. The built-in text is sent again.",
+        ),
     ),
 )  # fmt: skip

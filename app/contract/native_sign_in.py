@@ -111,5 +111,8 @@ _ACCOUNT = (
 sign_in = operation(
     "native_sign_in.sign_in", "GET /api/v2/access_token/{nativeProvider}", NativeSignIn, NativeToken, auth=K, takes_secret=True,
     error_profile=NATIVE, row="U88", errors=(*_PRESENTED, *_ACCOUNT),
-    summary="Sign in an app's user with what the SDK of another provider returned.",
+    summary="Sign in with a provider’s SDK",
+    description="Exchanges what the SDK of a social provider returned in your mobile app for a session. `nativeProvider` in the path "
+    "says which provider; each takes its own query parameter, for example `google_authcode` or `id_token`. The first "
+    "sign-in creates the account.",
 )  # fmt: skip

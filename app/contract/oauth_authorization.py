@@ -56,7 +56,10 @@ push = operation(
         oauth.RegistrationNotSupported, oauth.UnmetAuthenticationRequirements, oauth.InvalidAuthorizationDetails,
         oauth.InvalidDpopProof, oauth.UseDpopNonce,
     ),
-    summary="Push an authorization request (RFC 9126).",
+    summary="Push an authorization request",
+    description="Stores the parameters of an authorization request and returns a `request_uri` for the browser’s redirect (RFC 9126). "
+    "The parameters stay off the address bar, and the application is authenticated before anyone signs in. The "
+    "`request_uri` works once, for 90 seconds.",
 )  # fmt: skip
 
 
@@ -87,5 +90,7 @@ device = operation(
     "oauth_authorization.device", "POST /api/oidc/device", DeviceRequest, DeviceResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
     cors=True, also=_DEVICE_ALIASES,
     errors=(oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported, oauth.InvalidAuthorizationDetails),
-    summary="Start the sign-in of a device without a browser (RFC 8628).",
+    summary="Start a device sign-in",
+    description="Returns a `device_code` to poll with and a `user_code` that the user enters at `verification_uri` on another device "
+    "(RFC 8628). Use it for TVs, consoles and command line tools. Poll the token endpoint every `interval` seconds.",
 )  # fmt: skip

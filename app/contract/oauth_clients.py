@@ -209,12 +209,14 @@ class Credentials(Wire):
 
 CLIENTS = collection(
     "oauth_clients", "/v2/manage/oauth-clients", OAuthClient, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="OAuth client",
+    about="An OAuth client is an application that people sign in to, or a server that gets machine tokens.",
     scope="client", unique=("app_name",), exists=e.OAuthClientExists, unknown=e.UnknownOAuthClient, backing=InOwnStore(),
     content=StoredApplication, ids=("name",), partial=True, most=10_000,
     actions=(
         Action(
             "rotate", "PUT /v2/manage/oauth-clients/credentials/{oAuthClientName}",
-            f"Create another secret; the former one is accepted for {OVERLAP_HOURS} hours.",
+            "Rotate a client secret",
+            description=f"Creates a new secret and returns it once. The former one is accepted for {OVERLAP_HOURS} hours more.",
             answer=Credentials, renews=("client_secret",), errors=(e.BadField,),
         ),
     ),

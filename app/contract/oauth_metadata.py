@@ -29,19 +29,25 @@ _AUTHORIZATION_SERVER_ALIASES = (
 discovery = operation(
     "oauth_metadata.discovery", "GET /.well-known/openid-configuration", IssuerRequest, Document, error_profile=OAUTH, on=Host.TENANT,
     cors=True, also=("/service/oidc/{app}/.well-known/openid-configuration", "/.well-known/openid-configuration/service/oidc/{app}"),
-    errors=(oauth.UnknownApplication,), summary="Read the OpenID provider's configuration.",
+    errors=(oauth.UnknownApplication,),
+    summary="Get the OpenID configuration",
+    description="Returns the endpoints, grants, scopes, claims and algorithms of the tenant (OpenID Connect Discovery). Point your "
+    "OpenID Connect library at the issuer, and it reads this itself.",
 )  # fmt: skip
 
 authorization_server = operation(
     "oauth_metadata.authorization_server", "GET /.well-known/oauth-authorization-server", IssuerRequest, Document, error_profile=OAUTH,
     on=Host.TENANT, cors=True, also=_AUTHORIZATION_SERVER_ALIASES, errors=(oauth.UnknownApplication,),
-    summary="Read the authorization server's metadata (RFC 8414).",
+    summary="Get the authorization server metadata",
+    description="Returns the metadata of the tenant as an OAuth 2.0 authorization server (RFC 8414).",
 )  # fmt: skip
 
 jwks = operation(
     "oauth_metadata.jwks", "GET /service/oidc/jwks", IssuerRequest, Document, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/service/oidc/{app}/jwks", "/service/oauth/jwks"), errors=(oauth.UnknownApplication,),
-    summary="Read the keys that sign this tenant's tokens.",
+    summary="Get the signing keys",
+    description="Returns the public keys that sign the tenant’s tokens, as a JSON Web Key Set. Cache it, and read it again when a "
+    "token has an unknown `kid`.",
 )  # fmt: skip
 
 
@@ -103,5 +109,7 @@ userinfo = operation(
     error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
     answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope,),
-    summary="Read the claims of the person behind an access token.",
+    summary="Get the claims of the signed-in user",
+    description="Returns the claims about the user that the scope of the access token allows. If the application asked for signed "
+    "responses, the answer is a JWT.",
 )  # fmt: skip

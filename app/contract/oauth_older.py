@@ -46,49 +46,66 @@ _V2 = "/sso/oidc/v2/{site}/{app}"
 
 oauth_redirect = operation(
     "oauth_older.redirect", "GET /sso/oauth/redirect", IssuerRequest, Found, auth=K, error_profile=OAUTH, answers=(),
-    summary="Redirect the browser to the authorization endpoint of the tenant's host, with its query.",
+    summary="Redirect to the authorization endpoint",
+    description="Redirects the browser to the authorization endpoint of the tenant’s host, with its query.",
 )  # fmt: skip
 access_token = operation(
     "oauth_older.access_token", "POST /sso/oauth/access_token", OlderCodeRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
-    hashing=HASHES_SECRETS, errors=GRANT_ERRORS, summary="Exchange a code for tokens, at the older address.",
+    hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    summary="Exchange a code, older address",
+    description="Exchanges an authorization code for tokens. New clients use `POST /api/oidc/token`.",
 )  # fmt: skip
 refresh = operation(
     "oauth_older.refresh", "POST /sso/oauth/access_token/refresh", OlderRefreshRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
-    hashing=HASHES_SECRETS, errors=GRANT_ERRORS, summary="Exchange a refresh token for tokens, at the older address.",
+    hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    summary="Refresh tokens, older address",
+    description="Exchanges a refresh token for new tokens. New clients use `POST /api/oidc/token`.",
 )  # fmt: skip
 revoke = operation(
     "oauth_older.revoke", "POST /sso/oauth/refresh_token/revoke", RevocationRequest, Document, auth=C & K, error_profile=OAUTH,
-    answers=(), summary="Revoke a refresh token, at the older address; any token is answered 200.",
+    answers=(),
+    summary="Revoke a refresh token, older address",
+    description="Revokes a refresh token. The answer is 200 for any token. New clients use `POST /api/oidc/revoke`.",
 )  # fmt: skip
 device = operation(
     "oauth_older.device", "POST /sso/oauth/{app}/device", DeviceRequest, DeviceResponse, auth=C & K, error_profile=OAUTH,
     errors=(oauth.UnauthorizedClient, oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported),
-    summary="Start the sign-in of a device without a browser, at the older address.",
+    summary="Start a device sign-in, older address",
+    description="Returns a `device_code` and a `user_code`. New clients use `POST /api/oidc/device`.",
 )  # fmt: skip
 
 oidc_authorize = operation(
     "oauth_older.oidc_authorize", f"GET {_V2}/authorize", SiteRequest, Found, error_profile=OAUTH, answers=(),
     errors=(oauth.UnknownApplication,),
-    summary="Redirect the browser to the authorization endpoint of an application at the tenant's host, with its query.",
+    summary="Redirect to an application’s authorization endpoint",
+    description="Redirects the browser to the authorization endpoint of an application at the tenant’s host, with its query.",
 )  # fmt: skip
 oidc_token = operation(
     "oauth_older.oidc_token", f"POST {_V2}/token", SiteTokenRequest, TokenResponse, auth=C, error_profile=OAUTH,
-    hashing=HASHES_SECRETS, errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OpenID client at the older address.",
+    hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    summary="Get tokens as an OpenID client, older address",
+    description="Exchanges a grant for tokens. New clients use `POST /api/oidc/token`.",
 )  # fmt: skip
 oidc_revoke = operation(
     "oauth_older.oidc_revoke", f"POST {_V2}/token/revoke", SiteRevocationRequest, Document, auth=C, error_profile=OAUTH, answers=(),
-    summary="Revoke a token, at the older address; any token is answered 200.",
+    summary="Revoke a token, older address",
+    description="Revokes an access or refresh token. The answer is 200 for any token. New clients use `POST /api/oidc/revoke`.",
 )  # fmt: skip
 oidc_userinfo = operation(
     "oauth_older.userinfo", f"GET {_V2}/userinfo", SiteRequest, UserinfoResponse, auth=U, access=STANDARD, error_profile=OAUTH,
     answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope, oauth.MalformedTokenRequest),
-    summary="Read the claims of the access token's account, at the older address.",
+    summary="Get the claims of the user, older address",
+    description="Returns the claims about the user that the scope of the access token allows. New clients use `GET "
+    "/service/oidc/userinfo`.",
 )  # fmt: skip
 oidc_jwks = operation(
     "oauth_older.jwks", f"GET {_V2}/jwks", SiteRequest, Document, error_profile=OAUTH, errors=(oauth.UnknownApplication,),
-    summary="Read the keys that sign this tenant's tokens, at the older address.",
+    summary="Get the signing keys, older address",
+    description="Returns the public keys that sign the tenant’s tokens. New clients use `GET /service/oidc/jwks`.",
 )  # fmt: skip
 oidc_discovery = operation(
     "oauth_older.discovery", f"GET {_V2}/.well-known/openid-configuration", SiteRequest, Document, error_profile=OAUTH,
-    errors=(oauth.UnknownApplication,), summary="Read the OpenID provider's configuration, at the older address.",
+    errors=(oauth.UnknownApplication,),
+    summary="Get the OpenID configuration, older address",
+    description="Returns the endpoints and algorithms for one application. New clients use `GET /.well-known/openid-configuration`.",
 )  # fmt: skip

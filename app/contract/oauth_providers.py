@@ -62,7 +62,10 @@ class StoredProvider(ConnectionSettings):
 
 PROVIDERS = collection(
     "oauth_providers", "/v2/manage/custom-providers/oauth", OAuthProvider,
-    verbs=(LIST, CREATE, VerbOptions(UPDATE, id_in_body=True), DELETE), noun="OAuth custom provider", scope="provider",
+    verbs=(LIST, CREATE, VerbOptions(UPDATE, id_in_body=True), DELETE), noun="OAuth provider",
+    about="An OAuth provider is an identity provider of your own, by OAuth 2.0. Register `/socialauth/validate.sauth` of "
+    "the tenant’s host there as redirect URI.",
+    scope="provider",
     unique=("provider_name",), exists=e.BadField, unknown=e.UnknownOAuthProvider, backing=InOwnStore(), content=StoredProvider,
     ids=("provider_name",), most=30,
 )  # fmt: skip

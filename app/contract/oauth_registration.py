@@ -64,23 +64,32 @@ class NewRegistrationResponse(RegistrationResponse):
 register = operation(
     "oauth_registration.register", "POST /api/oidc/register", RegistrationRequest, NewRegistrationResponse, error_profile=REGISTRATION,
     on=Host.TENANT, cors=True, also=("/api/oidc/{app}/register", "/api/oauth/{app}/register"), accepts=Accept.JSON,
-    errors=(*METADATA_ERRORS, oauth.UnknownApplication), summary="Register an application (RFC 7591).",
+    errors=(*METADATA_ERRORS, oauth.UnknownApplication),
+    summary="Register an application",
+    description="Registers an application from its metadata and returns its `client_id`, its `client_secret` if it has one, and a "
+    "registration access token (RFC 7591). The tenant decides whether registration is open, needs an initial access "
+    "token, or is off.",
 )  # fmt: skip
 
 read = operation(
     "oauth_registration.read", "GET /api/oidc/register/{registration}", RegistrationAddress, RegistrationResponse,
     error_profile=REGISTRATION, on=Host.TENANT, cors=True, errors=(oauth.InvalidToken,),
-    summary="Read the registration of an application, with its registration access token (RFC 7592).",
+    summary="Get an application’s registration",
+    description="Returns the metadata of the application (RFC 7592). Send its registration access token as `Authorization: Bearer …`.",
 )  # fmt: skip
 
 replace = operation(
     "oauth_registration.replace", "PUT /api/oidc/register/{registration}", RegistrationChange, RegistrationResponse,
     error_profile=REGISTRATION, on=Host.TENANT, cors=True, accepts=Accept.JSON, errors=METADATA_ERRORS,
-    summary="Replace the metadata of an application, which gets another registration access token (RFC 7592).",
+    summary="Replace an application’s registration",
+    description="Replaces the metadata of the application (RFC 7592); what the request leaves out gets its default. The answer "
+    "contains a new registration access token, and the one of the request stops working.",
 )  # fmt: skip
 
 remove = operation(
     "oauth_registration.remove", "DELETE /api/oidc/register/{registration}", RegistrationAddress, NoContent,
     error_profile=REGISTRATION, on=Host.TENANT, cors=True, answers=(), errors=(oauth.InvalidToken,),
-    summary="Delete an application with its tokens and consents (RFC 7592).",
+    summary="Delete an application’s registration",
+    description="Deletes the application with its tokens and consents (RFC 7592). Send its registration access token as "
+    "`Authorization: Bearer …`.",
 )  # fmt: skip

@@ -84,12 +84,19 @@ GRANT_ERRORS = (
 token = operation(
     "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenResponse, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/api/oidc/{app}/token",), hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
-    summary="Exchange a grant for tokens, as an OpenID client.",
+    summary="Get tokens",
+    description="Exchanges a grant for tokens: an authorization code, a refresh token, a device code, client credentials, a JWT "
+    "assertion, or another token (token exchange). `grant_type` says which; each grant has its own parameters. An "
+    "`id_token` is in the answer if `openid` is in the scope. A code or a refresh token works once; a rotated refresh "
+    "token comes with the answer.",
 )  # fmt: skip
 
 token_with_key = operation(
     "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
-    on=Host.TENANT, cors=True, hashing=HASHES_SECRETS, errors=GRANT_ERRORS, summary="Exchange a grant for tokens, as an OAuth client.",
+    on=Host.TENANT, cors=True, hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    summary="Get tokens as an OAuth 2.0 client",
+    description="Exchanges a grant for tokens at the address of one application, which the path and the API key name. New clients use "
+    "`POST /api/oidc/token`.",
 )  # fmt: skip
 
 
@@ -131,7 +138,10 @@ INTROSPECTION_JWT = "application/token-introspection+jwt"
 introspect = operation(
     "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionResponse, auth=C, error_profile=OAUTH,
     on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"),
-    answers=("application/json", INTROSPECTION_JWT), summary="Introspect a token.",
+    answers=("application/json", INTROSPECTION_JWT),
+    summary="Introspect a token",
+    description="Tells whether an access or refresh token is active, and returns its claims (RFC 7662). Use it in APIs that get "
+    "opaque access tokens. An unknown, expired or revoked token is `{\"active\": false}`.",
 )  # fmt: skip
 
 
@@ -146,7 +156,9 @@ class RevocationRequest(ClientRequest):
 revoke = operation(
     "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), answers=(),
-    summary="Revoke an access or refresh token; any token is answered 200.",
+    summary="Revoke a token",
+    description="Revokes an access or refresh token (RFC 7009). Revoking a refresh token ends its whole chain. The answer is 200 for "
+    "any token, also for one that doesn’t exist.",
 )  # fmt: skip
 
 
@@ -158,12 +170,17 @@ class MachineTokenRequest(ClientRequest):
 
 machine_token = operation(
     "oauth_tokens.machine", "POST /service/oauth/token", MachineTokenRequest, TokenResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
-    errors=GRANT_ERRORS, summary="Get a machine token for the management operations.",
+    errors=GRANT_ERRORS,
+    summary="Get a machine token",
+    description="Returns an access token for the management operations, for an application with the grant `client_credentials`. Send "
+    "it as `Authorization: Bearer …`. It lasts an hour; get a new one before it expires.",
 )  # fmt: skip
 
 introspect_machine = operation(
     "oauth_tokens.introspect_machine", "POST /service/oauth/introspect", IntrospectionRequest, IntrospectionResponse, auth=C,
-    error_profile=OAUTH, on=Host.TENANT, answers=("application/json", INTROSPECTION_JWT), summary="Check a machine token.",
+    error_profile=OAUTH, on=Host.TENANT, answers=("application/json", INTROSPECTION_JWT),
+    summary="Introspect a machine token",
+    description="Tells whether a machine token is active, and returns its claims.",
 )  # fmt: skip
 
 
@@ -173,5 +190,6 @@ class Revoked(Wire):
 
 revoke_machine = operation(
     "oauth_tokens.revoke_machine", "POST /service/oauth/revoke", RevocationRequest, Revoked, auth=C, error_profile=OAUTH, on=Host.TENANT,
-    summary="Revoke a machine token.",
+    summary="Revoke a machine token",
+    description="Revokes a machine token. The operations refuse it from then on.",
 )  # fmt: skip

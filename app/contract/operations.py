@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 from typing import Any, Final, TypeVar
 
-from app import contract
+from app import __version__, contract
 from app.contract.auth import H, Host, S
 from app.contract.error_groups import HUB, MAIN
 from app.contract.introduction import publication
@@ -116,8 +116,6 @@ def load_catalogue() -> Catalogue:
 
 def openapi_document(api_url: str, tenant_url: str) -> dict[str, Any]:
     """Return the OpenAPI document; `tenant_url` is the address of a tenant's host, with `{tenant}` for its name."""
-    from app import __version__  # noqa: PLC0415 - the package imports this module before it has a version
-
     tenant_server = {
         "url": tenant_url,
         "description": "A tenant’s host, or its custom domain.",

@@ -94,38 +94,53 @@ ACTIVE = (*FOUND, e.OrganizationInactive)
 
 list_all = operation(
     "organizations.list", f"GET {_PATH}", ListOrganizations, Organizations, auth=O, scope="organization:read",
-    error_profile=ORGANIZATIONS, errors=(OFF,), summary="List the organizations, the oldest first.",
+    error_profile=ORGANIZATIONS, errors=(OFF,),
+    summary="List organizations",
+    description="Returns the organizations of the tenant, the oldest first.",
 )  # fmt: skip
 create = operation(
     "organizations.create", f"POST {_PATH}", CreateOrganization, Organization, auth=O, scope="organization:create", accepts=Accept.JSON,
     error_profile=ORGANIZATIONS, errors=(OFF, e.OrganizationNameTaken, e.DomainTaken, e.TooManyOrganizations),
-    summary="Create an organization.",
+    summary="Create an organization",
+    description="Creates an organization, for example when a business customer signs a contract. Members, domains and connections are "
+    "added afterwards.",
 )  # fmt: skip
 read = operation(
     "organizations.read", f"GET {_ONE}", OrgPath, Organization, auth=O, scope="organization:read", error_profile=ORGANIZATIONS,
-    errors=ACTIVE, takes_blank_segments=True, summary="Read an organization.",
+    errors=ACTIVE, takes_blank_segments=True,
+    summary="Get an organization",
+    description="Returns an organization with its domains, connections and policies.",
 )  # fmt: skip
 update = operation(
     "organizations.update", f"PUT {_ONE}", UpdateOrganization, Organization, auth=O, scope="organization:update", accepts=Accept.JSON,
-    error_profile=ORGANIZATIONS, takes_blank_segments=True, summary="Change an organization.",
+    error_profile=ORGANIZATIONS, takes_blank_segments=True,
+    summary="Update an organization",
+    description="Changes the members of an organization that the request contains.",
     errors=(*ACTIVE, e.OrganizationNameTaken, e.DomainTaken, e.DomainInUse),
 )  # fmt: skip
 delete = operation(
     "organizations.delete", f"DELETE {_ONE}", OrgPath, Deleted, auth=O, scope="organization:delete", error_profile=ORGANIZATIONS,
     errors=FOUND, takes_blank_segments=True,
-    summary="Delete an organization with its roles, memberships, domains, connections and invitations.",
+    summary="Delete an organization",
+    description="Deletes an organization with its roles, memberships, domains, connections and invitations. Accounts stay.",
 )  # fmt: skip
 set_status = operation(
     "organizations.set_status", f"PUT {_ONE}/status", SetOrganizationStatus, IsActive, auth=O, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*FOUND, e.StatusAlreadySet, e.WrongStatus), takes_blank_segments=True,
-    summary="Activate or deactivate an organization.",
+    summary="Activate or deactivate an organization",
+    description="Activates or deactivates an organization. Members of an inactive organization can’t sign in to it.",
 )  # fmt: skip
 read_policies = operation(
     "organizations.read_policies", f"GET {_ONE}/policy", OrgPath, Policies, auth=O, scope="organization:read",
-    error_profile=ORGANIZATIONS, errors=ACTIVE, takes_blank_segments=True, summary="Read the policies of an organization.",
+    error_profile=ORGANIZATIONS, errors=ACTIVE, takes_blank_segments=True,
+    summary="Get an organization’s policies",
+    description="Returns what an organization requires of its members: sign-in methods, second factors, sessions, passwords and how "
+    "people join.",
 )  # fmt: skip
 set_policies = operation(
     "organizations.set_policies", f"PUT {_ONE}/policy", SetPolicies, Policies, auth=O, scope="organization:update",
-    accepts=Accept.JSON, error_profile=ORGANIZATIONS, takes_blank_segments=True, summary="Change policies of an organization.",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, takes_blank_segments=True,
+    summary="Update an organization’s policies",
+    description="Changes the policies in the request. The others stay as they are.",
     errors=(*ACTIVE, e.WrongDefaultMemberRole, e.MfaPolicyConflict, e.JitWithoutConnection),
 )  # fmt: skip

@@ -127,47 +127,63 @@ _NO_GROUP = (e.UnknownGroupRole, e.MalformedGroupRoleId)
 list_all = operation(
     "organization_connections.list", f"GET {_PATH}", OrgPath, Connections, auth=O, scope="organization:read",
     error_profile=ORGANIZATIONS, errors=FOUND, takes_blank_segments=True,
-    summary="List the connections of an organization, the oldest first.",
+    summary="List an organization’s connections",
+    description="Returns the connections of an organization to its identity providers, the oldest first.",
 )  # fmt: skip
 create = operation(
     "organization_connections.create", f"POST {_PATH}", CreateConnection, Connection, auth=O, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, *_CONTENT), takes_blank_segments=True,
-    summary="Create a connection of an organization to its identity provider.",
+    summary="Create a connection",
+    description="Connects an organization to its identity provider by SAML or OpenID Connect, so that its members sign in there. The "
+    "domains must be verified by the organization.",
 )  # fmt: skip
 read = operation(
     "organization_connections.read", f"GET {_ONE}", ConnectionPath, Connection, auth=O, scope="organization:read",
-    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True, summary="Read a connection of an organization.",
+    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True,
+    summary="Get a connection",
+    description="Returns a connection of an organization. Secrets are masked.",
 )  # fmt: skip
 update = operation(
     "organization_connections.update", f"PUT {_ONE}", UpdateConnection, Connection, auth=O, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_CONTENT), takes_blank_segments=True,
-    summary="Change a connection of an organization.",
+    summary="Update a connection",
+    description="Changes the members of a connection that the request contains.",
 )  # fmt: skip
 delete = operation(
     "organization_connections.delete", f"DELETE {_ONE}", ConnectionPath, Deleted, auth=O, scope="organization:update",
     error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN), takes_blank_segments=True,
-    summary="Delete a connection with its group roles, and take the roles from those who have them by a group.",
+    summary="Delete a connection",
+    description="Deletes a connection with its group roles, and takes the roles from members who got them through a group.",
 )  # fmt: skip
 set_status = operation(
     "organization_connections.set_status", f"PUT {_ONE}/status", SetConnectionStatus, IsActive, auth=O, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, e.StatusAlreadySet, e.WrongStatus),
-    takes_blank_segments=True, summary="Activate or deactivate a connection.",
+    takes_blank_segments=True,
+    summary="Activate or deactivate a connection",
+    description="Activates or deactivates a connection. Nobody can sign in through an inactive one.",
 )  # fmt: skip
 list_group_roles = operation(
     "organization_connections.list_group_roles", f"GET {_GROUPS}", ConnectionPath, GroupRoles, auth=O, scope="organization:read",
-    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True, summary="List the group roles of a connection.",
+    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True,
+    summary="List group roles",
+    description="Returns which roles the groups of an identity provider give to members.",
 )  # fmt: skip
 create_group_role = operation(
     "organization_connections.create_group_role", f"POST {_GROUPS}", CreateGroupRole, GroupRole, auth=O, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_GROUP_TAKEN), takes_blank_segments=True,
-    summary="Add a role for the members of a group.",
+    summary="Create a group role",
+    description="Gives a role to members of a group of the identity provider, from their next sign-in on.",
 )  # fmt: skip
 update_group_role = operation(
     "organization_connections.update_group_role", f"PUT {_GROUP}", UpdateGroupRole, GroupRole, auth=O, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_GROUP_TAKEN, *_NO_GROUP),
-    takes_blank_segments=True, summary="Change a group role.",
+    takes_blank_segments=True,
+    summary="Update a group role",
+    description="Changes the name, group or roles of a group role.",
 )  # fmt: skip
 delete_group_role = operation(
     "organization_connections.delete_group_role", f"DELETE {_GROUP}", GroupRolePath, Deleted, auth=O, scope="organization:update",
-    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, *_NO_GROUP), takes_blank_segments=True, summary="Delete a group role.",
+    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, *_NO_GROUP), takes_blank_segments=True,
+    summary="Delete a group role",
+    description="Deletes a group role. Members lose the roles that they have only through it.",
 )  # fmt: skip

@@ -72,7 +72,9 @@ _OF_ONE = (e.OrganizationsOff, e.ClosedInvitation, e.UnknownOrganizationInvitati
 
 list_all = operation(
     "organization_invitation_links.list_all", f"GET {_PATH}", ListInvitations, InvitationLinks, auth=O, scope="invitation:read",
-    error_profile=INVITATIONS, errors=_OF_ORGANIZATION, summary="List the invitation links of an organization, the oldest first.",
+    error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
+    summary="List invitation links",
+    description="Returns the invitation links of an organization, the oldest first.",
 )  # fmt: skip
 create = operation(
     "organization_invitation_links.create", f"POST {_PATH}", CreateInvitationLink, CreatedInvitationLink, auth=O,
@@ -81,13 +83,19 @@ create = operation(
         *_OF_ORGANIZATION, e.MalformedRoleId, e.UnknownOrganizationRole, e.WrongInviter, e.InvitationUrlRefused,
         e.TooManyInvitationLinks,
     ),
-    summary="Create a link by which several people join an organization. Its token is returned once.",
+    summary="Create an invitation link",
+    description="Creates a link by which several people can join an organization. Limit it with `maxUses`, `expiresInDays` and "
+    "`domains`. Its token is in this answer only.",
 )  # fmt: skip
 read = operation(
     "organization_invitation_links.read", f"GET {_ONE}", InvitationPath, InvitationLink, auth=O, scope="invitation:read",
-    error_profile=INVITATIONS, errors=_OF_ONE, summary="Read an invitation link.",
+    error_profile=INVITATIONS, errors=_OF_ONE,
+    summary="Get an invitation link",
+    description="Returns an invitation link with how often it was used. The token isn’t returned.",
 )  # fmt: skip
 revoke = operation(
     "organization_invitation_links.revoke", f"DELETE {_ONE}", InvitationPath, InvitationLink, auth=O, scope="invitation:delete",
-    error_profile=INVITATIONS, errors=_OF_ONE, summary="Turn off an active invitation link. Members who joined by it stay.",
+    error_profile=INVITATIONS, errors=_OF_ONE,
+    summary="Turn off an invitation link",
+    description="Turns off an active invitation link. Members who joined with it stay.",
 )  # fmt: skip

@@ -168,7 +168,8 @@ _OPEN = (e.OrganizationsOff, e.ClosedInvitation, e.OrganizationInactive)
 list_all = operation(
     "organization_invitations.list_all", "GET /v2/manage/invitations", ListInvitations, Invitations, auth=O, scope="invitation:read",
     error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
-    summary="List the invitations to an organization, the oldest first.",
+    summary="List invitations",
+    description="Returns the invitations to an organization, the oldest first. Filter them with `status`.",
 )  # fmt: skip
 create = operation(
     "organization_invitations.create", "POST /v2/manage/invitations", CreateInvitation, Invitation, auth=O, scope="invitation:create",
@@ -177,38 +178,50 @@ create = operation(
         *_OF_ORGANIZATION, *_ROLES, e.WrongInvitationEmail, e.WrongInviter, e.InvitationExists, e.AlreadyMember, e.NoSeatLeft,
         e.InvitationUrlRefused, e.MailLimitReached,
     ),
-    summary="Invite a person to an organization by email. The link works once, for 7 days.",
+    summary="Invite someone",
+    description="Emails someone an invitation to join an organization with the given roles. The link works once, for 7 days.",
 )  # fmt: skip
 create_many = operation(
     "organization_invitations.create_many", "POST /v2/manage/invitations/bulk", CreateInvitations, InvitationResults, auth=O,
     scope="invitation:create", accepts=Accept.JSON, error_profile=INVITATIONS, errors=(*_OF_ORGANIZATION, e.InvitationUrlRefused),
-    summary="Invite up to 100 people by email. Each gets a result of its own: one that is refused does not stop the others.",
+    summary="Invite several people",
+    description="Invites up to 100 people to an organization by email. Each gets a result of its own; one that is refused doesn’t "
+    "stop the others.",
 )  # fmt: skip
 read = operation(
     "organization_invitations.read", f"GET {_ONE}", InvitationPath, Invitation, auth=O, scope="invitation:read",
-    error_profile=INVITATIONS, errors=_OF_ONE, summary="Read an invitation.",
+    error_profile=INVITATIONS, errors=_OF_ONE,
+    summary="Get an invitation",
+    description="Returns an invitation with its state.",
 )  # fmt: skip
 update = operation(
     "organization_invitations.update", f"PUT {_ONE}", UpdateInvitation, Invitation, auth=O, scope="invitation:update",
     accepts=Accept.JSON, error_profile=INVITATIONS,
     errors=(*_OF_ONE, *_ROLES, e.WrongInviter, e.InvitationUrlRefused, e.MailLimitReached),
-    summary="Change the roles of an open invitation, or email a new link.",
+    summary="Update an invitation",
+    description="Changes the roles of an open invitation. With `ResendEmail` it also emails a new link.",
 )  # fmt: skip
 revoke = operation(
     "organization_invitations.revoke", f"DELETE {_ONE}", InvitationPath, Invitation, auth=O, scope="invitation:delete",
-    error_profile=INVITATIONS, errors=_OF_ONE, summary="Revoke an open invitation: its link stops working.",
+    error_profile=INVITATIONS, errors=_OF_ONE,
+    summary="Revoke an invitation",
+    description="Revokes an open invitation. Its link stops working.",
 )  # fmt: skip
 resend = operation(
     "organization_invitations.resend", f"POST {_ONE}/resend", InvitationPath, Resent, auth=O, scope="invitation:update",
     error_profile=INVITATIONS, errors=(*_OF_ONE, e.MailLimitReached),
-    summary="Email a new link, which works for 7 days and ends the earlier one. Wait a minute between two emails.",
+    summary="Resend an invitation",
+    description="Emails a new link, which works for 7 days and replaces the earlier one. Wait a minute between two emails.",
 )  # fmt: skip
 look_up = operation(
     "organization_invitations.look_up", "GET /identity/v2/auth/invitation", InvitationToken, OpenInvitation, auth=K, errors=_OPEN,
-    summary="Read an open invitation by the token of its link, without using it.",
+    summary="Get an invitation by its token",
+    description="Returns the open invitation of a link without using it, for example to show who invited whom on your sign-up page.",
 )  # fmt: skip
 accept = operation(
     "organization_invitations.accept", "PUT /identity/v2/auth/invitation/accept", AcceptInvitation, AcceptedInvitation, auth=K & U,
     access=WRITE, errors=(*_OPEN, e.WrongInvitationEmail, e.NoSeatLeft),
-    summary="Join an organization: the signed-in account must have verified the invited email address.",
+    summary="Accept an invitation",
+    description="Makes the signed-in account a member of the organization that invited it. The account must have verified the invited "
+    "email address.",
 )  # fmt: skip

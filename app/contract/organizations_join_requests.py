@@ -51,15 +51,18 @@ _DECISION = (*ACTIVE, e.UnknownJoinRequest, e.JoinRequestClosed)
 list_all = operation(
     "organization_join_requests.list", f"GET {_PATH}", ListJoinRequests, JoinRequests, auth=O, scope="role:read",
     error_profile=ORGANIZATIONS, errors=ACTIVE, takes_blank_segments=True,
-    summary="List the requests of accounts to join an organization, the oldest first.",
+    summary="List join requests",
+    description="Returns the requests of accounts to join an organization, the oldest first.",
 )  # fmt: skip
 approve = operation(
     "organization_join_requests.approve", f"POST {_ONE}/approve", JoinRequestPath, JoinRequest, auth=O, scope="role:update",
     error_profile=ORGANIZATIONS, errors=(*_DECISION, e.WrongDefaultMemberRole, e.NoSeatLeft, e.UnknownMember), takes_blank_segments=True,
-    summary="Approve a request: the account becomes a member with the role of new members, and gets an email.",
+    summary="Approve a join request",
+    description="Makes the account a member with the role of new members, and emails it.",
 )  # fmt: skip
 decline = operation(
     "organization_join_requests.decline", f"POST {_ONE}/decline", JoinRequestPath, JoinRequest, auth=O, scope="role:update",
     error_profile=ORGANIZATIONS, errors=_DECISION, takes_blank_segments=True,
-    summary="Decline a request. The account gets an email, and can ask again after 30 days.",
+    summary="Decline a join request",
+    description="Declines the request and emails the account. It can ask again after 30 days.",
 )  # fmt: skip

@@ -132,7 +132,7 @@ class DatedCertificate(Wire):
     not_before: str | None
 
 
-class OwnCertificate(Wire):
+class ConnectionCertificate(Wire):
     """A generated X.509 certificate in PEM."""
 
     certificate: str
@@ -165,7 +165,7 @@ class Connection(Wire):
     entity_id: Annotated[str | None, _SAML] = None
     metadata_url: Annotated[str | None, _SAML] = None
     acs_endpoint: Annotated[str | None, _SAML, Field(alias="ACSEndpoint")] = None
-    sp_certificate: Annotated[OwnCertificate | None, _SAML, Field(alias="SPCertificate")] = None
+    sp_certificate: Annotated[ConnectionCertificate | None, _SAML, Field(alias="SPCertificate")] = None
     issuer: Annotated[str | None, _OIDC] = None
     authorization_url: Annotated[str | None, _OIDC] = None
     token_url: Annotated[str | None, _OIDC] = None

@@ -131,64 +131,88 @@ _ORGANIZATION_ERRORS = (OFF, e.OrganizationIdMissing, e.MalformedOrganizationId,
 
 list_permissions = operation(
     "organization_permissions.list", f"GET {_PERMISSIONS}", Paged, Permissions, auth=O, scope="role:read",
-    error_profile=ORGANIZATIONS, errors=(OFF,), summary="List the permissions, by name.",
+    error_profile=ORGANIZATIONS, errors=(OFF,),
+    summary="List permissions",
+    description="Returns the permissions of the tenant by name.",
 )  # fmt: skip
 create_permission = operation(
     "organization_permissions.create", f"POST {_PERMISSIONS}", CreatePermission, Permission, auth=O, scope="role:create",
-    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(OFF, e.PermissionTaken), summary="Create a permission.",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(OFF, e.PermissionTaken),
+    summary="Create a permission",
+    description="Creates a permission that roles can grant, for example `orders:read`.",
 )  # fmt: skip
 read_permission = operation(
     "organization_permissions.read", f"GET {_PERMISSION}", PermissionPath, Permission, auth=O, scope="role:read",
-    error_profile=ORGANIZATIONS, errors=_PERMISSION_ERRORS, summary="Read a permission.",
+    error_profile=ORGANIZATIONS, errors=_PERMISSION_ERRORS,
+    summary="Get a permission",
+    description="Returns a permission.",
 )  # fmt: skip
 update_permission = operation(
     "organization_permissions.update", f"PUT {_PERMISSION}", UpdatePermission, Permission, auth=O, scope="role:update",
-    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*_PERMISSION_ERRORS, e.PermissionTaken), summary="Change a permission.",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*_PERMISSION_ERRORS, e.PermissionTaken),
+    summary="Update a permission",
+    description="Changes the name or description of a permission.",
 )  # fmt: skip
 delete_permission = operation(
     "organization_permissions.delete", f"DELETE {_PERMISSION}", PermissionPath, Deleted, auth=O, scope="role:delete",
-    error_profile=ORGANIZATIONS, errors=_PERMISSION_ERRORS, summary="Delete a permission, and remove it from every role.",
+    error_profile=ORGANIZATIONS, errors=_PERMISSION_ERRORS,
+    summary="Delete a permission",
+    description="Deletes a permission and removes it from every role.",
 )  # fmt: skip
 
 list_roles = operation(
     "organization_roles.list", f"GET {_ROLES}", Paged, Roles, auth=O, scope="role:read", error_profile=ORGANIZATIONS, errors=(OFF,),
-    summary="List the roles of the tenant, by name.",
+    summary="List tenant roles",
+    description="Returns the roles of the tenant by name. Members of every organization can have them.",
 )  # fmt: skip
 create_role = operation(
     "organization_roles.create", f"POST {_ROLES}", CreateRole, Role, auth=O, scope="role:create", accepts=Accept.JSON,
-    error_profile=NESTED, errors=(OFF, e.OrganizationRoleTaken, e.MalformedPermissionId), summary="Create a role of the tenant.",
+    error_profile=NESTED, errors=(OFF, e.OrganizationRoleTaken, e.MalformedPermissionId),
+    summary="Create a tenant role",
+    description="Creates a role that members of every organization can have.",
 )  # fmt: skip
 read_role = operation(
     "organization_roles.read", f"GET {_ROLE}", RolePath, Role, auth=O, scope="role:read", error_profile=ORGANIZATIONS,
-    errors=_ROLE_ERRORS, takes_blank_segments=True, summary="Read a role of the tenant or of an organization.",
+    errors=_ROLE_ERRORS, takes_blank_segments=True,
+    summary="Get a role",
+    description="Returns a role of the tenant or of one organization.",
 )  # fmt: skip
 update_role = operation(
     "organization_roles.update", f"PUT {_ROLE}", UpdateRole, Role, auth=O, scope="role:update", accepts=Accept.JSON,
     error_profile=NESTED, errors=(*_ROLE_ERRORS, e.OrganizationRoleTaken, e.MalformedPermissionId, e.OrganizationInactive),
-    takes_blank_segments=True, summary="Change a role of the tenant or of an organization.",
+    takes_blank_segments=True,
+    summary="Update a role",
+    description="Changes the name, description or permissions of a role.",
 )  # fmt: skip
 delete_role = operation(
     "organization_roles.delete", f"DELETE {_ROLE}", RolePath, Deleted, auth=O, scope="role:delete", error_profile=ORGANIZATIONS,
     errors=(*_ROLE_ERRORS, e.DefaultRoleKept, e.OrganizationInactive), takes_blank_segments=True,
-    summary="Delete a role, and take it from every member.",
+    summary="Delete an organization role",
+    description="Deletes a role of the tenant or of one organization, and takes it from every member. The default role can’t be "
+    "deleted.",
 )  # fmt: skip
 find_roles = operation(
     "organization_roles.find", f"GET {_ROLES}/{{name}}/name", FindRoles, Roles, auth=O, scope="role:read", error_profile=ORGANIZATIONS,
     errors=(OFF, e.RoleNameMissing, e.MalformedOrganizationId, e.UnknownOrganization), takes_blank_segments=True,
-    summary="Find roles by name.",
+    summary="Find roles by name",
+    description="Returns the roles with this name, of the tenant and of organizations.",
 )  # fmt: skip
 set_default_role = operation(
     "organization_roles.set_default", f"PUT {_ROLE}/default", RolePath, IsDefault, auth=O, scope="role:update",
     error_profile=NESTED, errors=(*_ROLE_ERRORS, e.RoleNotOfTenant), takes_blank_segments=True,
-    summary="Make a role of the tenant the default role of new members, in place of the former default.",
+    summary="Set the default role",
+    description="Makes a role of the tenant the one that new members get, in place of the former default.",
 )  # fmt: skip
 list_organization_roles = operation(
     "organization_roles.list_of_organization", f"GET {_OF_ORGANIZATION}", ListOrganizationRoles, Roles, auth=O, scope="role:read",
     error_profile=ORGANIZATIONS, errors=_ORGANIZATION_ERRORS, takes_blank_segments=True,
-    summary="List the roles that members of an organization can have, by name.",
+    summary="List an organization’s roles",
+    description="Returns the roles that members of an organization can have: its own and those of the tenant.",
 )  # fmt: skip
 create_organization_role = operation(
     "organization_roles.create_of_organization", f"POST {_OF_ORGANIZATION}", CreateOrganizationRole, Role, auth=O, scope="role:create",
-    accepts=Accept.JSON, error_profile=NESTED, takes_blank_segments=True, summary="Create a role of an organization.",
+    accepts=Accept.JSON, error_profile=NESTED, takes_blank_segments=True,
+    summary="Create a role of an organization",
+    description="Creates a role that only members of this organization can have.",
     errors=(*_ORGANIZATION_ERRORS, e.RoleNameMissing, e.OrganizationRoleTaken, e.MalformedPermissionId, e.OrganizationInactive),
 )  # fmt: skip

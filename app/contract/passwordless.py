@@ -89,7 +89,9 @@ _SEND_MAIL_ERRORS = (
 )  # fmt: skip
 send_mail = operation(
     "passwordless.send_mail", f"GET {_PATH}/email", SendLoginEmail, Posted, auth=K, row="U49", errors=_SEND_MAIL_ERRORS,
-    summary="Email a sign-in link and a code.",
+    summary="Send a sign-in email",
+    description="Emails a link or a code that signs in without a password, to the account that `email` or `username` names. Requests "
+    "are limited for each address and account.",
 )  # fmt: skip
 _BY_LINK_ERRORS = (
     *SIGN_IN_ERRORS, *CONTACT_TAKEN, e.PasswordlessOff, e.WrongVerificationLink, e.UnknownLink, e.ExpiredLink, e.UsedPasswordlessLink,
@@ -97,17 +99,23 @@ _BY_LINK_ERRORS = (
 )  # fmt: skip
 by_link = operation(
     "passwordless.by_link", f"GET {_PATH}/email/verify", LoginByLink, FactorLogin, auth=K, row="U50", errors=_BY_LINK_ERRORS,
-    summary="Sign in with an emailed link; a HEAD request leaves it unused.",
+    summary="Sign in with an emailed link",
+    description="Signs in with the token of an emailed link and returns a session, or a challenge if a second factor is needed. The "
+    "link works once; a HEAD request doesn’t use it up.",
 )  # fmt: skip
 _BY_CODE = (*SIGN_IN_ERRORS, *IDENTIFIER_KINDS, *CONTACT_TAKEN, e.PasswordlessOff, e.UnknownAccount, e.TooManyRequests)
 by_email_code = operation(
     "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", LoginByEmailCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
-    row="U51", errors=(*_BY_CODE, *EMAIL_CODE, e.MalformedEmail), summary="Sign in with an emailed code.",
+    row="U51", errors=(*_BY_CODE, *EMAIL_CODE, e.MalformedEmail),
+    summary="Sign in with an emailed code",
+    description="Signs in with an emailed code and the email address, and returns a session, or a challenge if a second factor is "
+    "needed. After several wrong codes the code stops working.",
 )  # fmt: skip
 by_username_code = operation(
     "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", LoginByUsernameCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
     row="U52", errors=(*_BY_CODE, *EMAIL_CODE, e.UsernameMissing),
-    summary="Sign in with an emailed code; the username names the account.",
+    summary="Sign in with a code and username",
+    description="Signs in with an emailed code and the username, and returns a session, or a challenge if a second factor is needed.",
 )  # fmt: skip
 _SEND_SMS_ERRORS = (
     *SMS_SENDING, *IDENTIFIER_KINDS, *CAPTCHA, e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified,
@@ -115,9 +123,13 @@ _SEND_SMS_ERRORS = (
 )  # fmt: skip
 send_sms = operation(
     "passwordless.send_sms", f"GET {_PATH}/otp", SendLoginSms, PostedSms, auth=K, row="U53", errors=_SEND_SMS_ERRORS,
-    summary="Text a sign-in code.",
+    summary="Text a sign-in code",
+    description="Texts a code that signs in without a password, to an account’s verified phone number.",
 )  # fmt: skip
 by_sms_code = operation(
     "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", LoginBySmsCode, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U54",
-    errors=(*_BY_CODE, *SMS_CODE, e.UnknownPhone, e.PhoneMissing), summary="Sign in with a texted code.",
+    errors=(*_BY_CODE, *SMS_CODE, e.UnknownPhone, e.PhoneMissing),
+    summary="Sign in with a texted code",
+    description="Signs in with a texted code and the phone number, and returns a session, or a challenge if a second factor is "
+    "needed.",
 )  # fmt: skip

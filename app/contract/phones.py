@@ -68,7 +68,10 @@ _SEND_CODE_ERRORS = (
 )  # fmt: skip
 send_code = operation(
     "phones.send_code", "POST /identity/v2/auth/phone/otp", SendPhoneCode, PostedSms, auth=K & U | K, access=WRITE, row="U62",
-    errors=_SEND_CODE_ERRORS, summary="Text another code that verifies a phone number.",
+    errors=_SEND_CODE_ERRORS,
+    summary="Resend the phone verification code",
+    description="Texts another code to a phone number that isn’t verified yet. With an access token it’s the number of the signed-in "
+    "account. An earlier code stops working.",
 )  # fmt: skip
 _VERIFY_ERRORS = (
     *LOCK_CHALLENGES, *SESSION_ERRORS, *SMS_CODE, e.TwoFactorOn, e.UnknownPhone, e.PhoneLoginOff, e.PhoneVerifiedOrNoToken, e.PhoneTaken,
@@ -77,15 +80,20 @@ _VERIFY_ERRORS = (
 verify = operation(
     "phones.verify", "PUT /identity/v2/auth/phone/otp", VerifyPhone, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
     hashing=HASHES_SECRETS, row="U63", errors=_VERIFY_ERRORS,
-    summary="Verify a phone number with a texted code, and sign in; with an access token the number is only verified.",
+    summary="Verify a phone number",
+    description="Verifies a phone number with a texted code. Without an access token the answer is a session; with one, the number of "
+    "the signed-in account is verified and its session stays as it is.",
 )  # fmt: skip
 change = operation(
     "phones.change", "PUT /identity/v2/auth/phone", ChangePhone, PostedSms, auth=K & U, access=CREDENTIALS, row="U65",
     errors=(*SMS_SENDING, e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated),
-    summary="Text a code to the signed-in account's new phone number, which replaces the old one once it is verified.",
+    summary="Change the phone number",
+    description="Texts a code to a new phone number of the signed-in account. The new number replaces the old one once the code is "
+    "verified.",
 )  # fmt: skip
 remove = operation(
     "phones.remove", "DELETE /identity/v2/auth/phone", RemovePhone, Deleted, auth=K & U, access=CREDENTIALS, row="U66",
     errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
-    summary="Remove the signed-in account's phone number.",
+    summary="Remove the phone number",
+    description="Removes the phone number of the signed-in account. It can’t sign in with it anymore.",
 )  # fmt: skip

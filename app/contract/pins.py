@@ -110,60 +110,81 @@ PIN_SIGN_IN = (*SESSION_ERRORS, e.LockedDuringStep, e.EmailUnverified, e.PhoneUn
 with_pin = operation(
     "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=K, hashing=HASHES, row="U67",
     errors=(*PIN_ERRORS, *PIN_SIGN_IN, e.PinLoginOff, e.UnknownSessionToken, e.ExpiredSessionToken, e.WrongPin),
-    summary="Sign in again with a PIN and a session token.",
+    summary="Sign in with a PIN",
+    description="Signs in again with a PIN and the `session_token` of an earlier sign-in on the same device, and returns a session, "
+    "or a challenge if a second factor is needed.",
 )  # fmt: skip
 end_session = operation(
     "pins.end_session", "GET /identity/v2/auth/session_token/invalidate", EndPinSession, Posted, auth=K, row="U46",
-    errors=(e.UnknownSessionToken, e.ExpiredSessionToken), summary="End a PIN session.",
+    errors=(e.UnknownSessionToken, e.ExpiredSessionToken),
+    summary="End a PIN session",
+    description="Ends a PIN session. Its `session_token` can’t be used anymore.",
 )  # fmt: skip
 set_first = operation(
     "pins.set_first", f"POST {_PINS}/set/pinauthtoken", SetPinAtLogin, Login, auth=K, hashing=HASHES, row="U68",
     errors=(*PIN_SIGN_IN, e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing),
-    summary="Set the PIN that a sign-in asked for, and finish that sign-in.",
+    summary="Set the first PIN",
+    description="Sets the PIN that a sign-in asked for with error 1243, and finishes that sign-in: the answer is a session. "
+    "`pinauthtoken` is the `PINAuthToken` in the error’s `Data`.",
 )  # fmt: skip
 change = operation(
     "pins.change", f"PUT {_PINS}/change", ChangePin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",),
     hashing=HASHES, row="U69", errors=(*PIN_ERRORS, *LOCKS, e.WrongCurrentPin, e.LockedDuringStep),
-    summary="Change the signed-in account's PIN.",
+    summary="Change the PIN",
+    description="Replaces the PIN of the signed-in account. It needs the current PIN.",
 )  # fmt: skip
 
 _MAILED = (*PIN_ERRORS, e.UnknownAccount, e.AccountBlocked, e.PinUrlRefused, e.MailLimitReached, e.TooManyRequests)
 forgot_by_email = operation(
     "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=K, row="U70",
     errors=(*_MAILED, e.MalformedEmail),
-    summary="Email a link or a code that resets a forgotten PIN; the email address names the account.",
+    summary="Email a PIN reset",
+    description="Emails a link or a code that resets a forgotten PIN, to the account with this email address.",
 )  # fmt: skip
 forgot_by_username = operation(
     "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=K, accepts=Accept.JSON, row="U71",
-    errors=(*_MAILED, e.UnknownUsername), summary="Email a link or a code that resets a forgotten PIN; the username names the account.",
+    errors=(*_MAILED, e.UnknownUsername),
+    summary="Email a PIN reset by username",
+    description="Emails a link or a code that resets a forgotten PIN, to the account with this username.",
 )  # fmt: skip
 forgot_by_sms = operation(
     "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K, accepts=Accept.JSON, row="U72",
     errors=(*PIN_ERRORS, *SMS_SENDING, e.NotAuthenticated, e.UnknownPhone, e.AccountBlocked, e.TooManyRequests),
-    summary="Text a code that resets a forgotten PIN.",
+    summary="Text a PIN reset code",
+    description="Texts a code that resets a forgotten PIN, to the account with this phone number.",
 )  # fmt: skip
 
 _NEW = (e.PinOff, e.NoPin, e.AccountBlocked, e.TooManyRequests)
 reset_by_token = operation(
     "pins.reset_by_token", f"PUT {_PINS}/reset/token", ResetPinByToken, Posted, auth=K, hashing=HASHES, row="U73",
-    errors=(*_NEW, e.UnknownLink, e.ExpiredLink, e.UsedPinLink), summary="Set a new PIN with the token of an emailed link.",
+    errors=(*_NEW, e.UnknownLink, e.ExpiredLink, e.UsedPinLink),
+    summary="Reset a PIN with a link",
+    description="Sets a new PIN with the token of an emailed link, which works once.",
 )  # fmt: skip
 reset_by_code = operation(
     "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", ResetPinByCode, Posted, auth=K, accepts=Accept.JSON, hashing=HASHES,
     row="U74", errors=(*_NEW, *LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE, e.UnknownAccount, e.MalformedEmail),
-    summary="Set a new PIN with an emailed or texted code.",
+    summary="Reset a PIN with a code",
+    description="Sets a new PIN with an emailed or texted code. `type` in the path is `email`, `phone` or `username`: what names the "
+    "account in the body.",
 )  # fmt: skip
 _ANSWERED = (*_NEW, *SECURITY_ANSWERS, e.UnknownAccount, e.MalformedEmail)
 _BY_ANSWER = f"PUT {_PINS}/reset/securityanswer"
 reset_by_answer_and_email = operation(
     "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", ResetPinByAnswerAndEmail, Posted, auth=K, hashing=HASHES, row="U75",
-    errors=_ANSWERED, summary="Set a new PIN with the answers to security questions.",
+    errors=_ANSWERED,
+    summary="Reset a PIN with security answers",
+    description="Sets a new PIN with the answers to all security questions of the account that `email` names.",
 )  # fmt: skip
 reset_by_answer_and_phone = operation(
     "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", ResetPinByAnswerAndPhone, Posted, auth=K, hashing=HASHES, row="U76",
-    errors=_ANSWERED, summary="Set a new PIN with the answers to security questions; the phone number names the account.",
+    errors=_ANSWERED,
+    summary="Reset a PIN with security answers and phone",
+    description="Sets a new PIN with the answers to all security questions of the account that `phone` names.",
 )  # fmt: skip
 reset_by_answer_and_username = operation(
     "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", ResetPinByAnswerAndUsername, Posted, auth=K, hashing=HASHES, row="U77",
-    errors=_ANSWERED, summary="Set a new PIN with the answers to security questions; the username names the account.",
+    errors=_ANSWERED,
+    summary="Reset a PIN with security answers and username",
+    description="Sets a new PIN with the answers to all security questions of the account that `username` names.",
 )  # fmt: skip

@@ -76,16 +76,25 @@ REGISTRATION_ERRORS = (
 register = operation(
     "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=K, hashing=HASHES_IN_BULK, row="U01",
     errors=(*REGISTRATION_ERRORS, e.SottMissing, e.WrongSott),
-    summary="Register by email, phone or username, with a secured one-time token.",
+    summary="Create an account with a SOTT",
+    description="Creates an account from the fields of the sign-up form and sends the verification email or text message. The request "
+    "needs a secured one-time token (SOTT) from your server, in the header `X-Gatehouse-Sott` or as `sott`. `Data` is a "
+    "session if the account may sign in at once, otherwise null.\n\nWith `invitation_token` the new account also joins the "
+    "organization that invited it.",
 )  # fmt: skip
 register_with_captcha = operation(
     "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered, auth=K,
     hashing=HASHES_IN_BULK, row="U02", errors=(*REGISTRATION_ERRORS, *CAPTCHA),
-    summary="Register by email, phone or username, with a solved captcha.",
+    summary="Create an account with a captcha",
+    description="Creates an account from the fields of the sign-up form and sends the verification email or text message. Use it on "
+    "pages without a server of their own: the solved captcha replaces the SOTT. `Data` is a session if the account may "
+    "sign in at once, otherwise null.",
 )  # fmt: skip
 sott = operation(
     "registration.sott", "GET /identity/v2/manage/account/sott", CreateSott, Sott, auth=K & S | M, scope="sott:create", row="A56",
-    summary="Create a secured one-time token for registration.",
+    summary="Create a SOTT",
+    description="Returns a secured one-time token that lets `POST /identity/v2/auth/register` create accounts until it expires. "
+    "Create it on your server and give it to the page, so that the API secret stays on the server.",
 )  # fmt: skip
 
 RecordType = Annotated[str, Field(min_length=1, max_length=100)]
@@ -166,29 +175,45 @@ _MANAGED = "/identity/v2/manage/registrationdata"
 
 records = operation(
     "registration.records", "GET /identity/v2/auth/registrationdata/{type}", ListRecords, Document, auth=K, row="U10", errors=_LIST,
-    summary="List the choices of a registration field, without their codes.",
+    summary="List choices of a sign-up field",
+    description="Returns the active choices of a drop-down field of the sign-up form, up to 50 at a time. With `parentid` you get the "
+    "choices below another one, for example the cities of a country. Codes are left out.",
 )  # fmt: skip
 check_code = operation(
     "registration.check_code", "POST /identity/v2/auth/registrationdata/validatecode", CodeCheck, CodeIsValid, auth=K, row="U11",
-    errors=(e.UnknownRecord, e.RecordWithoutCode, e.WrongRecordCode, e.RecordCodeMissing), summary="Check the code of a choice.",
+    errors=(e.UnknownRecord, e.RecordWithoutCode, e.WrongRecordCode, e.RecordCodeMissing),
+    summary="Check the code of a choice",
+    description="Tells whether a code belongs to a choice, for example the access code of a branch. It changes nothing.",
 )  # fmt: skip
 add_records = operation(
     "registration.add_records", f"POST {_MANAGED}", NewRecords, Posted, auth=K & S | M, scope="profile:create", accepts=Accept.JSON,
-    row="A51", errors=_WRITE, summary="Add choices to registration fields.",
+    row="A51", errors=_WRITE,
+    summary="Add choices to sign-up fields",
+    description="Adds choices to drop-down fields of the sign-up form. Each needs `type`, `key` and `value`; `parentid` puts it below "
+    "another choice, and `code` protects it.",
 )  # fmt: skip
 managed_records = operation(
     "registration.managed_records", f"GET {_MANAGED}/{{type}}", ListRecords, Document, auth=K & S | M, scope="profile:read", row="A52",
-    errors=_LIST, summary="List the choices of a registration field, with their codes.",
+    errors=_LIST,
+    summary="List choices with their codes",
+    description="Returns the choices of a drop-down field of the sign-up form, with codes, up to 50 at a time. With `parentid` you "
+    "get the choices below another one.",
 )  # fmt: skip
 change_record = operation(
     "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", UpdateRecord, RecordUpdated, auth=K & S | M, scope="profile:update",
-    accepts=Accept.JSON, row="A53", errors=(*_WRITE, e.UnknownRecord), summary="Change a choice.",
+    accepts=Accept.JSON, row="A53", errors=(*_WRITE, e.UnknownRecord),
+    summary="Update a choice",
+    description="Changes the members of a choice that the request contains. Accounts that chose it keep their value.",
 )  # fmt: skip
 remove_record = operation(
     "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordId, Deleted, auth=K & S | M, scope="profile:delete", row="A54",
-    errors=(e.UnknownRecord,), summary="Delete a choice.",
+    errors=(e.UnknownRecord,),
+    summary="Delete a choice",
+    description="Deletes a choice of a sign-up field. Accounts that chose it keep their value.",
 )  # fmt: skip
 remove_type = operation(
     "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", DeleteRecordType, Deleted, auth=K & S | M, scope="profile:delete",
-    row="A55", errors=(e.NoRecords,), summary="Delete every choice of a registration field.",
+    row="A55", errors=(e.NoRecords,),
+    summary="Delete all choices of a field",
+    description="Deletes every choice of a sign-up field. Accounts keep their values.",
 )  # fmt: skip

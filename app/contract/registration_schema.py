@@ -98,11 +98,14 @@ class StoredCustomField(Wire):
 
 CUSTOM_FIELDS = collection(
     "custom_fields", _CUSTOM_FIELDS, CustomField, verbs=(VerbOptions(LIST, unknown=e.NoCustomField), CREATE, DELETE),
-    noun="custom field", scope="profile", exists=e.CustomFieldExists, unknown=e.NoCustomField, backing=InOwnStore(),
+    noun="custom field",
+    about="A custom field is a profile field of your own. Its key is made from its name, for example `cf_Shoe_size`.",
+    scope="profile", exists=e.CustomFieldExists, unknown=e.NoCustomField, backing=InOwnStore(),
     content=StoredCustomField, most=15,
 )  # fmt: skip
 ON_FORM = singleton(
-    "custom_fields", _CUSTOM_FIELDS, FormCustomFields, kind="form_custom_fields", noun="custom fields on the registration form",
+    "custom_fields", _CUSTOM_FIELDS, FormCustomFields, kind="form_custom_fields", noun="custom fields of the sign-up form",
+    about="They say which custom fields people fill in when they sign up. The form’s other fields stay.",
     verbs=(
         VerbOptions(READ, "read_form", path=f"{_CUSTOM_FIELDS}/active", errors=(e.NoCustomField,)),
         VerbOptions(UPDATE, "change_form", errors=(e.WrongCustomField,)),
@@ -110,6 +113,7 @@ ON_FORM = singleton(
     scope="profile", backing=InSettings(),
 )  # fmt: skip
 SCHEMA = singleton(
-    "registration_schema", "/v2/manage/registration-schema", RegistrationSchema, kind="registration_schema", noun="registration form",
+    "registration_schema", "/v2/manage/registration-schema", RegistrationSchema, kind="registration_schema", noun="sign-up form",
+    about="It lists the fields in order. An empty list is the form that sign-in needs: an identifier and a password.",
     verbs=(VerbOptions(READ, "read"), VerbOptions(UPDATE, "change")), scope="profile", backing=InSettings(),
 )  # fmt: skip

@@ -63,6 +63,7 @@ class Facts(AddressFacts, total=False):
     file_note: str
     audit: str
     audit_names: tuple[str, ...]
+    about: str
 
 
 def collection(
@@ -142,7 +143,7 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOpe
         accepts = Accept.JSON if draft.has_body and shape_of(draft.request).has_body else Accept.JSON_OR_FORM
         declared = operation(
             draft.name, draft.at, draft.request, draft.response, auth=auth, error_profile=error_profile, also=draft.also,
-            accepts=accepts, errors=errors, summary=draft.summary, scope=draft.scope, catalogue=catalogue,
+            accepts=accepts, errors=errors, summary=draft.summary, description=draft.description, scope=draft.scope, catalogue=catalogue,
             takes_markup=resource.takes_markup and draft.at.startswith(("POST", "PUT")),
         )  # fmt: skip
         made.append(BoundOperation(declared, draft))

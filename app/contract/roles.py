@@ -61,7 +61,7 @@ class RolePermissions(RoleName):
     permissions: PermissionNames
 
 
-class Role(Wire):
+class AccountRole(Wire):
     name: str
     permissions: PermissionMap
 
@@ -69,7 +69,7 @@ class Role(Wire):
 class RoleList(Wire):
     """Roles in the order of their names."""
 
-    data: list[Role] = Field(alias="data")
+    data: list[AccountRole] = Field(alias="data")
     count: int
 
 
@@ -172,64 +172,90 @@ _ROLE = "/identity/v2/manage/role"
 
 of_account = operation(
     "roles.of_account", f"GET {_ACCOUNT}/role", ReadAccountRoles, AccountRoles, auth=K & S | M, scope="role:read", row="A37",
-    errors=UID_ERRORS, summary="Read the roles of an account.",
+    errors=UID_ERRORS,
+    summary="List an account’s roles",
+    description="Returns the names of the roles that an account has.",
 )  # fmt: skip
 assign = operation(
     "roles.assign", f"PUT {_ACCOUNT}/role", ChangeAccountRoles, AccountRoles, auth=K & S | M, scope="role:update", row="A38",
-    accepts=Accept.JSON, errors=(e.UnknownRoleName, *UID_ERRORS), summary="Give roles to an account, beside those that it has.",
+    accepts=Accept.JSON, errors=(e.UnknownRoleName, *UID_ERRORS),
+    summary="Assign roles to an account",
+    description="Gives roles to an account, in addition to those it has. The roles must exist.",
 )  # fmt: skip
 unassign = operation(
     "roles.unassign", f"DELETE {_ACCOUNT}/role", ChangeAccountRoles, Deleted, auth=K & S | M, scope="role:delete", row="A39",
-    accepts=Accept.JSON, errors=(e.UnknownRoleName, *UID_ERRORS), summary="Take roles from an account.",
+    accepts=Accept.JSON, errors=(e.UnknownRoleName, *UID_ERRORS),
+    summary="Remove roles from an account",
+    description="Takes roles from an account.",
 )  # fmt: skip
 
 contexts = operation(
     "roles.contexts", f"GET {_ACCOUNT}/rolecontext", ReadRoleContexts, RoleContexts, auth=K & S | M, scope="role:read", row="A40",
-    errors=UID_ERRORS, summary="Read the role contexts of an account.",
+    errors=UID_ERRORS,
+    summary="List an account’s role contexts",
+    description="Returns the role contexts of an account: roles and permissions that apply in one part of your application, for "
+    "example a project.",
 )  # fmt: skip
 change_contexts = operation(
     "roles.change_contexts", f"PUT {_ACCOUNT}/rolecontext", ChangeRoleContexts, RoleContexts, auth=K & S | M, scope="role:update",
     accepts=Accept.JSON, row="A41", errors=(e.UnknownRoleName, e.UnknownRoleContext, e.MalformedExpiration, *UID_ERRORS),
-    summary="Add role contexts to an account, or change contexts that it has.",
+    summary="Set role contexts of an account",
+    description="Adds role contexts to an account, or changes those it has. A context can expire.",
 )  # fmt: skip
 _ONE_CONTEXT = f"{_ACCOUNT}/rolecontext/{{context}}"
 remove_context = operation(
     "roles.remove_context", f"DELETE {_ONE_CONTEXT}", RemoveRoleContext, Deleted, auth=K & S | M, scope="role:delete", row="A42",
-    accepts=Accept.JSON, errors=(e.UnknownRoleContext, *UID_ERRORS), summary="Remove a role context from an account.",
+    accepts=Accept.JSON, errors=(e.UnknownRoleContext, *UID_ERRORS),
+    summary="Delete a role context of an account",
+    description="Removes a role context from an account, with its roles and permissions.",
 )  # fmt: skip
 remove_context_roles = operation(
     "roles.remove_context_roles", f"DELETE {_ONE_CONTEXT}/role", RemoveContextRoles, Deleted, auth=K & S | M, scope="role:delete",
     accepts=Accept.JSON, row="A43", errors=(e.UnknownRoleContext, e.UnknownRoleName, *UID_ERRORS),
-    summary="Take roles from a role context of an account.",
+    summary="Remove roles from a role context",
+    description="Takes roles from a role context of an account.",
 )  # fmt: skip
 remove_context_permissions = operation(
     "roles.remove_context_permissions", f"DELETE {_ONE_CONTEXT}/additionalpermission", RemoveContextPermissions, Deleted,
     auth=K & S | M, scope="role:delete", accepts=Accept.JSON, row="A44",
     errors=(e.UnknownRoleContext, e.UnknownPermission, *UID_ERRORS),
-    summary="Take additional permissions from a role context of an account.",
+    summary="Remove permissions from a role context",
+    description="Takes additional permissions from a role context of an account.",
 )  # fmt: skip
 context_accounts = operation(
     "roles.context_accounts", "GET /identity/v2/manage/account/rolecontext/{context}", ReadContextAccounts, ContextAccounts,
-    auth=K & S | M, scope="role:read", row="A45", errors=(e.UnknownRoleContext,), summary="List the accounts that have a role context.",
+    auth=K & S | M, scope="role:read", row="A45", errors=(e.UnknownRoleContext,),
+    summary="List accounts with a role context",
+    description="Returns the accounts that have a role context, a page at a time. Pass `cursor` for the next page.",
 )  # fmt: skip
 
 read_all = operation(
     "roles.read_all", f"GET {_ROLE}", ListRoles, RoleList, auth=K & S | M, scope="role:read", row="A46",
-    summary="List the roles of the tenant with their permissions.",
+    summary="List roles",
+    description="Returns the roles of the tenant with their permissions.",
 )  # fmt: skip
 create = operation(
     "roles.create", f"POST {_ROLE}", CreateRoles, RoleList, auth=K & S | M, scope="role:create", row="A47", accepts=Accept.JSON,
-    errors=(e.RoleNameRefused,), summary="Create roles. The response has the created ones.",
+    errors=(e.RoleNameRefused,),
+    summary="Create roles",
+    description="Creates one or more roles with their permissions and returns them.",
 )  # fmt: skip
 delete = operation(
     "roles.delete", f"DELETE {_ROLE}/{{role}}", RoleName, Deleted, auth=K & S | M, scope="role:delete", row="A48",
-    accepts=Accept.JSON, errors=(e.UnknownRoleName,), summary="Delete a role, and take it from accounts and role contexts.",
+    accepts=Accept.JSON, errors=(e.UnknownRoleName,),
+    summary="Delete a role",
+    description="Deletes a role and takes it from every account and role context.",
 )  # fmt: skip
 add_permissions = operation(
-    "roles.add_permissions", f"PUT {_ROLE}/{{role}}/permission", RolePermissions, Role, auth=K & S | M, scope="role:update",
-    row="A49", accepts=Accept.JSON, errors=(e.UnknownRoleName,), summary="Add permissions to a role.",
+    "roles.add_permissions", f"PUT {_ROLE}/{{role}}/permission", RolePermissions, AccountRole, auth=K & S | M, scope="role:update",
+    row="A49", accepts=Accept.JSON, errors=(e.UnknownRoleName,),
+    summary="Add permissions to a role",
+    description="Adds permissions to a role. Accounts with the role have them at once; tokens that were issued earlier keep their "
+    "claims.",
 )  # fmt: skip
 remove_permissions = operation(
-    "roles.remove_permissions", f"DELETE {_ROLE}/{{role}}/permission", RolePermissions, Role, auth=K & S | M, scope="role:delete",
-    row="A50", accepts=Accept.JSON, errors=(e.UnknownRoleName, e.UnknownPermission), summary="Take permissions from a role.",
+    "roles.remove_permissions", f"DELETE {_ROLE}/{{role}}/permission", RolePermissions, AccountRole, auth=K & S | M, scope="role:delete",
+    row="A50", accepts=Accept.JSON, errors=(e.UnknownRoleName, e.UnknownPermission),
+    summary="Remove permissions from a role",
+    description="Takes permissions from a role.",
 )  # fmt: skip

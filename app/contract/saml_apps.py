@@ -188,23 +188,40 @@ class KeyList(Wire):
 
 integrations = operation(
     "saml_clients.integrations", "GET /v2/manage/saml-clients/integrations", Wire, IntegrationList, auth=M, error_profile=MANAGE,
-    scope="client:read", summary="List the integrations of SAML clients.",
+    scope="client:read",
+    summary="List SAML integrations",
+    description="Returns the ready-made integrations that a SAML client can start from.",
 )  # fmt: skip
 keys = operation(
     "saml_providers.keys", "GET /v2/manage/custom-providers/saml/keys", Wire, KeyList, auth=M, error_profile=MANAGE, scope="provider:read",
-    summary="List the fields of the profile that a SAML custom provider may fill.",
+    summary="List profile fields for SAML providers",
+    description="Returns the profile fields that the attributes of a SAML provider can fill.",
 )  # fmt: skip
 _VERBS = (LIST, CREATE, READ, VerbOptions(UPDATE, errors=(e.BadPutBody,)), DELETE)
-_RENEW = "Generate another certificate in place of the present one."
+_RENEWAL = "Generates a new certificate in place of the present one and returns it. Give it to the other side."
 
 CLIENTS = collection(
-    "saml_clients", "/v2/manage/saml-clients", SamlClient, verbs=_VERBS, noun="SAML client", scope="client", unique=("app_name",),
+    "saml_clients", "/v2/manage/saml-clients", SamlClient, verbs=_VERBS, noun="SAML client",
+    about="A SAML client is a service provider that people sign in to with a Gatehouse account. Without `IdpCertificate`, a "
+    "certificate is generated.",
+    scope="client", unique=("app_name",),
     exists=e.SamlAppExists, unknown=e.UnknownSamlApp, file_key="saml_clients",
-    actions=(Action("renew", "POST /v2/manage/saml-clients/{samlApp}/renew-certificate", _RENEW),),
+    actions=(
+        Action(
+            "renew", "POST /v2/manage/saml-clients/{samlApp}/renew-certificate", "Renew a SAML client’s certificate",
+            description=_RENEWAL,
+        ),
+    ),
 )  # fmt: skip
 PROVIDERS = collection(
-    "saml_providers", "/v2/manage/custom-providers/saml", SamlProvider, verbs=_VERBS, noun="SAML custom provider", scope="provider",
+    "saml_providers", "/v2/manage/custom-providers/saml", SamlProvider, verbs=_VERBS, noun="SAML provider",
+    about="A SAML provider is an identity provider of your own, where people sign in by SAML 2.0.", scope="provider",
     unique=("provider",), exists=e.SamlAppExists, unknown=e.UnknownSamlApp, errors=(e.ProviderDomainExists,),
     file_key="saml_providers",
-    actions=(Action("renew", "POST /v2/manage/custom-providers/saml/{samlApp}/renew-certificate", _RENEW),),
+    actions=(
+        Action(
+            "renew", "POST /v2/manage/custom-providers/saml/{samlApp}/renew-certificate", "Renew a SAML provider’s certificate",
+            description=_RENEWAL,
+        ),
+    ),
 )  # fmt: skip

@@ -75,18 +75,25 @@ _AREA, _PASSKEYS, _PASSWORDS, _SESSIONS, _TOTP = (
 )  # fmt: skip
 
 PASSKEYS = singleton(
-    _AREA, _PASSKEYS, PasskeyConfig, kind="passkeys", noun="passkey settings", scope="security", backing=InSettings(),
+    _AREA, _PASSKEYS, PasskeyConfig, kind="passkeys", noun="passkey settings",
+    about="They say where passkeys are offered and for which domain they work. `RPID` can change only while no account has "
+    "a passkey.",
+    scope="security", backing=InSettings(),
     verbs=(VerbOptions(READ, "read_passkeys", errors=(e.PasskeysOff,)), VerbOptions(UPDATE, "change_passkeys")),
 )  # fmt: skip
 PASSWORDS = singleton(
-    _AREA, _PASSWORDS, PasswordPolicySettings, kind="password_policy", noun="password policy", scope="security",
+    _AREA, _PASSWORDS, PasswordPolicySettings, kind="password_policy", noun="password policy",
+    about="It says what new passwords must satisfy.", scope="security",
     verbs=(VerbOptions(READ, "read_passwords"), VerbOptions(UPDATE, "change_passwords")), backing=InSettings(),
 )  # fmt: skip
 SESSIONS = singleton(
-    _AREA, _SESSIONS, SessionConfig, kind="session_lifetimes", noun="lifetimes of sessions and tokens", scope="security",
+    _AREA, _SESSIONS, SessionConfig, kind="session_lifetimes", noun="session settings",
+    about="They say how long sessions and tokens last, in seconds, and how many sessions an account can have.",
+    scope="security",
     verbs=(VerbOptions(READ, "read_sessions"), VerbOptions(UPDATE, "change_sessions")), backing=InSettings(),
 )  # fmt: skip
 TOTP = singleton(
-    _AREA, _TOTP, TotpAuthenticatorSettings, kind="totp", noun="settings of authenticator apps", scope="security",
+    _AREA, _TOTP, TotpAuthenticatorSettings, kind="totp", noun="authenticator app settings",
+    about="They say what authenticator apps show.", scope="security",
     verbs=(VerbOptions(READ, "read_totp"), VerbOptions(UPDATE, "change_totp")), backing=InSettings("totp"), unset=e.NoTotpSettings,
 )  # fmt: skip

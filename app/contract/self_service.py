@@ -124,67 +124,87 @@ update = operation(
     "self_service.update", "PUT /identity/v2/auth/account", UpdateOwnAccount, OwnProfile, auth=K & U,
     access=WRITE.sensitive_with(*AccountIdentifiers.model_fields, *PersonFields.model_fields), accepts=Accept.JSON,
     hashing=HASHES_SECRETS, row="U16", errors=OWN_CHANGE_ERRORS,
-    summary="Update the signed-in account's profile, or its security answers alone.",
+    summary="Update the signed-in account",
+    description="Changes the profile fields that the request contains. A null clears a field only with `nullsupport=true`. A new "
+    "email address is added with `POST /identity/v2/auth/email` instead. A new phone number counts once its texted code "
+    "is verified.",
 )  # fmt: skip
 set_username = operation(
     "self_service.set_username", "PUT /identity/v2/auth/username", SetUsername, Posted, auth=K & U, access=CREDENTIALS, row="U22",
     errors=(e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername, e.PrivacyPolicyOutdated),
-    summary="Set or change the signed-in account's username.",
+    summary="Set the username",
+    description="Sets or changes the username of the signed-in account.",
 )  # fmt: skip
 add_email = operation(
     "self_service.add_email", "POST /identity/v2/auth/email", AddEmail, Posted, auth=K & U, access=CREDENTIALS, row="U23",
     errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.PrivacyPolicyOutdated),
-    summary="Add an email address to the signed-in account; an emailed link verifies it.",
+    summary="Add an email address",
+    description="Adds an email address to the signed-in account and emails a link that verifies it.",
 )  # fmt: skip
 remove_email = operation(
     "self_service.remove_email", "DELETE /identity/v2/auth/email", RemoveEmail, Deleted, auth=K & U, access=CREDENTIALS, row="U24",
     errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail, e.PrivacyPolicyOutdated),
-    summary="Remove an email address of the signed-in account.",
+    summary="Remove an email address",
+    description="Removes an email address from the signed-in account. The last one can’t be removed.",
 )  # fmt: skip
 unlock = operation(
     "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U, access=WRITE, hashing=HASHES_SECRETS,
     row="U25", errors=(*LOCK_ERRORS, e.UnlockedAlready, e.PrivacyPolicyOutdated),
-    summary="Unlock the signed-in account with a captcha or a security answer.",
+    summary="Unlock the account",
+    description="Ends the lockout of the signed-in account with a captcha or the answer to a security question, whichever the lockout "
+    "asks for. It doesn’t end a lockout for a while, nor a block.",
 )  # fmt: skip
 send_welcome = operation(
     "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", SendWelcomeEmail, Posted, auth=K & U, access=WRITE,
     row="U26", errors=(e.MailLimitReached, e.NoEmailOnProfile, e.PrivacyPolicyOutdated),
-    summary="Send the welcome email to the signed-in account.",
+    summary="Send the welcome email",
+    description="Sends the welcome email to the signed-in account.",
 )  # fmt: skip
 accept_policy = operation(
     "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U, access=WRITE,
     error_profile=BEFORE_POLICY, row="U27", errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded, e.PinRequired),
-    summary="Accept the current privacy policy.",
+    summary="Accept the privacy policy",
+    description="Records that the signed-in account accepted the current privacy policy, and returns its profile. Until then, other "
+    "operations answer error 1194.",
 )  # fmt: skip
 policy_history = operation(
     "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", AT, PolicyHistory, auth=K & U,
     access=READ, row="U28", errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
-    summary="List which versions of the privacy policy the signed-in account accepted.",
+    summary="List accepted privacy policies",
+    description="Returns which versions of the privacy policy the signed-in account accepted, when and where.",
 )  # fmt: skip
 managed_policy_history = operation(
     "self_service.managed_policy_history", "GET /identity/v2/manage/account/{uid}/privacypolicy/history", Uid, PolicyHistory,
     auth=K & S | M, scope="profile:read", row="A14", errors=(*UID_ERRORS, e.NoPrivacyPolicy),
-    summary="List which versions of the privacy policy an account accepted.",
+    summary="List privacy policies an account accepted",
+    description="Returns which versions of the privacy policy an account accepted, when and where.",
 )  # fmt: skip
 ask_deletion = operation(
     "self_service.ask_deletion", "DELETE /identity/v2/auth/account", RequestDeletion, DeletionRequested, auth=K & U, access=CREDENTIALS,
     row="U18", errors=(*EMAIL_SENDING, e.EmailMissing, e.NoEmailOnProfile, e.NotProcessable, e.PrivacyPolicyOutdated),
-    summary="Email a link that deletes the signed-in account.",
+    summary="Request account deletion by email",
+    description="Emails a link that deletes the signed-in account. Nothing is deleted until the link is opened.",
 )  # fmt: skip
 confirm_deletion = operation(
     "self_service.confirm_deletion", "GET /identity/v2/auth/account/delete", ConfirmDeletion, Posted, auth=K, row="U19",
     errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
-    summary="Delete an account with an emailed link; a HEAD request leaves it unused.",
+    summary="Confirm account deletion with a link",
+    description="Deletes the account of an emailed deletion link, with its sessions and tokens. A HEAD request doesn’t use the link "
+    "up.",
 )  # fmt: skip
 _SEND_DELETION_CODE_ERRORS = (
     e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 send_deletion_code = operation(
     "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", SendDeletionCode, PostedSms, auth=K & U, access=CREDENTIALS,
-    row="U20", errors=_SEND_DELETION_CODE_ERRORS, summary="Text a code that deletes the signed-in account.",
+    row="U20", errors=_SEND_DELETION_CODE_ERRORS,
+    summary="Request account deletion by text message",
+    description="Texts a code that deletes the signed-in account. Nothing is deleted until the code is sent to `POST "
+    "/identity/v2/auth/account/delete`.",
 )  # fmt: skip
 delete_by_code = operation(
     "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted, auth=K & U, access=CREDENTIALS,
     hashing=HASHES_SECRETS, row="U21", errors=(*LOCK_ERRORS, *SMS_CODE, e.NoPhoneOnProfile, e.PrivacyPolicyOutdated),
-    summary="Delete the signed-in account with a texted code.",
+    summary="Confirm account deletion with a code",
+    description="Deletes the signed-in account with the texted code, with its sessions and tokens.",
 )  # fmt: skip

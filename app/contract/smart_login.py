@@ -105,12 +105,18 @@ _START_ERRORS = (
 )  # fmt: skip
 start = operation(
     "smart_login.start", f"GET {_AUTH}/login/smartlogin", StartSmartLogin, LoginRequested, auth=K, takes_secret=True, row="U55",
-    errors=_START_ERRORS, summary="Email a link that approves a sign-in on this device, which polls for it.",
+    errors=_START_ERRORS,
+    summary="Start smart login",
+    description="Emails a link that approves a sign-in on this device, for example on a TV or computer while the inbox is on a phone. "
+    "Choose a new `clientguid`, show the `Number` of the answer, and poll `GET /identity/v2/auth/login/smartlogin/ping` "
+    "with the same `clientguid`.",
 )  # fmt: skip
 poll = operation(
     "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", PollLogin, FactorLogin, auth=K, row="U56",
     errors=(*_NEW, *SIGN_IN_ERRORS, *CONTACT_TAKEN, e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink),
-    summary="Poll for the session that was approved by email; it is handed over once.",
+    summary="Poll for an approved sign-in",
+    description="Returns the session once the emailed link was approved, for smart login and for one-touch login by email. Poll about "
+    "every 5 seconds; until then the answer is error 1139. The session is handed over once.",
 )  # fmt: skip
 _APPROVE_ERRORS = (
     *_CLICKED, e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink, e.UsedOneTouchLink,
@@ -118,14 +124,18 @@ _APPROVE_ERRORS = (
 )  # fmt: skip
 approve = operation(
     "smart_login.approve", f"GET {_AUTH}/email/smartlogin", ApproveByLink, LoginApproved, auth=K, row="U57", errors=_APPROVE_ERRORS,
-    summary="Approve the sign-in of the waiting device; a HEAD request approves nothing.",
+    summary="Approve a smart login",
+    description="Approves the sign-in of the waiting device with the token of the emailed link. A HEAD request approves nothing.",
 )  # fmt: skip
 _TOUCH_MAIL_ERRORS = (
     *_NEW, *EMAIL_SENDING, *CAPTCHA, e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 touch_mail = operation(
     "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", StartOneTouchByEmail, LoginRequested, auth=K, takes_secret=True,
-    row="U58", errors=_TOUCH_MAIL_ERRORS, summary="Email a link that signs in, and registers an address that is new.",
+    row="U58", errors=_TOUCH_MAIL_ERRORS,
+    summary="Start one-touch login by email",
+    description="Emails a link that signs in. If the address is new and sign-up is open, approving the link creates the account. Poll "
+    "`GET /identity/v2/auth/login/smartlogin/ping` with the same `clientguid` for the session.",
 )  # fmt: skip
 _TOUCH_SMS_ERRORS = (
     *SMS_SENDING, *CAPTCHA, e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.AccountBlocked, e.TooManyRequests,
@@ -133,7 +143,9 @@ _TOUCH_SMS_ERRORS = (
 )  # fmt: skip
 touch_sms = operation(
     "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", StartOneTouchBySms, PostedSms, auth=K, row="U59",
-    errors=_TOUCH_SMS_ERRORS, summary="Text a code that signs in, and registers a phone number that is new.",
+    errors=_TOUCH_SMS_ERRORS,
+    summary="Start one-touch login by phone",
+    description="Texts a code that signs in. If the number is new and sign-up is open, the code creates the account.",
 )  # fmt: skip
 _TOUCH_CODE_ERRORS = (
     *SIGN_IN_ERRORS, *SMS_CODE, *CONTACT_TAKEN, e.OneTouchOff, e.PhoneMissing, e.MalformedPhone, e.PhoneLoginOff, e.TooManyRequests,
@@ -141,10 +153,14 @@ _TOUCH_CODE_ERRORS = (
 )  # fmt: skip
 touch_code = operation(
     "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", OneTouchByCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
-    row="U60", errors=_TOUCH_CODE_ERRORS, summary="Sign in with a texted code.",
+    row="U60", errors=_TOUCH_CODE_ERRORS,
+    summary="Finish one-touch login by phone",
+    description="Signs in with the texted code and the phone number, and returns a session, or a challenge if a second factor is "
+    "needed.",
 )  # fmt: skip
 touch_link = operation(
     "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", ApproveByLink, LoginApproved, auth=K, row="U61",
     errors=(*_CLICKED, e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests),
-    summary="Approve a one-touch sign-in with the emailed link; the waiting device continues.",
+    summary="Approve a one-touch login",
+    description="Approves a one-touch login with the token of the emailed link. The waiting device gets the session when it polls.",
 )  # fmt: skip

@@ -30,6 +30,7 @@ class StoredProvider(ConnectionSettings):
 
 
 PROVIDERS = collection(
-    "social_providers", "/v2/manage/providers", SocialProvider, verbs=(LIST, READ, UPDATE), noun="social provider", scope="provider",
+    "social_providers", "/v2/manage/providers", SocialProvider, verbs=(LIST, READ, UPDATE), noun="social provider",
+    about="Set the client ID and secret that the provider issued to offer sign-in with it.", scope="provider",
     unknown=e.BadField, backing=InOwnStore(), content=StoredProvider, ids=("provider",), partial=True, is_paged=False,
 )  # fmt: skip

@@ -31,5 +31,7 @@ class AppSott(Wire):
 
 
 SOTTS = collection(
-    "sotts", "/v2/manage/sott", AppSott, verbs=(LIST, CREATE, DELETE), noun="SOTT", scope="sott", unknown=e.BadField,
+    "sotts", "/v2/manage/sott", AppSott, verbs=(LIST, CREATE, DELETE), noun="SOTT",
+    about="An app that carries a secured one-time token (SOTT) can create accounts until the token expires or is deleted.",
+    scope="sott", unknown=e.BadField,
 )  # fmt: skip

@@ -109,35 +109,41 @@ SIGN_ON_ERRORS = (e.EmailUnverified, e.MalformedEmail, e.HostedPluginNotFound, e
 shopify_login = operation(
     "storefronts.shopify_login", "GET /sso/shopify/api/token", ShopifySignOn, ShopifyLogin, auth=K & U, access=NEVER,
     errors=(*SIGN_ON_ERRORS, e.StoreNameMissing),
-    summary="Make the address that signs the account in at a Shopify store; its email address must be verified.",
+    summary="Sign in at a Shopify store",
+    description="Returns an address that signs the account in at a Shopify store. The account’s email address must be verified.",
 )  # fmt: skip
 bigcommerce_login = operation(
     "storefronts.bigcommerce_login", "GET /sso/bigcommerce/api/token", StoreSignOn, BigCommerceLogin, auth=K & U, access=NEVER,
     errors=(*SIGN_ON_ERRORS, e.StoreNameMissing, e.StorefrontFailed),
-    summary="Make the address that signs the account in at a BigCommerce store, as a new customer if it is none; its email address "
-    "must be verified.",
+    summary="Sign in at a BigCommerce store",
+    description="Returns an address that signs the account in at a BigCommerce store, as a new customer if it isn’t one yet. The "
+    "account’s email address must be verified.",
 )  # fmt: skip
 perfectmind_contact = operation(
     "storefronts.perfectmind_contact", "GET /sso/perfectmind/contact", ReadContact, SiteContacts, auth=K & U, access=NEVER,
     errors=(*SIGN_ON_ERRORS, e.BookingSystemFailed),
-    summary="Read the ids of the PerfectMind contacts that have the account's verified email address.",
+    summary="Find PerfectMind contacts",
+    description="Returns the IDs of the PerfectMind contacts that have the account’s verified email address.",
 )  # fmt: skip
 
 _PLUGINS = "/v2/manage/hosted-plugins"
 _VERBS = (LIST, REPLACE)
 
 SHOPIFY = collection(
-    "shopify_stores", f"{_PLUGINS}/shopify", ShopifyStore, verbs=_VERBS, noun="Shopify store", scope="client", is_paged=False,
+    "shopify_stores", f"{_PLUGINS}/shopify", ShopifyStore, verbs=_VERBS, noun="Shopify store",
+    about="Stores need Multipass.", scope="client", is_paged=False,
     most=MOST_STORES, file_key="shopify_stores",
     file_note="Shopify stores at which accounts are signed in by Multipass.",
 )  # fmt: skip
 BIGCOMMERCE = collection(
-    "bigcommerce_stores", f"{_PLUGINS}/bigcommerce", BigCommerceStore, verbs=_VERBS, noun="BigCommerce store", scope="client",
+    "bigcommerce_stores", f"{_PLUGINS}/bigcommerce", BigCommerceStore, verbs=_VERBS, noun="BigCommerce store",
+    about="Each has an API account of the store.", scope="client",
     is_paged=False, most=MOST_STORES, file_key="bigcommerce_stores",
     file_note="BigCommerce stores at which accounts are signed in by the Customer Login API.",
 )  # fmt: skip
 PERFECTMIND = collection(
-    "perfectmind_sites", f"{_PLUGINS}/perfectmind", PerfectMindSite, verbs=_VERBS, noun="PerfectMind site", scope="client",
+    "perfectmind_sites", f"{_PLUGINS}/perfectmind", PerfectMindSite, verbs=_VERBS, noun="PerfectMind site",
+    about="Each has an API key of the site.", scope="client",
     is_paged=False, most=MOST_STORES, file_key="perfectmind_sites",
     file_note="PerfectMind sites in which an account's contacts are looked up.",
 )  # fmt: skip

@@ -49,9 +49,13 @@ class Serverinfo(Wire):
 
 
 appinfo = operation(
-    "tenants.appinfo", "GET /ciam/appinfo", ReadAppinfo, Appinfo, auth=K, row="U48", summary="Read the tenant's configuration for pages.",
+    "tenants.appinfo", "GET /ciam/appinfo", ReadAppinfo, Appinfo, auth=K, row="U48",
+    summary="Get the tenant’s public configuration",
+    description="Returns what a sign-in page needs: the sign-up form, social providers, security questions and which ways to sign in "
+    "are on. It contains no secrets.",
 )  # fmt: skip
 serverinfo = operation(
     "tenants.serverinfo", "GET /identity/v2/serverinfo", ReadServerinfo, Serverinfo, auth=K, row="U47",
-    summary="Read the service's clock.",
+    summary="Get the server time",
+    description="Returns the clock of the service, and a start and end time for a SOTT that you create yourself.",
 )  # fmt: skip

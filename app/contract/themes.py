@@ -60,12 +60,16 @@ class ThemeActivated(Wire):
 
 
 THEMES = collection(
-    "themes", "/v2/manage/hosted-pages/themes", Theme, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="theme", scope="template",
+    "themes", "/v2/manage/hosted-pages/themes", Theme, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="theme",
+    about="A theme is a look of the hosted pages and emails. The active one is on every page, and changes to it show at "
+    "once.",
+    scope="template",
     unique=("name",), exists=BadField, unknown=UnknownTheme, content=StoredTheme, file_key="themes",
     file_note="Looks to choose from; the one that `brand` repeats is active.",
     actions=(
         Action(
-            "activate", "PUT /v2/manage/hosted-pages/themes/{themeId}/activate", "Show the theme on every page and in every mail.",
+            "activate", "PUT /v2/manage/hosted-pages/themes/{themeId}/activate", "Activate a theme",
+            description="Shows the theme on every hosted page and in every email, instead of the one before.",
             answer=ThemeActivated,
         ),
     ),

@@ -91,33 +91,51 @@ class SendOwnVerification(AT):
 resend = operation(
     "verification.resend", "PUT /identity/v2/auth/register", ResendVerification, PostedWithId, auth=K, row="U03",
     errors=(*EMAIL_SENDING, e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.TooManyRequests),
-    summary="Resend the verification email.",
+    summary="Resend the verification email",
+    description="Sends another verification email to an address that isn’t verified yet. An earlier link or code stops working. With "
+    "codes, `UUID` in the answer names the address when you verify the code.",
 )  # fmt: skip
 by_link = operation(
     "verification.by_link", "GET /identity/v2/auth/email", VerifyByLink, Verified, auth=K, when=("verificationtoken", "otp"), row="U05",
-    errors=(*LINK_ERRORS, *CODE_ERRORS), summary="Verify an email address with an emailed link; a HEAD request leaves it unused.",
+    errors=(*LINK_ERRORS, *CODE_ERRORS),
+    summary="Verify an email with a link",
+    description="Verifies an email address with the token of an emailed link. `Data` is a session if the tenant signs accounts in "
+    "after verification, otherwise null. The link works once; a HEAD request, as mail scanners send it, doesn’t use it "
+    "up.",
 )  # fmt: skip
 email_availability = operation(
     "verification.email_availability", "GET /identity/v2/auth/email", EmailAvailability, Exist, auth=K, row="U04",
-    errors=(e.MalformedEmail, e.TooManyRequests), summary="Check whether an email address is taken.",
+    errors=(e.MalformedEmail, e.TooManyRequests),
+    summary="Check if an email is taken",
+    description="Tells whether an account has this email address. Use it while someone fills in your sign-up form. Requests are "
+    "limited for each IP address.",
 )  # fmt: skip
 by_code = operation(
     "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=K, hashing=HASHES_SECRETS, row="U06",
-    errors=(*CODE_ERRORS, e.ClosedLink, e.EmailVerifiedBefore), summary="Verify an email address with an emailed code.",
+    errors=(*CODE_ERRORS, e.ClosedLink, e.EmailVerifiedBefore),
+    summary="Verify an email with a code",
+    description="Verifies an email address with an emailed code and the address, or with the `UUID` that the request for the code "
+    "returned. `Data` is a session if the tenant signs accounts in after verification, otherwise null.",
 )  # fmt: skip
 _SEND_OWN_ERRORS = (
     *EMAIL_SENDING, e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 send_own = operation(
     "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", SendOwnVerification, PostedWithId, auth=K & U | K,
-    access=WRITE, row="U07", errors=_SEND_OWN_ERRORS, summary="Send a verification email to the signed-in account.",
+    access=WRITE, row="U07", errors=_SEND_OWN_ERRORS,
+    summary="Send a verification email",
+    description="Sends a verification email for the signed-in account, or for the social sign-in that `clientguid` names, whose "
+    "provider didn’t verify the address.",
 )  # fmt: skip
 phone_availability = operation(
     "verification.phone_availability", "GET /identity/v2/auth/phone", PhoneAvailability, Exist, auth=K, row="U08",
-    errors=(e.PhoneLoginOff, e.MalformedPhone, e.TooManyRequests), summary="Check whether a phone number is taken.",
+    errors=(e.PhoneLoginOff, e.MalformedPhone, e.TooManyRequests),
+    summary="Check if a phone number is taken",
+    description="Tells whether an account signs in with this phone number. Requests are limited for each IP address.",
 )  # fmt: skip
 username_availability = operation(
     "verification.username_availability", "GET /identity/v2/auth/username", UsernameAvailability, Exist, auth=K, row="U09",
     errors=(e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.TooManyRequests),
-    summary="Check whether a username is taken.",
+    summary="Check if a username is taken",
+    description="Tells whether an account has this username. Requests are limited for each IP address.",
 )  # fmt: skip

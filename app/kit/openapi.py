@@ -253,7 +253,8 @@ class _Schemas:
 def _names_in_address(request: type[Wire]) -> frozenset[str]:
     """Return the properties of a request that are parameters, which have other names there."""
     places = shape_of(request).places
-    return frozenset(request.model_fields[name].alias or name for place in _PLACES for name in places[place])
+    names = {request.model_fields[name].alias or name for place in _PLACES for name in places[place]}
+    return frozenset(names - set(places[From.BODY].values()))
 
 
 def _add_descriptions(schema: Any, model: str, published: Publication, skipped: frozenset[str] = frozenset()) -> None:

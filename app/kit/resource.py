@@ -100,14 +100,20 @@ class Malformed:
 
 
 class Verb(Enum):
-    """An operation of a resource: method, whether its path is an item's, the scope's verb, the summary."""
+    """An operation of a resource: method, whether its path is an item's, the scope's verb, summary, description."""
 
-    LIST = ("GET", False, "read", "List the {many}.")
-    READ = ("GET", True, "read", "Read the {one}.")
-    CREATE = ("POST", False, "create", "Create a {one}.")
-    UPDATE = ("PUT", True, "update", "Replace the {one}.")
-    REPLACE = ("PUT", False, "update", "Replace the {many} by those of the body.")
-    DELETE = ("DELETE", True, "delete", "Delete the {one}.")
+    LIST = ("GET", False, "read", "List {many}", "Returns the tenant’s {many}.")
+    READ = ("GET", True, "read", "Get {a_one}", "Returns {a_one}.")
+    CREATE = ("POST", False, "create", "Create {a_one}", "Creates {a_one}.")
+    UPDATE = (
+        "PUT",
+        True,
+        "update",
+        "Update {a_one}",
+        "Replaces {a_one}: members that the request leaves out get their defaults.",
+    )
+    REPLACE = ("PUT", False, "update", "Replace {many}", "Replaces all {many} with those in the request.")
+    DELETE = ("DELETE", True, "delete", "Delete {a_one}", "Deletes {a_one}.")
 
     @property
     def method(self) -> str:
@@ -125,6 +131,10 @@ class Verb(Enum):
     def summary(self) -> str:
         return self.value[3]
 
+    @property
+    def description(self) -> str:
+        return self.value[4]
+
 
 LIST, READ, CREATE, UPDATE, REPLACE, DELETE = Verb
 
@@ -140,6 +150,7 @@ class VerbOptions:
     errors: tuple[type[ApiError], ...] = ()
     id_in_body: bool = False  # an UPDATE at the collection's path: its body has the id
     path: str = ""  # another path than the address's
+    description: str = ""
 
 
 @dataclass(frozen=True)
@@ -153,6 +164,7 @@ class Action:
     answer: type[Wire] | None = None  # None: the item
     renews: tuple[str, ...] = ()  # fields marked ONCE that get a new value
     errors: tuple[type[ApiError], ...] = ()
+    description: str = ""
 
 
 @dataclass(frozen=True)
@@ -245,6 +257,7 @@ class Resource:
 
     Args:
         kind: the items' kind in the shared table; plural, never changed.
+        about: what the resource is, published with its operations.
         content: the model of the stored content and of configuration files; derived from `model` if absent.
         ids: attributes of `content` that are the id's parts, if they differ from the keys' names.
         file_key: the key in a configuration file; empty: files do not contain it, or contain it as settings.
@@ -275,6 +288,7 @@ class Resource:
     file_note: str | None = None
     audit: str = ""
     audit_names: tuple[str, ...] = ()
+    about: str = ""
     members: tuple[Member, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
@@ -301,6 +315,13 @@ class Resource:
     @property
     def many(self) -> str:
         return self.noun if self.is_singleton else f"{self.noun}s"
+
+    @property
+    def a_one(self) -> str:
+        """The noun with its article."""
+        if self.is_singleton:
+            return f"the {self.noun}"
+        return f"{'an' if self.noun[0].lower() in 'aeiou' else 'a'} {self.noun}"
 
     def item_path(self, path: str) -> str:
         """Return the address of one item below a collection's."""

@@ -41,6 +41,7 @@ class OperationDraft:
     response: type[Wire]
     errors: tuple[type[ApiError], ...]
     summary: str
+    description: str
     scope: str
 
     @property
@@ -91,8 +92,6 @@ def _draft(resource: Resource, address: Address, does: VerbOptions) -> Operation
         for path in ((does.path,) if does.path else (address.path, *address.also))
     ]
     request, response = _models(resource, address, does)
-    words = "Set the {one}." if verb is CREATE and resource.is_singleton else verb.summary
-    summary = does.summary or words.format(one=resource.noun, many=resource.many)
     return OperationDraft(
         resource,
         address,
@@ -104,9 +103,28 @@ def _draft(resource: Resource, address: Address, does: VerbOptions) -> Operation
         request,
         response,
         tuple(dict.fromkeys((*does.errors, *_errors(resource, address, does)))),
-        summary,
+        does.summary or _summary(resource, address, verb),
+        does.description or _description(resource, address, verb),
         f"{resource.scope}:{verb.scope}" if resource.scope else "",
     )
+
+
+def _summary(resource: Resource, address: Address, verb: Verb) -> str:
+    words = "Set {a_one}" if verb is CREATE and resource.is_singleton else verb.summary
+    older = ", older address" if address.suffix else ""
+    many, a_one = resource.many, resource.noun if resource.is_singleton else resource.a_one
+    return words.format(many=many, a_one=a_one) + older
+
+
+def _description(resource: Resource, address: Address, verb: Verb) -> str:
+    words = verb.description
+    if verb is UPDATE and resource.partial:
+        words = "Changes the members of {a_one} that the request contains."
+    if verb is CREATE and resource.is_singleton:
+        words = "Sets {a_one} for the first time."
+    told = words.format(many=resource.many, a_one=resource.a_one)
+    older = f"Existing clients call this address; new ones use `{resource.address.path}`." if address.suffix else ""
+    return " ".join(filter(None, (told, resource.about if verb is not DELETE else "", older)))
 
 
 def _action(resource: Resource, action: Action) -> OperationDraft:
@@ -117,8 +135,9 @@ def _action(resource: Resource, action: Action) -> OperationDraft:
     scope = f"{resource.scope}:update" if resource.scope else ""
     name = f"{resource.area}.{action.name}"
     return OperationDraft(
-        resource, address, None, action, name, action.address, (), request, response, errors, action.summary, scope
-    )
+        resource, address, None, action, name, action.address, (), request, response, errors, action.summary,
+        action.description, scope,
+    )  # fmt: skip
 
 
 def _models(resource: Resource, address: Address, does: VerbOptions) -> tuple[type[Wire], type[Wire]]:

@@ -98,9 +98,9 @@ MISSING_MEMBERS = [
     Case("K+S", "POST", f"{_MANAGE}/{{uid}}/reauth/pin", "{}", (400, 908, PARAMETER_REQUIRED.format("secondfactorvalidationtoken"))),
     Case("K+S", "POST", f"{_MANAGE}/emailtoken/addemail", "{}", (400, 908, PARAMETER_REQUIRED.format("uid"))),
     Case("K+S", "POST", f"{_MANAGE}/smsotp/addphone", "{}", (400, 908, PARAMETER_REQUIRED.format("uid"))),
-    Case("K+S", "POST", f"{_MANAGE}/smsotp/addphone", '{"uid": "UID"}', (400, 1076, "Phone absent.")),
+    Case("K+S", "POST", f"{_MANAGE}/smsotp/addphone", '{"uid": "UID"}', (400, 1076, "Send the phone number.")),
     Case("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "{}", (400, 908, PARAMETER_REQUIRED.format("password"))),
-    Case("K", "POST", f"{_AUTH}/password", "{}", (400, 1141, "Email or username needed.")),  # this operation has its own code
+    Case("K", "POST", f"{_AUTH}/password", "{}", (400, 1141, "Send email or username.")),  # this operation has its own code
 ]  # fmt: skip
 """A JSON body without a required member."""
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from joserfc.jwk import ECKey, OctKey
 
+from app.contract.errors import JwtRefused
 from tests.support.devices import store_service_secrets
 from tests.support.identity_service import on_one_database
 from tests.support.native_apps import OTHER, AppServer, NativeUpstream, an_app, native_connections
@@ -213,7 +214,7 @@ def test_used_id_token_is_refused_until_it_expires(app: AppServer) -> None:
     assert "used before" in again.get_json()["Description"]
     clock.advance(seconds=20)  # type: ignore[attr-defined]  # the same
     late = app.ask("googlejwt", id_token=token)
-    assert (refused(late), late.get_json()["Description"]) == ((403, 1232), "JWT not valid.")
+    assert (refused(late), late.get_json()["Description"]) == ((403, 1232), JwtRefused.description)
 
 
 def test_concurrent_uses_of_id_token_sign_in_once(app: AppServer) -> None:

@@ -10,9 +10,13 @@ from typing import Any
 
 import pytest
 
-from app.contract.operations import CATALOGUE
+from app.contract.chapters import GROUPS
+from app.contract.field_texts import texts as field_texts
+from app.contract.operations import CATALOGUE, load_catalogue
+from app.kit.publication import Publication
 from tests.support.published import published_interface
 
+CHAPTERS = Publication(groups=GROUPS)
 ROOT = Path(__file__).parents[2]
 NOTES = {
     "a table's row": r"\brows? [A-Z]?\d|\b[AMU]\d\d\b",
@@ -30,6 +34,60 @@ ELSEWHERE = {"true", "false", "claims", "PublicKeyCredential", "begin", "finish"
     "apisecret",
 }
 """Names of JSON, of an authorization request, of browsers, of paths, of grants and of the configuration file."""
+
+
+VALUES = frozenset(
+    {
+        "API",
+        "ConsentToken",
+        "DPoP",
+        "Mobile",
+        "No",
+        "PINAuthToken",
+        "Primary",
+        "Register",
+        "S256",
+        "Secondary",
+        "Yes",
+        "addemail",
+        "addphone",
+        "android",
+        "apple",
+        "applejwt",
+        "applert",
+        "autologin",
+        "cf_Shoe_size",
+        "consent",
+        "deleteuser",
+        "emailverification",
+        "facebook",
+        "facebookjwt",
+        "forgotpassword",
+        "forgotpin",
+        "form_post",
+        "foursquare",
+        "google",
+        "googlejwt",
+        "ios",
+        "jkt",
+        "kid",
+        "linkedin",
+        "login",
+        "onetouchlogin",
+        "passwordlesslogin",
+        "phoneidverification",
+        "platform",
+        "popup",
+        "preventverificationemail",
+        "preventverificationsms",
+        "qq",
+        "select_account",
+        "smartlogin",
+        "twitter",
+        "wechat",
+    }
+)
+"""Values of fields that aren't enumerated in their schema, and members of `Data` and of keys."""
 
 
 def _is_of_error(at: str) -> bool:
@@ -72,7 +130,7 @@ def test_configuration_reference_names_no_source() -> None:
 
 def test_names_in_descriptions_are_names_of_the_interface() -> None:
     text = json.dumps(published_interface())
-    names = set(re.findall(r'"([A-Za-z_]\w*)":', text)) | set(re.findall(r'"name": "([^"]+)"', text))
+    names = set(re.findall(r'"([A-Za-z_]\w*)"[:,\]}]', text)) | VALUES
     unknown = {
         (at, name)
         for at, text in texts(published_interface())
@@ -82,10 +140,70 @@ def test_names_in_descriptions_are_names_of_the_interface() -> None:
     assert unknown == set()
 
 
+PUBLIC = [operation for operation in load_catalogue() if operation.documentation.is_public]
+
+
 def test_every_operation_has_a_unique_summary() -> None:
-    public = [operation for operation in CATALOGUE if operation.documentation.is_public]
-    unlike = {operation.documentation.summary for operation in public}
-    for operation in public:
-        assert re.match(r"[A-Z][^.]*.*\.$", operation.documentation.summary), operation.name
-        assert len(operation.documentation.summary) > 10, operation.name
-    assert len(unlike) > len(public) * 0.95
+    summaries = {}
+    for operation in PUBLIC:
+        said = operation.documentation.summary
+        assert re.fullmatch(r"[A-Z].{5,69}[^.]", said), (operation.name, said)
+        assert summaries.setdefault(said, operation.name) == operation.name, said
+
+
+@pytest.mark.parametrize(
+    "lacks",
+    [
+        pytest.param(lambda one: not one.documentation.description, id="description"),
+        pytest.param(lambda one: one.area == CHAPTERS.tag_of(one), id="chapter"),
+    ],
+)
+def test_no_operation_is_without(lacks: Any) -> None:
+    assert [operation.name for operation in PUBLIC if lacks(operation)] == []
+
+
+def test_descriptions_are_sentences() -> None:
+    said = {operation.name: operation.documentation.description for operation in PUBLIC}
+    assert {name: text for name, text in said.items() if not re.match(r"[A-Z].+\.$", text, re.DOTALL)} == {}
+
+
+def test_every_chapter_has_operations_and_a_description() -> None:
+    made = published_interface()
+    assert {one["name"] for one in made["tags"]} == {one for group in made["x-tagGroups"] for one in group["tags"]}
+    assert [one["name"] for one in made["tags"] if len(one["description"]) < 20] == []
+    assert {one.name for group in GROUPS for one in group.chapters} == {one["name"] for one in made["tags"]}
+
+
+def test_every_field_and_parameter_has_a_description() -> None:
+    assert sorted(undescribed(published_interface())) == []
+
+
+def undescribed(found: Any, at: str = "") -> Iterator[str]:
+    """Yield the location of each property and parameter without a description."""
+    if isinstance(found, dict):
+        properties = found.get("properties")
+        for name, one in properties.items() if isinstance(properties, dict) else ():
+            if "description" not in one:
+                yield f"{at}.{name}"
+        if "in" in found and "schema" in found and "description" not in found:
+            yield f"{at}({found['name']})"
+        for name, value in found.items():
+            yield from undescribed(value, f"{at}/{name}")
+    elif isinstance(found, list):
+        for number, value in enumerate(found):
+            yield from undescribed(value, f"{at}/{number}")
+
+
+def test_every_error_says_when_it_occurs() -> None:
+    named = published_interface()["components"]["examples"]
+    assert len(named) > 300
+    for name, error in named.items():
+        assert re.match(r".{12,}[.]$", error["description"]), (name, error["description"])
+        assert error["summary"], name
+        assert error["value"], name
+
+
+def test_texts_of_fields_belong_to_fields() -> None:
+    text = json.dumps(published_interface())
+    stale = {(schema, name) for schema, names in field_texts().items() for name in names if f'"{name}"' not in text}
+    assert stale == set()

@@ -5,17 +5,17 @@ from app.kit.errors import ApiError
 
 class UnknownUid(ApiError):
     code, status, message = 984, 403, "Account ID is invalid"
-    description = "Account id not valid or unknown."
+    description = "There’s no account with this ID."
 
 
 class MalformedUid(ApiError):
     code, status, message = 1200, 403, "Uid is not valid"
-    description = "Custom uid has bad characters or length."
+    description = "The account ID is malformed. Use 1 to 50 letters, digits, hyphens and underscores."
 
 
 class EmailRegistered(ApiError):
     code, status, message = 936, 403, "Email address is already registered with your site"
-    description = "Address belongs to another account of the tenant."
+    description = "Another account has this email address. Sign in to it, or use another address."
 
 
 class EmailHasAccount(ApiError):
@@ -25,212 +25,212 @@ class EmailHasAccount(ApiError):
 
 class EmailTaken(ApiError):
     code, status, message = 1046, 403, "This email has already been registered with your site"
-    description = "Address taken in the tenant."
+    description = "Another account has this email address. Use another one."
 
 
 class UsernameTaken(ApiError):
     code, status, message = 1017, 403, "This username is already registered with this website"
-    description = "Username taken."
+    description = "Another account has this username. Choose another one."
 
 
 class PhoneTaken(ApiError):
     code, status, message = 1058, 403, "Phone number is already registered with your site"
-    description = "Phone taken in the tenant."
+    description = "Another account has this phone number. Use another one."
 
 
 class UidTaken(ApiError):
     code, status, message = 1044, 403, "This account ID is already registered with your site"
-    description = "Account id taken."
+    description = "Another account has this ID. Choose another one."
 
 
 class MalformedEmail(ApiError):
     code, status, message = 1038, 400, "Valid email ID is required"
-    description = "Address absent or malformed."
+    description = "The email address is missing or malformed."
 
 
 class MalformedPhone(ApiError):
     code, status, message = 1096, 400, "Invalid phone number"
-    description = "Phone malformed."
+    description = "The phone number is malformed. Use the international form, such as +4915112345678."
 
 
 class AddressTypeTwice(ApiError):
     code, status, message = 1107, 400, "Address type can not be same"
-    description = "Two addresses of one type."
+    description = "Two addresses have the same type. Give each its own."
 
 
 class PhoneTypeTwice(ApiError):
     code, status, message = 1124, 400, "Phone type cannot be same"
-    description = "Two phones of one type."
+    description = "Two phone numbers have the same type. Give each its own."
 
 
 class AddressTypeMissing(ApiError):
     code, status, message = 1125, 400, "Address type is required"
-    description = "Address type absent."
+    description = "Send the type of the address."
 
 
 class EmailTypeMissing(ApiError):
     code, status, message = 1201, 400, "Email type is required"
-    description = "Email type absent."
+    description = "Send the type of the email address."
 
 
 class EmailTwice(ApiError):
     code, status, message = 1202, 400, "Email address can not be same"
-    description = "Same address twice."
+    description = "An email address is in the request twice."
 
 
 class PrimaryEmailTwice(ApiError):
     code, status, message = 1203, 400, "Primary email address can be only one"
-    description = "More than one Primary."
+    description = "Only one email address can have the type Primary."
 
 
 class PhoneTypeMissing(ApiError):
     code, status, message = 1213, 400, "Phone type is required"
-    description = "Phone type absent."
+    description = "Send the type of the phone number."
 
 
 class WeakPassword(ApiError):
     code, status, message = 1216, 403, "Weak password"
-    description = "Password too common or equal to profile data."
+    description = "The password is too easy to guess: too common, or like the profile. Choose another one."
 
 
 class FieldsRefused(ApiError):
     code, status, message = 1134, 403, "Validation failed for one or more fields"
-    description = "See Errors for each field."
+    description = "One or more fields were refused. Errors has an entry for each."
 
 
 class UnknownPolicyVersion(ApiError):
     code, status, message = 1197, 403, "Privacy policy version is not valid"
-    description = "Policy version unknown."
+    description = "There’s no such version of the privacy policy."
 
 
 class MalformedDate(ApiError):
     code, status, message = 968, 400, "The date is invalid or has an invalid format"
-    description = "Birth date in the future or wrong format."
+    description = "The birth date is in the future or malformed. Use MM-dd-yyyy."
 
 
 class UnknownCustomField(ApiError):
     code, status, message = 993, 403, "Custom field is invalid"
-    description = "Custom field name unknown."
+    description = "The tenant has no custom field of this name."
 
 
 class PasswordMissing(ApiError):
     code, status, message = 1089, 400, "Password is missing"
-    description = "Password absent."
+    description = "Send the password."
 
 
 class UnknownUsername(ApiError):
     code, status, message = 1022, 403, "Username does not exist"
-    description = "No such username."
+    description = "There’s no account with this username."
 
 
 class UnknownPhone(ApiError):
     code, status, message = 1043, 403, "Phone number is invalid or does not exist"
-    description = "No account with this phone, or phone malformed."
+    description = "There’s no account with this phone number, or the number is malformed. Use the form +4915112345678."
 
 
 class IdentifierMissing(ApiError):
     code, status, message = 1118, 400, "Email, UID or phone is required"
-    description = "One of email, uid, phone needed."
+    description = "Send one of email, username, phone or uid."
 
 
 class EmailMissing(ApiError):
     code, status, message = 1032, 400, "Email address is required"
-    description = "Address absent."
+    description = "Send the email address."
 
 
 class LastEmail(ApiError):
     code, status, message = 1005, 403, "User account should have at least one email address"
-    description = "Last address cannot be removed."
+    description = "An account needs at least one email address. Add another one first."
 
 
 class EmailNotOnProfile(ApiError):
     code, status, message = 1023, 403, "Email address does not exist"
-    description = "No such address on the profile."
+    description = "The account doesn’t have this email address."
 
 
 class NoEmailProfile(ApiError):
     code, status, message = 1039, 403, "An email profile is not created or does not exist"
-    description = "Account has no email profile."
+    description = "The account has no email address and password of its own."
 
 
 class MalformedUsername(ApiError):
     code, status, message = 1204, 403, "Username is not valid"
-    description = "Username has a space or bad length."
+    description = "The username contains a space, or is empty or too long."
 
 
 class UsernameFormatRefused(ApiError):
     code, status, message = 1024, 403, "This username format is invalid"
-    description = "Username format not allowed."
+    description = "The username contains characters that aren’t allowed."
 
 
 class UsernameMissing(ApiError):
     code, status, message = 1075, 400, "Username is required"
-    description = "Username absent."
+    description = "Send the username."
 
 
 class EmailActionRefused(ApiError):
     code, status, message = 1006, 403, "Invalid action for adding or removing email addresses"
-    description = "Add/remove action not valid."
+    description = "The email address can’t be added or removed this way."
 
 
 class EmailUpdateRefused(ApiError):
     code, status, message = 1174, 403, "Email update is not allowed"
-    description = "Account already has an email; use the email operations."
+    description = "The account has an email address already. Add and remove addresses with the email operations."
 
 
 class PasswordNotAcceptable(ApiError):
     code, status, message = 1015, 403, "The new password is invalid"
-    description = "New password not acceptable."
+    description = "The new password can’t be used, for example because it equals an earlier one. Choose another one."
 
 
 class NewPasswordBreached(ApiError):
     code, status, message = 1315, 403, "The password you're trying to set is exposed in an external data breach"
-    description = "New password found in a breach list."
+    description = "The password is in a list of stolen passwords. Choose another one."
 
 
 class RegistrationOff(ApiError):
     code, status, message = 1190, 403, "Registration disabled"
-    description = "Registration is off."
+    description = "Sign-up is off for this tenant."
 
 
 class EmailDomainRefused(ApiError):
     code, status, message = 1247, 403, "Email id domain is not allowed to register"
-    description = "Email domain refused by the tenant."
+    description = "Addresses of this email domain may not sign up."
 
 
 class EmailRefused(ApiError):
     code, status, message = 1056, 403, "Email is not allowed to register"
-    description = "Address is on the tenant's refuse list."
+    description = "This email address may not sign up."
 
 
 class NoEmailToInvalidate(ApiError):
     code, status = 1113, 403
     message = "The profile cannot be enforced to invalidate the email verification."
-    description = "Account has no email profile."
+    description = "The account has no email address to verify again."
 
 
 class EmailUnverifiedBefore(ApiError):
     code, status = 1115, 403
     message = "The profile cannot be enforced to invalidate the email verification."
-    description = "Address is unverified already."
+    description = "The email address isn’t verified already."
 
 
 class NoPhoneToInvalidate(ApiError):
     code, status = 1147, 403
     message = "The profile cannot be enforced to invalidate the phone verification."
-    description = "Account has no phone."
+    description = "The account has no phone number to verify again."
 
 
 class PhoneUnverifiedBefore(ApiError):
     code, status, message = 1161, 403, "This phone number is already unverified"
-    description = "Phone is unverified already."
+    description = "The phone number isn’t verified already."
 
 
 class EmailOrUsernameMissing(ApiError):
     code, status, message = 1141, 400, "Email address or username is required"
-    description = "Email or username needed."
+    description = "Send email or username."
 
 
 class EmailOrPhoneMissing(ApiError):
     code, status, message = 1189, 403, "Email Id or Phone number is required"
-    description = "Email or phone needed."
+    description = "Send an email address or a phone number."

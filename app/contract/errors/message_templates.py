@@ -5,34 +5,34 @@ from app.kit.errors import ApiError
 
 class MailTemplateNotConfigured(ApiError):
     code, status, message = 7922, 404, "Email template is not configured"
-    description = "No email settings or template type not set up."
+    description = "The tenant has no template of its own of this type, so the built-in one is sent."
 
 
 class UnknownMailTemplate(ApiError):
     code, status, message = 7923, 404, "Email template not found"
-    description = "No such template."
+    description = "There’s no email template of this name."
 
 
 class MailTemplateExists(ApiError):
     code, status, message = 7930, 409, "Email template already exist"
-    description = "Same template name."
+    description = "There’s an email template of this name already."
 
 
 class UnknownSmsTemplate(ApiError):
     code, status, message = 7954, 404, "SMS template is not configured or the resource does not exist"
-    description = "No such template."
+    description = "There’s no text message template of this name."
 
 
 class SmsTemplateExists(ApiError):
     code, status, message = 7955, 409, "SMS template already exist."
-    description = "Name taken."
+    description = "There’s a text message template of this name already."
 
 
 class UnknownSmsType(ApiError):
     code, status, message = 7959, 400, "Invalid SMS Template type"
-    description = "Type not in the list."
+    description = "There’s no such type of text message template."
 
 
 class UnknownMailType(ApiError):
     code, status, message = 8099, 400, "Invalid email template type"
-    description = "Type not in the list."
+    description = "There’s no such type of email template."

@@ -5,84 +5,86 @@ from app.kit.errors import ApiError
 
 class SottMissing(ApiError):
     code, status, message = 1048, 400, "Secured one-time token (SOTT) is required"
-    description = "Registration token absent."
+    description = "Send a secured one-time token, as header X-Gatehouse-Sott or as query parameter sott."
 
 
 class WrongSott(ApiError):
     code, status, message = 1049, 403, "Secured one-time token (SOTT) is invalid"
-    description = "Registration token malformed, expired or for another key."
+    description = (
+        "The secured one-time token is malformed, has expired or belongs to another API key. Create a new one."
+    )
 
 
 class PhoneMissing(ApiError):
     code, status, message = 1076, 400, "Phone number is required"
-    description = "Phone absent."
+    description = "Send the phone number."
 
 
 class TooYoung(ApiError):
     code, status, message = 1163, 403, "You are not eligible for registration"
-    description = "User younger than the tenant's minimum age."
+    description = "The birth date is below the tenant’s minimum age."
 
 
 class PolicyNotAccepted(ApiError):
     code, status, message = 1196, 403, "Privacy policy is not accepted"
-    description = "Policy must be accepted to register."
+    description = "Sign-up needs AcceptPrivacyPolicy."
 
 
 class UnknownRecord(ApiError):
     code, status, message = 1150, 403, "Registration data record does not exist"
-    description = "No such registration-data record."
+    description = "There’s no choice with this ID."
 
 
 class MalformedRecord(ApiError):
     code, status, message = 1151, 403, "Registration data record is not valid"
-    description = "Registration-data record not valid."
+    description = "The choice is malformed."
 
 
 class RecordWithoutCode(ApiError):
     code, status, message = 1152, 403, "Registration data record does not have code"
-    description = "Record has no code."
+    description = "The choice has no code."
 
 
 class WrongRecordCode(ApiError):
     code, status, message = 1153, 403, "Registration code is not valid"
-    description = "Record code wrong."
+    description = "The code doesn’t belong to the choice."
 
 
 class UnknownParentRecord(ApiError):
     code, status, message = 1154, 403, "Registration data parent record does not exist"
-    description = "Parent record unknown."
+    description = "There’s no parent choice with this ID."
 
 
 class NoRecords(ApiError):
     code, status, message = 1155, 403, "No record exists for this type"
-    description = "No records of this type."
+    description = "The field has no choices."
 
 
 class NoChildRecords(ApiError):
     code, status, message = 1156, 403, "No child record exists"
-    description = "No child records."
+    description = "There are no choices below this one."
 
 
 class RecordCodeMissing(ApiError):
     code, status, message = 1157, 403, "Registration code is required"
-    description = "Record code absent."
+    description = "Send the code of the choice."
 
 
 class WrongRecordType(ApiError):
     code, status, message = 1158, 403, "The type is not valid for registration data."
-    description = "Type not valid."
+    description = "The sign-up form has no such drop-down field."
 
 
 class CustomFieldExists(ApiError):
     code, status, message = 7919, 409, "Custom field is already created"
-    description = "Same field exists."
+    description = "There’s a custom field of this name already."
 
 
 class NoCustomField(ApiError):
     code, status, message = 7928, 404, "Custom field not found"
-    description = "None configured."
+    description = "The tenant has no custom fields."
 
 
 class WrongCustomField(ApiError):
     code, status, message = 7929, 400, "Custom field is invalid"
-    description = "Field name unknown."
+    description = "There’s no custom field of this name."

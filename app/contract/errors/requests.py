@@ -5,7 +5,7 @@ from app.kit.errors import ApiError
 
 class BadParameter(ApiError):
     code, status, message = 908, 400, "A parameter is not formatted correctly"
-    description = "A parameter is missing or malformed."
+    description = "A parameter is missing or malformed. The description in the response names it."
 
 
 class PasswordRequired(BadParameter):
@@ -16,62 +16,62 @@ class PasswordRequired(BadParameter):
 
 class UnknownKey(ApiError):
     code, status, message = 901, 403, "The API key is unauthorized"
-    description = "API key unknown or not allowed for this tenant."
+    description = "No tenant has this API key. Check the key and the host."
 
 
 class MalformedKey(ApiError):
     code, status, message = 920, 400, "API key is invalid"
-    description = "API key is not a GUID-shaped value."
+    description = "The API key isn’t a GUID. Copy it from the tenant’s configuration."
 
 
 class WrongSecret(ApiError):
     code, status, message = 902, 401, "The API secret is unauthorized"
-    description = "API secret unknown or not allowed."
+    description = "The API secret doesn’t belong to this API key. Check it, or use the new one if it was replaced."
 
 
 class MalformedSecret(ApiError):
     code, status, message = 921, 400, "API secret is invalid"
-    description = "API secret is not a GUID-shaped value."
+    description = "The API secret isn’t a GUID. Copy it from the tenant’s configuration."
 
 
 class MissingSecret(ApiError):
     code, status, message = 923, 400, "API secret is missing"
-    description = "No API secret in the request."
+    description = "Send the API secret, as header X-Gatehouse-ApiSecret or as query parameter."
 
 
 class EndpointForbidden(ApiError):
     code, status, message = 909, 403, "Your site does not have permission to access this endpoint"
-    description = "Tenant may not call this endpoint."
+    description = "The tenant may not call this operation."
 
 
 class TrialExpired(ApiError):
     code, status, message = 6003, 403, "Trial plan expired"
-    description = "Trial ended; contact support."
+    description = "The tenant’s trial has ended."
 
 
 class Dangerous(ApiError):
     code, status, message = 1214, 400, "Dangerous request"
-    description = "Markup or script found in a value."
+    description = "A value contains markup or script, which isn’t accepted."
 
 
 class BadContentType(ApiError):
     code, status, message = 1083, 400, "This content type header is not supported"
-    description = "The operation does not take a body of this content type."
+    description = "The operation doesn’t read bodies of this Content-Type. Send application/json."
 
 
 class BadPostBody(ApiError):
     code, status, message = 965, 400, "The post body is invalid"
-    description = "POST body absent or not JSON."
+    description = "The body is missing or isn’t valid JSON."
 
 
 class BadPutBody(ApiError):
     code, status, message = 1079, 400, "Put body is invalid or empty"
-    description = "PUT body absent or not JSON."
+    description = "The body is missing or isn’t valid JSON."
 
 
 class BadDeleteBody(ApiError):
     code, status, message = 1084, 400, "Delete body is invalid"
-    description = "DELETE body absent or not JSON."
+    description = "The body isn’t valid JSON."
 
 
 class UnparsablePayload(ApiError):
@@ -81,23 +81,23 @@ class UnparsablePayload(ApiError):
 
 class NotAuthenticated(ApiError):
     code, status, message = 1409, 401, "Authentication failed"
-    description = "The token or the credentials are not accepted."
+    description = "The access token or the credentials are missing, wrong or expired. Sign in again."
     camel = True
 
 
 class InvalidAccessToken(ApiError):
     code, status, message = 905, 403, "Access token is invalid"
-    description = "Access token not valid or revoked."
+    description = "The access token is wrong or was revoked. Sign in again."
 
 
 class ExpiredAccessToken(ApiError):
     code, status, message = 906, 403, "Access token has expired"
-    description = "Access token past its life."
+    description = "The access token has expired. Refresh it or sign in again."
 
 
 class MissingAccessToken(ApiError):
     code, status, message = 1060, 400, "Access token is missing"
-    description = "Access token absent."
+    description = "Send the access token."
 
 
 class SecretForbidden(ApiError):
@@ -109,93 +109,95 @@ class AccessRefused(ApiError):
     """The token was issued to an application that may not call this operation."""
 
     code, status, message = 1143, 403, "Access Unauthorized"
-    description = "The application's access token may not call this operation."
+    description = (
+        "The application’s access token lacks the scope that this operation needs, or no application may call it."
+    )
 
 
 class FreshSignInRequired(ApiError):
     """The session's last sign-in or step-up is too old for a change of credentials."""
 
     code, status, message = 1193, 403, "Two factor validation token is invalid"
-    description = "Sign in again or step up first: this requires a sign-in or step-up within the last 10 minutes."
+    description = "Sign in again or step up first: this needs a sign-in or a step-up within the last 10 minutes."
 
 
 class IpRefused(ApiError):
     code, status, message = 1206, 403, "IP Access Denied"
-    description = "Caller IP refused by the tenant."
+    description = "The tenant doesn’t accept requests from this IP address."
 
 
 class SignatureMissing(ApiError):
     code, status, message = 1207, 400, "API signature is missing"
-    description = "No signature (Strict mode)."
+    description = "The tenant accepts signed requests only. Sign the request."
 
 
 class SignatureWrong(ApiError):
     code, status, message = 1208, 400, "API signature is invalid"
-    description = "Signature does not match."
+    description = "The signature doesn’t match the request. Check the signed text and the secret."
 
 
 class SignatureOrSecretMissing(ApiError):
     code, status, message = 1209, 400, "API-Signature/API-Secret is missing"
-    description = "Neither signature nor secret."
+    description = "Send the API secret or a signature."
 
 
 class ExpiryMissing(ApiError):
     code, status, message = 1210, 400, "Request expiry time is missing"
-    description = "No expiry header."
+    description = "Send when the signature expires."
 
 
 class ExpiryMalformed(ApiError):
     code, status, message = 1211, 400, "The request expiry time has an invalid format"
-    description = "Expiry unparsable."
+    description = "The signature’s expiry is malformed."
 
 
 class ExpiryPassed(ApiError):
     code, status, message = 1212, 403, "The request expiry time is invalid"
-    description = "Expiry passed."
+    description = "The signature has expired. Sign the request again, and check your server’s clock."
 
 
 class MachineRefused(ApiError):
     code, status, message = 6002, 403, "Access Unauthorized"
-    description = "Machine token absent, wrong, or without the scope."
+    description = "The machine token is missing, wrong or expired, or lacks the scope of this operation."
 
 
 class BadField(ApiError):
     code, status, message = 7900, 400, "A parameter is not formatted correctly"
-    description = "A field is missing or malformed."
+    description = "A field is missing or malformed. The description in the response names it."
 
 
 class BrokenManage(ApiError):
     code, status, message = 7909, 500, "Operation failed due to an internal error"
-    description = "Retry later."
+    description = "Something failed on the server. Try again later."
 
 
 class BadManagePost(ApiError):
     code, status, message = 7914, 400, "Post body is invalid"
-    description = "Body not JSON."
+    description = "The body isn’t valid JSON."
 
 
 class BadManagePut(ApiError):
     code, status, message = 7934, 400, "Put body is invalid"
-    description = "Body not JSON."
+    description = "The body isn’t valid JSON."
 
 
 class Broken(ApiError):
     code, status, message = 950, 500, "Operation failed due to an unknown error"
-    description = "An unexpected failure. Try again later."
+    description = "Something failed on the server. Try again later."
 
 
 class TooManyRequests(ApiError):
     """Over a rate limit; answered with Retry-After (interface limits.md section 1)."""
 
     code, status, message = 429, 429, "Too Many Request"
-    description = "Too many requests. Wait and try again."
+    description = "Too many requests. Wait for the seconds in Retry-After, then try again."
 
 
 class UnknownTenant(ApiError):
     """The host names no tenant."""
 
     code, status, message = 942, 403, "Site does not exist"
-    description = "No tenant is served at this address."
+    description = "No tenant is served at this host. Check the host and the path."
 
 
 class AnotherAccount(ApiError):
@@ -224,17 +226,17 @@ SIGNATURE_ERRORS = (
 
 class RestrictionNotSet(ApiError):
     code, status, message = 8111, 404, "Restriction configuration not found"
-    description = "No list set."
+    description = "The tenant has no such list."
 
 
 class EntryInBothLists(ApiError):
     code, status, message = 8190, 400, "Same entry in both lists"
-    description = "Allow and block overlap."
+    description = "An entry is in both lists. Remove it from one."
 
 
 class UnknownTheme(ApiError):
     code, status, message = 8191, 404, "Theme not found"
-    description = "No theme with this id."
+    description = "There’s no theme with this ID."
 
 
 class UnknownDomain(ApiError):

@@ -5,24 +5,24 @@ from app.kit.errors import ApiError
 
 class UnknownRoleName(ApiError):
     code, status, message = 1047, 403, "Role does not exist"
-    description = "The tenant has no role of this name."
+    description = "The tenant has no role of this name. Create it first."
 
 
 class UnknownRoleContext(ApiError):
     code, status, message = 1133, 403, "Role Context Name is not Valid"
-    description = "Role context unknown, or its name is not valid."
+    description = "The account has no such role context, or its name isn’t valid."
 
 
 class UnknownPermission(ApiError):
     code, status, message = 1142, 403, "Additional Permission does not exist"
-    description = "The role or the role context does not have this permission."
+    description = "The role or the role context doesn’t have this permission."
 
 
 class MalformedExpiration(ApiError):
     code, status, message = 1172, 400, "Invalid date"
-    description = "Expected a date such as 12/31/2027 11:59:59 PM or 2027-12-31T23:59:59Z."
+    description = "The expiration is malformed. Send a date such as 12/31/2027 11:59:59 PM or 2027-12-31T23:59:59Z."
 
 
 class RoleNameRefused(ApiError):
     code, status, message = 1175, 403, "Role Name is not valid or already exists"
-    description = "Role name taken or not valid."
+    description = "The role’s name isn’t valid, or a role has it already."

@@ -6,42 +6,42 @@ from app.kit.errors import ApiError
 class UsernameFixed(ApiError):
     code, status = 1018, 403
     message = "Username cannot be changed, as the existing username provided is incorrect or invalid"
-    description = "Old username wrong."
+    description = "The current username is wrong."
 
 
 class EmailNotAddable(ApiError):
     code, status, message = 1177, 403, "Cannot add the email address"
-    description = "No verified email yet."
+    description = "The account has no verified email address yet. Verify one before you add another."
 
 
 class NoEmailOnProfile(ApiError):
     code, status, message = 1340, 403, "Email address does not exist in the profile"
-    description = "Profile has no email."
+    description = "The account has no email address."
 
 
 class NoPhoneOnProfile(ApiError):
     code, status, message = 1292, 403, "A phone number is not currently linked to your account"
-    description = "Account has no phone."
+    description = "The account has no phone number."
 
 
 class WrongDeleteToken(ApiError):
     code, status, message = 1119, 403, "The DeleteToken is invalid"
-    description = "Deletion token unknown."
+    description = "The deletion token is wrong or was used. Request a new one."
 
 
 class NotProcessable(ApiError):
     code, status, message = 1173, 403, "Unable to process the request"
-    description = "The address that the deletion would be confirmed by is not verified."
+    description = "The address or number that would confirm the deletion isn’t verified. Verify it first."
 
 
 class UnlockedAlready(ApiError):
     code, status, message = 1221, 403, "Account is already unlocked"
-    description = "Account is not locked."
+    description = "The account isn’t locked."
 
 
 class PolicyAcceptedAlready(ApiError):
     code, status, message = 1222, 403, "Current privacy policy is already accepted"
-    description = "Newest policy accepted before."
+    description = "The account has accepted the current privacy policy already."
 
 
 class AccountLeaving(ApiError):
@@ -53,19 +53,19 @@ class AccountLeaving(ApiError):
 
 class RequestInvalid(ApiError):
     code, status, message = 2017, 400, "Request is invalid"
-    description = "Text messages are not set up here."
+    description = "The tenant can’t send text messages. Set up an SMS provider."
 
 
 class PhoneRegistered(ApiError):
     code, status, message = 1106, 403, "This phone number is already registered"
-    description = "Phone is already the account's own."
+    description = "The account has this phone number already."
 
 
 class NoPhoneRegistered(ApiError):
     code, status, message = 1117, 403, "This phone number is not registered"
-    description = "No phone on the profile."
+    description = "The account has no phone number."
 
 
 class PhoneVerifiedOrNoToken(ApiError):
     code, status, message = 1120, 403, "Access token is invalid or phone number is already verified"
-    description = "Token not valid, or phone verified before."
+    description = "The access token is wrong, or the phone number is verified already."

@@ -5,189 +5,191 @@ from app.kit.errors import ApiError
 
 class UnknownAccount(ApiError):
     code, status, message = 938, 403, "User does not exist"
-    description = "No such account."
+    description = "There’s no account with this email address, username or phone number."
 
 
 class WrongCredentials(ApiError):
     code, status, message = 966, 401, "Invalid user ID and/or password"
-    description = "Identifier and password do not match."
+    description = "The password doesn’t match, or there’s no such account. Check both, then try again."
 
 
 class WrongCurrentPassword(ApiError):
     code, status, message = 967, 401, "Current password is invalid"
-    description = "Current password does not match."
+    description = "The current password is wrong."
 
 
 class EmailUnverified(ApiError):
     code, status, message = 970, 403, "Email is not verified"
-    description = "Address not verified yet; mail sent again."
+    description = (
+        "The email address isn’t verified. A new verification email was sent; verify the address, then sign in."
+    )
 
 
 class PhoneUnverified(ApiError):
     code, status, message = 1066, 403, "Phone number is not verified"
-    description = "Phone not verified."
+    description = "The phone number isn’t verified. Verify it with the texted code first."
 
 
 class AccountBlocked(ApiError):
     code, status, message = 991, 403, "Your account is blocked"
-    description = "Account blocked by an administrator or by lockout type Block."
+    description = "The account is blocked. An administrator can unblock it with IsActive and IsLoginLocked."
 
 
 class LoginDisabled(ApiError):
     code, status, message = 1130, 403, "Login services have been disabled for your account"
-    description = "Login switched off for this account."
+    description = "Sign-in is switched off for this account. An administrator can switch it on with DisableLogin."
 
 
 class LockedForCaptcha(ApiError):
     code, status, message = 1132, 403, "Your account has been locked"
-    description = "Account locked; repeat with a captcha answer."
+    description = "Too many failed attempts. Repeat the request with a solved captcha."
 
 
 class LockedForSecurityQuestion(ApiError):
     code, status, message = 1148, 403, "Your account has been locked"
-    description = "Account locked; repeat with a security answer."
+    description = "Too many failed attempts. Repeat the request with the answer to a security question."
 
 
 class LockedForAWhile(ApiError):
     code, status, message = 1198, 403, "Your account has been locked"
-    description = "Locked for a while; Data has LoginLockedTimeout."
+    description = "Too many failed attempts. Try again after LoginLockedTimeout, which is in Data."
 
 
 class LockedDuringStep(ApiError):
     code, status, message = 1264, 403, "Account has been locked"
-    description = "Locked during a later step; start again at login."
+    description = "The account was locked after too many failed attempts. Start the sign-in again."
 
 
 class PhoneLoginOff(ApiError):
     code, status, message = 1074, 403, "Phone number login is not enabled"
-    description = "Phone login is off."
+    description = "Sign-in by phone number is off for this tenant."
 
 
 class PhoneLoginOn(ApiError):
     code, status, message = 1077, 403, "Phone number login is enabled"
-    description = "Phone login is on, so email login or lookup is refused."
+    description = "Accounts of this tenant sign in by phone number. Send phone instead of email."
 
 
 class UsernameLoginOn(ApiError):
     code, status, message = 1183, 403, "UserName authentication is enabled"
-    description = "Username login is on; email and phone refused."
+    description = "Accounts of this tenant sign in by username. Send username instead."
 
 
 class UsernameLoginOff(ApiError):
     code, status, message = 1238, 403, "UserName authentication is not enabled"
-    description = "Username login is off."
+    description = "Sign-in by username is off for this tenant."
 
 
 class PrivacyPolicyOutdated(ApiError):
     code, status, message = 1194, 403, "Privacy policy does not match"
-    description = "The newest privacy policy is not accepted. Data holds an access token to accept it with."
+    description = "The account hasn’t accepted the current privacy policy. Accept it with the access token in Data."
 
 
 class TooManySessions(ApiError):
     code, status, message = 1338, 403, "Exceeded active login session limit"
-    description = "Too many live sessions; log out elsewhere first."
+    description = "The account has as many sessions as it may have. Sign out elsewhere first."
 
 
 class PasswordBreached(ApiError):
     code, status, message = 1316, 403, "Your password is exposed in an external data breach"
-    description = "Current password found in a breach list; mail sent."
+    description = "The password is in a list of stolen passwords. A reset email was sent; set a new password with it."
 
 
 class PasswordResetMailed(ApiError):
     code, status, message = 1317, 403, "Please reset your password via the email we sent you"
-    description = "Current password breached earlier; reset first."
+    description = "The password must be reset. Set a new one with the email that was sent."
 
 
 class LoginNotAllowed(ApiError):
     code, status, message = 1220, 403, "Account is not allowed to login"
-    description = "Account may not log in here."
+    description = "The account may not sign in to this application."
 
 
 class WrongCaptcha(ApiError):
     code, status, message = 982, 403, "CAPTCHA is invalid"
-    description = "Captcha answer rejected."
+    description = "The captcha is wrong or missing. Solve a new one."
 
 
 class WrongSecondCaptcha(ApiError):
     code, status, message = 1218, 403, "CAPTCHA is invalid"
-    description = "Captcha answer rejected (second provider)."
+    description = "The captcha is wrong or missing. Solve a new one."
 
 
 class UnknownSecurityQuestion(ApiError):
     code, status, message = 1091, 403, "Security question is invalid"
-    description = "Question id unknown."
+    description = "There’s no security question with this ID."
 
 
 class WrongSecurityAnswer(ApiError):
     code, status, message = 1093, 403, "Your security answer is incorrect"
-    description = "Answer wrong."
+    description = "The answer is wrong."
 
 
 class WrongQuestionOrAnswer(ApiError):
     code, status, message = 1094, 403, "Your security answer or question is incorrect"
-    description = "Question or answer wrong."
+    description = "A question or an answer is wrong."
 
 
 class WrongRefreshToken(ApiError):
     code, status, message = 1217, 403, "Refresh token invalid"
-    description = "Refresh token unknown, used or revoked."
+    description = "The refresh token is wrong, was used or was revoked. Sign in again."
 
 
 class SessionExpired(ApiError):
     code, status, message = 1055, 403, "Session has expired"
-    description = "No live session for the user."
+    description = "The account has no active session."
 
 
 class ProfileIdMissing(ApiError):
     code, status, message = 1061, 400, "Profile ID is missing"
-    description = "Profile id absent."
+    description = "Send the profile ID."
 
 
 class WrongRequestToken(ApiError):
     code, status, message = 903, 403, "Request token is invalid"
-    description = "Request token not valid."
+    description = "The request token is wrong or was used before. Start the social sign-in again."
 
 
 class ExpiredRequestToken(ApiError):
     code, status, message = 904, 403, "Request token has expired"
-    description = "Request token past its life."
+    description = "The request token is older than 15 minutes. Start the social sign-in again."
 
 
 class MailLimitReached(ApiError):
     code, status, message = 1122, 403, "You have reached a limit for sending emails"
-    description = "Mail limit of the account reached."
+    description = "The account got too many emails of this kind. Try again later."
 
 
 class SmsLimitReached(ApiError):
     code, status, message = 1123, 403, "You have reached a limit for sending SMS"
-    description = "SMS limit of the account reached."
+    description = "The account got too many text messages of this kind. Try again later."
 
 
 class NoSmsConfiguration(ApiError):
     code, status, message = 1071, 403, "The SMS configuration does not exist"
-    description = "No SMS configuration."
+    description = "The tenant can’t send text messages. Set up an SMS provider."
 
 
 class DelegationFailed(ApiError):
     """Passwords are stored by this service alone."""
 
     code, status, message = 1215, 403, "An error has occurred at the cloud api end"
-    description = "Password-delegation service failed: none is configured."
+    description = "The tenant has no service for delegated passwords, or it failed."
 
 
 class VoiceOtpOff(ApiError):
     code, status, message = 1281, 403, "Voice OTP has not been configured"
-    description = "Voice OTP not set up."
+    description = "Codes by phone call aren’t set up for this tenant."
 
 
 class SharedSmsLimitReached(ApiError):
     code, status, message = 1149, 403, "Your default Configured SMS Sending Limit Exceed"
-    description = "Shared SMS quota used up."
+    description = "The text messages of the shared SMS provider are used up. Try again later, or set up an SMS provider of your own."
 
 
 class NoPrivacyPolicy(ApiError):
     code, status, message = 1195, 403, "Privacy policy is not available"
-    description = "Tenant has no privacy policy."
+    description = "The tenant has no privacy policy."
 
 
 class SessionLimitOff(ApiError):
@@ -197,44 +199,44 @@ class SessionLimitOff(ApiError):
 
 class RiskBlocked(ApiError):
     code, status, message = 1164, 403, "Your account has been blocked due to suspicious activity"
-    description = "Risk check: blocked."
+    description = "The sign-in was blocked as too risky."
 
 
 class RiskAsksQuestions(ApiError):
     code, status, message = 1165, 403, "Please answer the security question's to secure your account"
-    description = "Risk check: answer the questions."
+    description = "The sign-in is unusual. Repeat it with the answers to the security questions."
 
 
 class RiskMailedCode(ApiError):
     code, status, message = 1166, 403, "A verification code has been sent to your email"
-    description = "Risk check: code mailed."
+    description = "The sign-in is unusual. A code was emailed to the account; continue with it."
 
 
 class RiskTextedCode(ApiError):
     code, status, message = 1167, 403, "A verification code has been sent to your phone"
-    description = "Risk check: code sent by SMS."
+    description = "The sign-in is unusual. A code was texted to the account; continue with it."
 
 
 class NewBrowser(ApiError):
     code, status, message = 1168, 403, "Login attempt from a new browser is detected"
-    description = "Risk check: new browser."
+    description = "The sign-in came from a browser that the account never used."
 
 
 class NewCity(ApiError):
     code, status, message = 1169, 403, "Login attempt from a new city is detected"
-    description = "Risk check: new city."
+    description = "The sign-in came from a city where the account never signed in."
 
 
 class NewCountry(ApiError):
     code, status, message = 1170, 403, "Login attempt from a new country is detected"
-    description = "Risk check: new country."
+    description = "The sign-in came from a country where the account never signed in."
 
 
 class NewAddress(ApiError):
     code, status, message = 1171, 403, "Login attempt from a new ip is detected"
-    description = "Risk check: new IP."
+    description = "The sign-in came from an IP address that the account never used."
 
 
 class NewDevice(ApiError):
     code, status, message = 1287, 403, "Login attempt from a new device is detected"
-    description = "Risk check: new device."
+    description = "The sign-in came from a device that the account never used."

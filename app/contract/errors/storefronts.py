@@ -11,21 +11,21 @@ class HostedPluginNotFound(ApiError):
 
 class HostedPluginInvalid(ApiError):
     code, status, message = 1192, 401, "The Hosted Plugin configuration not valid"
-    description = "A secret of the store or site is missing."
+    description = "A secret of the store or site is missing. Complete its settings."
 
 
 class StoreNameMissing(ApiError):
     code, status, message = 1193, 400, "The store name is a required parameter"
-    description = "The parameter store is absent."
+    description = "Send the parameter store."
 
 
 class StorefrontFailed(ApiError):
     code, status, message = 1195, 401, "Storefront API Error"
-    description = "The storefront did not answer, or refused the request."
+    description = "The store didn’t answer, or refused the request. Try again later."
 
 
 class BookingSystemFailed(ApiError):
     """The interface gives a failure of the booking system this number and message."""
 
     code, status, message = 2016, 401, "The SAML Authenticate Request is not found"
-    description = "The booking system did not answer, or refused the request."
+    description = "The booking system didn’t answer, or refused the request. Try again later."

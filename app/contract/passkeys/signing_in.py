@@ -68,11 +68,17 @@ _BEGIN_SIGN_UP_ERRORS = (
 )  # fmt: skip
 begin_sign_up = operation(
     "passkeys.begin_sign_up", f"GET {_A}/register/passkey/begin", SignUpBegin, RegisterBegin, auth=K, row="M48",
-    errors=_BEGIN_SIGN_UP_ERRORS, summary="Start registering with a passkey instead of a password.",
+    errors=_BEGIN_SIGN_UP_ERRORS,
+    summary="Start a sign-up with a passkey",
+    description="Returns the options for `navigator.credentials.create()`, for a new account with the email address in `identifier`. "
+    "The account is created when you send the result to `POST /identity/v2/auth/register/passkey/finish`.",
 )  # fmt: skip
 finish_sign_up = operation(
     "passkeys.finish_sign_up", f"POST {_A}/register/passkey/finish", SignUpFinish, Registered, auth=K, hashing=HASHES_IN_BULK, row="M49",
-    errors=(*REGISTRATION_ERRORS, *PASSKEY, e.PasskeyNeedsEmail), summary="Register with a passkey instead of a password.",
+    errors=(*REGISTRATION_ERRORS, *PASSKEY, e.PasskeyNeedsEmail),
+    summary="Finish a sign-up with a passkey",
+    description="Creates an account with the new passkey and the fields of the sign-up form; it needs no password. `Data` is a "
+    "session if the account may sign in at once, otherwise null.",
 )  # fmt: skip
 _BEGIN_SIGN_IN_ERRORS = (
     *EMAIL_SENDING, e.PasskeysOff, e.PasskeyMisconfigured, e.NoPasskey, e.PasskeyNeedsEmail, e.UnknownAccount, e.EmailUnverified,
@@ -80,22 +86,31 @@ _BEGIN_SIGN_IN_ERRORS = (
 )  # fmt: skip
 begin_sign_in = operation(
     "passkeys.begin_sign_in", f"GET {_A}/login/passkey/begin", SignInBegin, LoginBegin, auth=K, row="M50", errors=_BEGIN_SIGN_IN_ERRORS,
-    summary="Start signing in with a passkey of one account.",
+    summary="Start a sign-in with a passkey",
+    description="Returns the options for `navigator.credentials.get()`, with the passkeys of the account that `identifier` names. "
+    "Send the result to `POST /identity/v2/auth/login/passkey/finish`.",
 )  # fmt: skip
 finish_sign_in = operation(
     "passkeys.finish_sign_in", f"POST {_A}/login/passkey/finish", SignInFinish, FactorLogin, auth=K, row="M51",
     errors=(*SIGN_IN_ERRORS, *PASSKEY, e.NoPasskey, e.PasskeyNeedsEmail, e.TooManyRequests),
-    summary="Sign in with a passkey; one that verified its user counts as two factors.",
+    summary="Finish a sign-in with a passkey",
+    description="Verifies the passkey and returns a session. A passkey that verified its user, by fingerprint, face or screen lock, "
+    "counts as two factors, so no challenge follows.",
 )  # fmt: skip
 begin_autofill = operation(
     "passkeys.begin_autofill", f"GET {_A}/login/passkey/autofill/begin", AutofillBegin, LoginBegin, auth=K, row="M52",
     errors=(e.PasskeysOff, e.PasskeyAutofillOff, e.PasskeyMisconfigured, e.TooManyRequests),
-    summary="Start signing in with any passkey that the browser offers (conditional mediation).",
+    summary="Start passkey autofill",
+    description="Returns the options for `navigator.credentials.get()` without naming an account, so that the browser offers passkeys "
+    "in the email field (conditional mediation). Send the result to `POST "
+    "/identity/v2/auth/login/passkey/autofill/finish`.",
 )  # fmt: skip
 finish_autofill = operation(
     "passkeys.finish_autofill", f"POST {_A}/login/passkey/autofill/finish", SignInFinish, FactorLogin, auth=K, row="M53",
     errors=(*SIGN_IN_ERRORS, *PASSKEY, e.PasskeyAutofillOff, e.NoPasskey, e.TooManyRequests),
-    summary="Sign in with the passkey that was chosen; its user handle names the account.",
+    summary="Finish passkey autofill",
+    description="Verifies the passkey that was chosen in the browser and returns a session. The passkey’s user handle names the "
+    "account.",
 )  # fmt: skip
 _FORGOT_ERRORS = (
     *CAPTCHA, e.PasskeysOff, e.NoPasskey, e.PasskeyUrlRefused, e.UnknownAccount, e.MalformedEmail, e.AccountBlocked, e.MailLimitReached,
@@ -103,15 +118,19 @@ _FORGOT_ERRORS = (
 )  # fmt: skip
 forgot = operation(
     "passkeys.forgot", f"POST {_A}/passkey/forgot", Forgot, Posted, auth=K, row="M54", errors=_FORGOT_ERRORS,
-    summary="Email a link that replaces lost passkeys.",
+    summary="Email a passkey reset link",
+    description="Emails a link that replaces lost passkeys. The answer is the same whether or not the address has an account.",
 )  # fmt: skip
 begin_reset = operation(
     "passkeys.begin_reset", f"GET {_A}/passkey/reset/begin", ResetBegin, RegisterBegin, auth=K, row="M55",
     errors=(*LINK, e.PasskeysOff, e.PasskeyMisconfigured, e.AccountBlocked, e.TooManyRequests),
-    summary="Start replacing lost passkeys with an emailed link, which stays unused.",
+    summary="Start replacing lost passkeys",
+    description="Returns the options for `navigator.credentials.create()`, for the account of an emailed reset link. The link stays "
+    "valid until the reset is finished.",
 )  # fmt: skip
 finish_reset = operation(
     "passkeys.finish_reset", f"POST {_A}/passkey/reset/finish", ResetFinish, Posted, auth=K, row="M56",
     errors=(*PASSKEY, *LINK, e.AccountBlocked, e.TooManyRequests),
-    summary="Replace every passkey of the account with a new one, with an emailed link.",
+    summary="Finish replacing lost passkeys",
+    description="Replaces every passkey of the account with the new one. The reset link can’t be used again.",
 )  # fmt: skip

@@ -40,17 +40,27 @@ DUO_ERRORS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoN
 
 with_duo = operation(
     "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoVerification, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",), row="M12",
-    errors=(*TOKEN_ERRORS, *DUO_ERRORS), summary="Answer a challenge with Duo's result; the first one enrols Duo.",
+    errors=(*TOKEN_ERRORS, *DUO_ERRORS),
+    summary="Answer with Duo",
+    description="Answers a challenge with `state` and `code` that Duo appended to your return address, and returns the session. The "
+    "first result also sets Duo up.",
 )  # fmt: skip
 prove_duo = operation(
     "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/duo",),
-    row="M26", errors=(*DUO_ERRORS, *LOCK_CHALLENGES, e.TwoFactorOff), summary="Enrol Duo with the result of a first prompt.",
+    row="M26", errors=(*DUO_ERRORS, *LOCK_CHALLENGES, e.TwoFactorOff),
+    summary="Set up Duo",
+    description="Sets up Duo as a second factor with `state` and `code` of its first prompt. `DuoAuthEndpoint` of the second factor "
+    "settings is where the prompt starts.",
 )  # fmt: skip
 remove_duo = operation(
     "second_factors.remove_duo", f"DELETE {_OWN}/duo", AT, Deleted, auth=K & U, access=CREDENTIALS,
-    also=(f"{_OWN}/authenticator/duo",), row="M35", errors=(e.DuoOff, e.DuoNotEnrolled), summary="Remove Duo from the signed-in account.",
+    also=(f"{_OWN}/authenticator/duo",), row="M35", errors=(e.DuoOff, e.DuoNotEnrolled),
+    summary="Remove Duo",
+    description="Removes Duo from the second factors of the signed-in account.",
 )  # fmt: skip
 managed_remove_duo = operation(
     "second_factors.managed_remove_duo", f"DELETE {_MANAGED}/duo", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE,
-    also=(f"{_MANAGED}/authenticator/duo",), row="M39", errors=(*UID_ERRORS, e.DuoNotEnrolled), summary="Remove Duo from an account.",
+    also=(f"{_MANAGED}/authenticator/duo",), row="M39", errors=(*UID_ERRORS, e.DuoNotEnrolled),
+    summary="Remove an account’s Duo factor",
+    description="Removes Duo from the second factors of an account.",
 )  # fmt: skip

@@ -89,18 +89,23 @@ _AREA, _AT = "second_factor_settings", "/v2/manage/2fa"
 
 PUSH = singleton(
     _AREA, f"{_AT}/push-notification-settings", PushNotificationSettings, kind="push", noun="push notification settings",
+    about="They say how devices are notified of a sign-in. Secrets are masked in responses; send the mask back to leave "
+    "them unchanged.",
     verbs=(VerbOptions(READ, "read_push"), VerbOptions(CREATE, "add_push"), VerbOptions(UPDATE, "change_push")), scope="security",
     backing=InSettings("push"), unset=e.NoPushSettings,
 )  # fmt: skip
 DUO = singleton(
     _AREA, f"{_AT}/duo-authenticator-settings", DuoAuthenticatorSettings, kind="duo", noun="Duo settings",
+    about="They connect the tenant to Duo. The secret is masked in responses; send the mask back to leave it unchanged.",
     verbs=(VerbOptions(READ, "read_duo"), VerbOptions(UPDATE, "change_duo")), scope="security", backing=InSettings("duo"),
     unset=e.DuoMisconfigured,
 )  # fmt: skip
 CONFIG = singleton(
-    _AREA, f"{_AT}/config", TwoFactorConfig, kind="two_factor", noun="second factors", scope="security", backing=InSettings(),
+    _AREA, f"{_AT}/config", TwoFactorConfig, kind="two_factor", noun="second factor settings",
+    about="They say which second factors are available and whether one is required.",
+    scope="security", backing=InSettings(),
     verbs=(
-        VerbOptions(READ, "read_config", "Read which second factors are on."),
-        VerbOptions(UPDATE, "change_config", "Set which second factors are on."),
+        VerbOptions(READ, "read_config", ""),
+        VerbOptions(UPDATE, "change_config", ""),
     ),
 )  # fmt: skip

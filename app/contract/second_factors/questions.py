@@ -30,7 +30,9 @@ class SecurityQuestion(Wire):
 
 SECURITY_QUESTIONS = collection(
     "security_questions", "/v2/manage/security-questions", SecurityQuestion, verbs=(LIST, CREATE, UPDATE, DELETE),
-    noun="security question", scope="security", backing=InSettings("security_questions", value="question"),
+    noun="security question",
+    about="People choose their questions from these.",
+    scope="security", backing=InSettings("security_questions", value="question"),
     unique=("question",), most=50, exists=e.SecurityQuestionExists, unknown=e.UnknownSecurityQuestion,
 )  # fmt: skip
 
@@ -69,25 +71,32 @@ class OwnAnswers(AT, F, Answers):
 with_new_answers = operation(
     "second_factors.with_new_answers", f"PUT {_LOGIN}/{_NAME}", EnrolAnswersAtLogin, FactorLogin, auth=K, hashing=HASHES, row="M10",
     errors=(*TOKEN_ERRORS, e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers),
-    summary="Enrol security questions for a challenge, while no second factor is enrolled.",
+    summary="Set up security questions at sign-in",
+    description="Answers a challenge by choosing and answering security questions, and returns the session. It works only while the "
+    "account has no second factor.",
 )  # fmt: skip
 with_answers = operation(
     "second_factors.with_answers", f"POST {_LOGIN}/verification/{_NAME}", ProveAnswersAtLogin, FactorLogin, auth=K, hashing=HASHES,
     row="M11", errors=(*TOKEN_ERRORS, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers, e.WrongSecurityAnswer),
-    summary="Answer a challenge with security answers.",
+    summary="Answer with security answers",
+    description="Answers a challenge with the answers to the account’s security questions and returns the session.",
 )  # fmt: skip
 keep_answers = operation(
     "second_factors.keep_answers", f"PUT {_OWN}/{_NAME}", OwnAnswers, Posted, auth=K & U, access=CREDENTIALS, hashing=HASHES, row="M25",
     errors=(*LOCK_CHALLENGES, e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers),
-    summary="Enrol security questions, or replace their answers.",
+    summary="Set up security questions",
+    description="Sets up security questions as a second factor. With `ReplaceSecurityQuestionAnswer` the new answers replace all "
+    "earlier ones.",
 )  # fmt: skip
 remove_questions = operation(
     "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", AT, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/{_NAME}",), row="M34", errors=(e.FactorRemovalRefused, e.QuestionFactorOff),
-    summary="Remove the signed-in account's security questions.",
+    summary="Remove security questions",
+    description="Removes security questions from the second factors of the signed-in account.",
 )  # fmt: skip
 managed_remove_questions = operation(
     "second_factors.managed_remove_questions", f"DELETE {_MANAGED}/{_NAME}", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE,
     also=(f"{_MANAGED}/authenticator/{_NAME}",), row="M43", errors=(*UID_ERRORS, e.FactorRemovalRefused),
-    summary="Remove an account's security questions as a second factor.",
+    summary="Remove an account’s security questions",
+    description="Removes security questions from the second factors of an account.",
 )  # fmt: skip

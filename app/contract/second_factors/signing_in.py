@@ -25,16 +25,24 @@ class BackupCodeVerification(ChallengeAnswer):
 with_password = operation(
     "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=K, hashing=HASHES, row="M01",
     errors=(*LOGIN_ERRORS, *DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
-    summary="Sign in with a password; answers a session, or a challenge if a second factor is needed.",
+    summary="Sign in with a password and second factor",
+    description="Checks the password and exactly one of `email`, `username` and `phone`. If no second factor is needed, "
+    "`SecondFactorAuthentication` is null and the answer is a session. Otherwise `SecondFactorAuthentication` is a "
+    "challenge: it lists the account’s factors, and its `SecondFactorAuthenticationToken` goes into the operation that "
+    "answers it. If the tenant requires a second factor and the account has none, the challenge lets you set one up.",
 )  # fmt: skip
 _WITH_TOTP_ERRORS = (*TOKEN_ERRORS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing)
 with_totp = operation(
     "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpVerification, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/authenticatorcode", f"{_LOGIN}/verification/googleauthenticatorcode"), row="M03",
-    errors=_WITH_TOTP_ERRORS, summary="Answer a challenge with a code from an authenticator app; the first code enrols it.",
+    errors=_WITH_TOTP_ERRORS,
+    summary="Answer with an authenticator code",
+    description="Answers a challenge with the code of an authenticator app and returns the session. If no app is set up yet, the "
+    "first code sets up the one that scanned the challenge’s QR code. Each code works once.",
 )  # fmt: skip
 with_backup_code = operation(
     "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeVerification, FactorLogin, auth=K,
     also=(f"{_LOGIN}/verification/backupcode",), row="M09", errors=(*TOKEN_ERRORS, e.NoBackupCodes, e.WrongBackupCode),
-    summary="Answer a challenge with a backup code; each works once.",
+    summary="Answer with a backup code",
+    description="Answers a challenge with one of the account’s backup codes and returns the session. Each code works once.",
 )  # fmt: skip

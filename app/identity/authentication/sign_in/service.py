@@ -235,7 +235,7 @@ def _wrong_credentials(context: Context, lookup: AccountLookup, solved: Lock | N
         context.audit.record("account.locked", uid=lookup.account.uid, lock=lockout.type)
     if not lookup.is_hidden and lockout.maximum_failed_attempts and lockout.type != "none":
         left = max(0, lockout.maximum_failed_attempts - failure.attempts)
-        return e.WrongCredentials(f"Identifier and password do not match. Attempts left: {left}.")
+        return e.WrongCredentials(f"The password doesn’t match, or there’s no such account. Attempts left: {left}.")
     return _with_lock_challenge(context, lookup, solved, failure, e.WrongCredentials())
 
 

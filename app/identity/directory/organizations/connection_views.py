@@ -61,6 +61,6 @@ def _connection(
             "entity_id": f"{base}/saml/sp/{one.address_key}",
             "metadata_url": f"{base}/saml/sp/{one.address_key}/metadata.xml",
             "acs_endpoint": f"{base}/saml/sp/acs/{one.address_key}",
-            "sp_certificate": models.OwnCertificate(certificate=content["sp_certificate"]),
+            "sp_certificate": models.ConnectionCertificate(certificate=content["sp_certificate"]),
         }
     )

@@ -92,17 +92,17 @@ def delete(context: Context, req: contract.RoleName) -> Deleted:
 
 
 @contract.add_permissions.implements
-def add_permissions(context: Context, req: contract.RolePermissions) -> contract.Role:
+def add_permissions(context: Context, req: contract.RolePermissions) -> contract.AccountRole:
     return _role(req.role, service.add_permissions(context, req.role, req.permissions))
 
 
 @contract.remove_permissions.implements
-def remove_permissions(context: Context, req: contract.RolePermissions) -> contract.Role:
+def remove_permissions(context: Context, req: contract.RolePermissions) -> contract.AccountRole:
     return _role(req.role, service.remove_permissions(context, req.role, req.permissions))
 
 
-def _role(name: str, permissions: Iterable[str]) -> contract.Role:
-    return contract.Role(name=name, permissions=dict.fromkeys(sorted(permissions), True))
+def _role(name: str, permissions: Iterable[str]) -> contract.AccountRole:
+    return contract.AccountRole(name=name, permissions=dict.fromkeys(sorted(permissions), True))
 
 
 def _contexts(rows: Sequence[Row[Any]]) -> contract.RoleContexts:
