@@ -92,7 +92,7 @@ register_with_captcha = operation(
 )  # fmt: skip
 sott = operation(
     "registration.sott", "GET /identity/v2/manage/account/sott", CreateSott, Sott, auth=K & S | M, scope="sott:create", row="A56",
-    summary="Create a SOTT",
+    summary="Create a short-lived SOTT",
     description="Returns a secured one-time token that lets `POST /identity/v2/auth/register` create accounts until it expires. "
     "Create it on your server and give it to the page, so that the API secret stays on the server.",
 )  # fmt: skip

@@ -194,7 +194,7 @@ def undescribed(found: Any, at: str = "") -> Iterator[str]:
             yield from undescribed(value, f"{at}/{number}")
 
 
-def test_every_error_says_when_it_occurs() -> None:
+def test_every_error_has_a_sentence() -> None:
     named = published_interface()["components"]["examples"]
     assert len(named) > 300
     for name, error in named.items():
