@@ -1,5 +1,6 @@
 """Userinfo, introspection and revocation."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -152,10 +153,14 @@ def test_userinfo_can_be_signed(world: World, browser: Browser, ada: Person) -> 
     assert (claims["iss"], claims["aud"], claims["sub"]) == (signed.hub_url, signed.client_id, ada.uid)
 
 
-def test_userinfo_and_introspection_cost_two_statements(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_userinfo_and_introspection_cost_one_statement(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     token = tokens(shop, browser, ada)["access_token"]
-    assert browser.spent(shop.userinfo(token))["sql"] <= 2
-    assert browser.spent(shop.back("introspect", {"token": token, **shop.client_credentials()}))["sql"] <= 2
+
+    def fewest(ask: Callable[[], TestResponse]) -> int:
+        return min(browser.spent(ask())["sql"] for _ in range(3))  # any may read the tenant anew
+
+    assert fewest(lambda: shop.userinfo(token)) == 1
+    assert fewest(lambda: shop.back("introspect", {"token": token, **shop.client_credentials()})) == 1
 
 
 def test_introspection_has_standard_and_interface_members(shop: RelyingParty, browser: Browser, ada: Person) -> None:

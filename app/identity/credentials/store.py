@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,15 +16,16 @@ from sqlalchemy import (
     String,
     bindparam,
     delete,
-    insert,
     select,
     update,
 )
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.sql import Select
 
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -69,19 +70,38 @@ class LookupTaken(Exception):
     """Another credential has the same kind and lookup."""
 
 
-_COLUMNS = tuple(C[name] for name in Credential.__dataclass_fields__)
-# Built once: every sign-in runs it if the tenant has second factors.
-_BY_ACCOUNT = (
+_FIELDS = tuple(Credential.__dataclass_fields__)
+_AHEAD = tuple(f"credential_{name}" for name in _FIELDS)
+_COLUMNS = tuple(C[name] for name in _FIELDS)
+_BY_ACCOUNT = Compiled(
     select(*_COLUMNS)
     .where(C.tenant_id == bindparam("tenant"), C.uid == bindparam("account"))
     .order_by(C.created_at, C.credential_id)
 )
+_KIND = "credentials"
+_ADD = insert_row(credentials)
 
 
 def by_account(context: Context, uid: str) -> list[Credential]:
     """Return all credentials of an account, the oldest first."""
-    rows = context.work.run(_BY_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid}).all()
+    ahead: list[Credential] | None = context.work.read_ahead.pop((_KIND, uid), None)
+    if ahead is not None:
+        return ahead
+    rows = context.work.all(_BY_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid})
     return [_credential(row) for row in rows]
+
+
+def with_credentials(statement: Select[Any], tenant_id: Any, uid: Any) -> Select[Any]:
+    """Return a statement of another area that also reads an account's credentials, one in each row; see `read_ahead`."""
+    columns = (column.label(name) for column, name in zip(_COLUMNS, _AHEAD, strict=True))
+    joined = statement.add_columns(*columns).outerjoin(credentials, (C.tenant_id == tenant_id) & (C.uid == uid))
+    return joined.order_by(C.created_at, C.credential_id)
+
+
+def read_ahead(context: Context, uid: str, rows: Sequence[Row[Any]]) -> None:
+    """Keep the credentials in all the rows of `with_credentials` for `by_account`, until the next statement."""
+    found = [row for row in rows if row.credential_credential_id is not None]
+    context.work.read_ahead[_KIND, uid] = [Credential(*(getattr(row, name) for name in _AHEAD)) for row in found]
 
 
 def by_kind(context: Context, uid: str, kind: str) -> list[Credential]:
@@ -134,7 +154,7 @@ def add(
         "used_at": None,
     }
     try:
-        context.work.run(insert(credentials), {"tenant_id": context.tenant.tenant_id, **row})
+        context.work.run(_ADD, {"tenant_id": context.tenant.tenant_id, **row})
     except IntegrityError:
         raise LookupTaken from None
     return Credential(**row)  # type: ignore[arg-type]  # the row has the fields' types

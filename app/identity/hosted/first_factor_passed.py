@@ -32,8 +32,7 @@ from app.identity.protocols.oauth.authorize import account_choice
 
 EXPIRED = "expired"
 """The reason of a token that replaces an expired password."""
-KEY = "second_factor"
-"""The member of an interaction's request with the hash of the continuation token."""
+KEY = interactions.SECOND_FACTOR
 METHOD = "method"
 """The problem of a sign-in by a method that an organization does not allow."""
 STEP_UP = "step_up"
@@ -107,16 +106,21 @@ def continue_sign_in(
     """Continue after the first factor: with the second factor if it is `required`, else with a session."""
     if required is None:
         return begin_session(context, interaction, account, authentication)
-    binding = None
-    if interaction is None or interaction.is_done:
-        interaction, binding = interactions.begin(context, next_step.RETURN, {})
-    options = ChallengeOptions(interaction_id=interaction.interaction_id)
+    open_one = interaction if interaction is not None and not interaction.is_done else None
+    ids = interactions.new_ids()
+    interaction_id = open_one.interaction_id if open_one is not None else ids.interaction_id
     pending = second_factor.send_preferred(
-        context, second_factor.begin(context, required, authentication), required.kinds, options
+        context,
+        second_factor.begin(context, required, authentication),
+        required.kinds,
+        ChallengeOptions(interaction_id=interaction_id),
     )
     facts = {KEY: pending.token.ticket_hash, STEP_UP: None}
-    interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **facts)
-    return Next(step=Step.SECOND_FACTOR, attempt=interaction.interaction_id, binding=binding)
+    if open_one is not None:
+        interactions.add_facts(context, open_one, lifetime=second_factor.LIFETIME, **facts)
+        return Next(step=Step.SECOND_FACTOR, attempt=interaction_id)
+    _, binding = interactions.begin(context, next_step.RETURN, facts, ids)
+    return Next(step=Step.SECOND_FACTOR, attempt=interaction_id, binding=binding)
 
 
 def begin_session(

@@ -178,7 +178,7 @@ def sign_out(context: Context, req: hub_sign_out.SignOutRequest) -> Next:
 
 @hub.profile.implements
 def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileResponse:
-    session = _signed_in(context)
+    session = _signed_in(context, with_credentials=req.with_checkup)
     account = accounts.by_uid(context, session.uid)
     if account is None or not account.is_active:
         raise e.NotAuthenticated
@@ -232,8 +232,8 @@ def read_own_client(context: Context, req: hub.HubClientRequest) -> hub.HubClien
     return hub_client(context, req.name)
 
 
-def _signed_in(context: Context) -> BrowserSession:
-    session = sessions.current(context)
+def _signed_in(context: Context, *, with_credentials: bool = False) -> BrowserSession:
+    session = sessions.current(context, with_credentials=with_credentials)
     if session is None:
         raise e.NotAuthenticated
     return session

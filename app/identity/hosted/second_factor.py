@@ -45,7 +45,7 @@ def step(context: Context, interaction: Interaction) -> Next | None:
 
 @contract.read_factor.implements
 def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
-    interaction = interactions.find(context, req.attempt)
+    interaction = interactions.find(context, req.attempt, with_sign_in=True)
     try:
         pending = _require_pending(context, interaction)
         return contract.FactorStep(view=view(context, interaction, pending, req.kind))
@@ -56,7 +56,7 @@ def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
 @contract.choose_factor.implements
 def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
     """Send the code of a factor, at most once in 30 seconds, or begin to enrol it."""
-    interaction = interactions.find(context, req.attempt)
+    interaction = interactions.find(context, req.attempt, with_sign_in=True)
     try:
         pending = _require_pending(context, interaction)
     except OVER:
@@ -73,7 +73,7 @@ def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.Fact
 @contract.verify_factor.implements
 def verify(context: Context, req: contract.FactorAnswer) -> Next:
     """Verify the factor, or enrol it by its first verification, and begin the session."""
-    interaction = interactions.find(context, req.attempt)
+    interaction = interactions.find(context, req.attempt, with_sign_in=True)
     try:
         pending = _require_pending(context, interaction)
     except OVER:
@@ -84,14 +84,8 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
     is_new = not second_factors.enrolled_kinds(context.tenant.settings, pending.person)
     try:
         pending = second_factor.verify(context, pending, req.kind, response)
-        if interaction is not None and _is_step_up(interaction):
-            return _confirmed(context, interaction, pending)
-        if (
-            limited := first_factor_passed.method_step(
-                context, interaction, pending.account, pending.authentication, is_again=True
-            )
-        ) is not None:
-            return limited
+        if (elsewhere := _step_without_sign_in(context, interaction, pending)) is not None:
+            return elsewhere
         account = second_factor.finish(context, pending)
     except OVER:
         return _next_or_start(context, interaction)
@@ -112,6 +106,19 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
     trust = trusted_browsers.trust(context, account) if req.trust and can_trust else None
     cookie = Session(token=trust[0], lifetime_seconds=trust[1]) if trust else None
     return next_page.model_copy(update={"trusted": cookie})
+
+
+def _step_without_sign_in(context: Context, interaction: Interaction | None, pending: PendingSignIn) -> Next | None:
+    """Return the step after a factor that does not complete a sign-in: of a reauthentication, or of a method that may not sign in."""
+    if interaction is not None and _is_step_up(interaction):
+        second_factor.close_attempt(context, pending)
+        return _confirmed(context, interaction, pending)
+    limited = first_factor_passed.method_step(
+        context, interaction, pending.account, pending.authentication, is_again=True
+    )
+    if limited is not None:
+        second_factor.close_attempt(context, pending)
+    return limited
 
 
 def _backup_codes_step(context: Context, pending: PendingSignIn, kind: FactorKind, *, is_new: bool) -> Step | None:

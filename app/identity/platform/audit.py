@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, Index, String, insert, select
+from sqlalchemy import Column, Index, String, select
 
+from app.identity.platform.store.compiled import insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -29,7 +30,7 @@ audit = tenant_table(
     Index("ix_audit_uid", "tenant_id", "uid", "at"),
 )
 
-_ADD = insert(audit)
+_ADD = insert_row(audit)
 
 
 @dataclass(frozen=True)

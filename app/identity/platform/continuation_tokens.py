@@ -12,10 +12,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Column, Index, String, delete, insert, select, update
+from sqlalchemy import Column, ColumnElement, Index, String, bindparam, delete, select, update
+from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.sql import Select
 
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.kit import randomness
 
@@ -33,6 +36,15 @@ tickets = tenant_table(
 )
 
 T = tickets.c
+HOLDER = T.uid
+"""The account of a token, for statements that read it beside a token."""
+_ADD = insert_row(tickets)
+_KEY = (T.tenant_id == bindparam("tenant"), T.kind == bindparam("purpose"), T.ticket_hash == bindparam("hash"))
+COLUMNS = tuple(column for column in tickets.c if column.name != "tenant_id")
+_AHEAD = tuple(f"token_{column.name}" for column in COLUMNS)
+_KIND = "continuation token"
+_BY_HASH = Compiled(select(*COLUMNS).where(*_KEY))
+_SPEND = Compiled(delete(tickets).where(*_KEY, T.expires_at > bindparam("now")))
 OPEN = "open"
 NO_ACCOUNT = "nobody"
 _MAX_LENGTH = 500
@@ -115,7 +127,7 @@ def issue(
     )
     row = {name: getattr(token, name) for name in ContinuationToken.__dataclass_fields__ if name != "text"}
     try:
-        context.work.run(insert(tickets), {"tenant_id": context.tenant.tenant_id, **row})
+        context.work.run(_ADD, {"tenant_id": context.tenant.tenant_id, **row})
     except IntegrityError:
         raise TokenExists from None
     return token
@@ -132,7 +144,7 @@ def use_once(context: Context, kind: ContinuationPurpose, text: str, lifetime: t
     }  # fmt: skip
     try:
         with context.work.separate_transaction() as transaction:
-            transaction.run(insert(tickets), mark)
+            transaction.run(_ADD, mark)
     except IntegrityError:
         return False
     return True
@@ -163,23 +175,49 @@ def find(context: Context, kind: ContinuationPurpose, text: str | None) -> Conti
 
 def by_hash(context: Context, kind: ContinuationPurpose, ticket_hash: str) -> ContinuationToken | None:
     """Return the token with this digest."""
-    columns = [T[name] for name in ContinuationToken.__dataclass_fields__ if name != "text"]
-    where = (T.tenant_id == context.tenant.tenant_id, T.kind == kind, T.ticket_hash == ticket_hash)
-    row = context.work.one(select(*columns).where(*where))
+    ahead: ContinuationToken | None = context.work.read_ahead.pop((_KIND, ticket_hash), None)
+    if ahead is not None and ahead.kind is kind:
+        return ahead
+    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "hash": ticket_hash}
+    row = context.work.one(_BY_HASH, key)
     return ContinuationToken(**{**row._mapping, "kind": ContinuationPurpose(row.kind)}) if row is not None else None
+
+
+def with_token(
+    statement: Select[Any], tenant_id: Any, kind: ContinuationPurpose, ticket_hash: ColumnElement[str]
+) -> Select[Any]:
+    """Return a statement of another area that also reads the token with the digest in its row, if there is one; see `read_ahead`."""
+    columns = (column.label(name) for column, name in zip(COLUMNS, _AHEAD, strict=True))
+    is_named = (T.tenant_id == tenant_id) & (T.kind == kind) & (T.ticket_hash == ticket_hash)
+    return statement.add_columns(*columns).outerjoin(tickets, is_named)
+
+
+def read_ahead(context: Context, row: Row[Any]) -> str | None:
+    """Keep the token in a row of `with_token` for `by_hash`, until the next statement; return its account."""
+    if row.token_ticket_hash is None:
+        return None
+    kind, *fields = (getattr(row, name) for name in _AHEAD)
+    token = ContinuationToken(ContinuationPurpose(kind), *fields)
+    context.work.read_ahead[_KIND, token.ticket_hash] = token
+    return token.uid
 
 
 def of_account(context: Context, kind: ContinuationPurpose, uid: str) -> list[ContinuationToken]:
     """Return an account's unexpired tokens of a purpose, newest first, without their texts."""
-    columns = [T[name] for name in ContinuationToken.__dataclass_fields__ if name != "text"]
     where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind == kind, T.expires_at > context.now)
-    rows = context.work.all(select(*columns).where(*where).order_by(T.created_at.desc()))
+    rows = context.work.all(select(*COLUMNS).where(*where).order_by(T.created_at.desc()))
     return [ContinuationToken(**{**row._mapping, "kind": ContinuationPurpose(row.kind)}) for row in rows]
 
 
 def spend(context: Context, token: ContinuationToken) -> bool:
     """Spend a token in the request's transaction, so that a later error keeps it. Return True for one concurrent use only."""
-    return context.work.changed(delete(tickets).where(*_one(context, token), T.expires_at > context.now)) > 0
+    return spend_hash(context, token.kind, token.ticket_hash)
+
+
+def spend_hash(context: Context, kind: ContinuationPurpose, ticket_hash: str) -> bool:
+    """Spend the token with this digest, as `spend` does."""
+    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "hash": ticket_hash, "now": context.now}
+    return context.work.changed(_SPEND, key) > 0
 
 
 def add_facts(context: Context, token: ContinuationToken, **facts: Any) -> ContinuationToken:

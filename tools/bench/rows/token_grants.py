@@ -16,9 +16,9 @@ from tools.bench.rows.code_flow import BASIC, CHALLENGE, CLIENT_ID, VERIFIER, me
 from tools.bench.scene import REDIRECT, Scene
 from tools.bench.visitor import Unexpected, Visitor, path_of
 
-REFRESH = Budget(bar=10, aim=6, counts={"sql": 6, "commits": 1, "signatures": 1})
+REFRESH = Budget(bar=10, aim=6, counts={"sql": 5, "commits": 1, "signatures": 1})
 CREDENTIALS = Budget(bar=4, aim=2, counts={"sql": 2, "commits": 1, "signatures": 0})
-BOUND = Budget(bar=20, aim=12, counts={"sql": 14, "commits": 3, "signatures": 1})
+BOUND = Budget(bar=20, aim=12, counts={"sql": 11, "commits": 3, "signatures": 1})
 """The code flow's statements, and four for the pushed request, which its response uses up."""
 KEY = ECKey.generate_key("P-256")
 

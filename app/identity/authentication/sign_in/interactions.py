@@ -7,15 +7,43 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, select, update
 
 from app.identity.authentication.sign_in.tables import interactions
+from app.identity.credentials import store as credential_store
+from app.identity.directory.accounts import store as account_store
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.platform.store.compiled import Compiled, insert_row
 from app.kit import randomness
 
 LIFETIME = timedelta(minutes=10)  # the pending federated request (interface federation.md section 4)
 ENDED = "ended"  # the member of an interaction's request that records its outcome
+SECOND_FACTOR = "second_factor"
+"""The member with the hash of the continuation token of a sign-in that passed its first factor."""
 A = interactions.c
+_KEY = (A.tenant_id == bindparam("tenant"), A.attempt_hash == bindparam("hash"))
+_BY_HASH = Compiled(select(interactions).where(*_KEY))
+
+
+def _with_sign_in() -> Compiled:
+    """Build the statement that also reads a pending sign-in: its token, and that account with its credentials."""
+    token_hash = A.request[SECOND_FACTOR].as_string()
+    token = continuation_tokens.with_token(
+        select(interactions).where(*_KEY), A.tenant_id, ContinuationPurpose.SECOND_FACTOR, token_hash
+    )
+    holder = (A.tenant_id, continuation_tokens.HOLDER)
+    return Compiled(credential_store.with_credentials(account_store.with_account(token, *holder), *holder))
+
+
+_WITH_SIGN_IN = _with_sign_in()
+_ADD = insert_row(interactions)
+_FINISH = Compiled(
+    update(interactions)
+    .where(*_KEY, A.is_done.is_(False))
+    .values(is_done=True, request=bindparam("new_request", type_=A.request.type))
+)
 
 
 @dataclass(frozen=True)
@@ -57,23 +85,30 @@ def begin(
         "binding_hash": randomness.digest(binding),
         "kind": kind,
         "request": request,
+        "session_id": None,
         "is_done": False,
         "created_at": now,
         "expires_at": now + LIFETIME,
     }
-    context.work.run(insert(interactions), row)
+    context.work.run(_ADD, row)
     return Interaction(interaction_id, kind, request, None, False, now, now + LIFETIME), binding
 
 
-def find(context: Context, interaction_id: str) -> Interaction | None:
-    """Return the interaction if it is live and this browser began it; a copied address is useless to another browser."""
-    where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
-    row = context.work.one(select(interactions).where(*where))
+def find(context: Context, interaction_id: str, *, with_sign_in: bool = False) -> Interaction | None:
+    """Return the interaction if it is live and this browser began it; a copied address is useless to another browser.
+
+    `with_sign_in`: read the sign-in that waits for its second factor ahead.
+    """
+    rows = context.work.all(_WITH_SIGN_IN if with_sign_in else _BY_HASH, _key(context, interaction_id))
+    row = rows[0] if rows else None
     if row is None or row.expires_at <= context.now:
         return None
     binding_hash = randomness.digest(context.visit.binding) if context.visit and context.visit.binding else ""
     if not hmac.compare_digest(binding_hash, row.binding_hash):
         return None
+    if with_sign_in and (uid := continuation_tokens.read_ahead(context, row)) is not None:
+        account_store.read_ahead(context, row)
+        credential_store.read_ahead(context, uid, rows)
     return Interaction(
         interaction_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at
     )
@@ -135,9 +170,12 @@ def lock(context: Context, interaction: Interaction) -> Interaction:
 
 def finish(context: Context, interaction: Interaction, **ended: Any) -> bool:
     """End the interaction and record how it `ended`; returns False where another tab or a second submit ended it before."""
-    request = {**interaction.request, ENDED: ended}
-    change = update(interactions).where(*_where(context, interaction), A.is_done.is_(False))
-    return context.work.changed(change.values(is_done=True, request=request)) > 0
+    ending = {**_key(context, interaction.interaction_id), "new_request": {**interaction.request, ENDED: ended}}
+    return context.work.changed(_FINISH, ending) > 0
+
+
+def _key(context: Context, interaction_id: str) -> dict[str, Any]:
+    return {"tenant": context.tenant.tenant_id, "hash": randomness.digest(interaction_id)}
 
 
 def _where(context: Context, interaction: Interaction) -> tuple[Any, ...]:

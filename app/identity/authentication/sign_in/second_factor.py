@@ -22,7 +22,7 @@ from app.identity.credentials.authenticators.protocol import (
     FactorResponse,
 )
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.one_time_tokens import attempt_limit, resend_delay
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import account_lookup, login_records
@@ -77,6 +77,8 @@ class PendingSignIn:
     token: ContinuationToken
     person: AccountFactors
     authentication: Authentication
+    has_attempt: bool = False
+    """Whether `verify` counted an attempt that `finish` or `close_attempt` must take back."""
 
     @property
     def account(self) -> Account:
@@ -199,6 +201,8 @@ def verify(
 ) -> PendingSignIn:
     """Verify a second factor; an account without any factor enrols this one. Call it before anything is written.
 
+    Then call `finish`, or `close_attempt` where the sign-in does not end here.
+
     Raises:
         LockedDuringStep: 1264, the account was locked since; begin again at the first factor.
         LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this try locked the account.
@@ -208,12 +212,29 @@ def verify(
         pending.authentication,
         opens_lock=pending.authentication.opens_lock or _solves_lock(context, pending.account, solution),
     )
-    if second_factors.verify_or_enrol(
-        context, pending.person, kind, response, may_enrol=can_enrol(context, pending), is_lock_solved=authentication.opens_lock
-    ):  # fmt: skip
+    is_enrolled = second_factors.verify_or_enrol(
+        context,
+        pending.person,
+        kind,
+        response,
+        may_enrol=can_enrol(context, pending),
+        is_lock_solved=authentication.opens_lock,
+        keeps_attempt=True,
+    )
+    if is_enrolled:
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)
     methods = dict.fromkeys((*authentication.methods, *AUTHENTICATORS[kind].amr, MFA))
-    return replace(pending, authentication=replace(authentication, methods=tuple(methods)))
+    return replace(
+        pending,
+        authentication=replace(authentication, methods=tuple(methods)),
+        has_attempt=second_factors.counts_attempts(kind, is_lock_solved=authentication.opens_lock),
+    )
+
+
+def close_attempt(context: Context, pending: PendingSignIn) -> None:
+    """Take back the attempt of `verify` where no sign-in is recorded, in the request's transaction."""
+    if pending.has_attempt:
+        attempt_limit.record_success(context, pending.account)
 
 
 def can_enrol(context: Context, pending: PendingSignIn) -> bool:
@@ -236,11 +257,21 @@ def finish(context: Context, pending: PendingSignIn) -> Account:
     if refusal is not None:
         raise refusal
     is_lock_solved = authentication.opens_lock
+    counted_by = context.tenant.settings if pending.has_attempt else None
     if not login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, is_lock_solved=is_lock_solved, new_hash=None
+        context.work,
+        account.uid,
+        account.password_hash,
+        context.now,
+        is_lock_solved=is_lock_solved,
+        new_hash=None,
+        counted_by=counted_by,
     ):
         raise e.LockedDuringStep
     if not continuation_tokens.spend(context, pending.token):
+        context.work.rollback()
+        if pending.has_attempt:
+            attempt_limit.take_back(context, account)
         raise e.UnknownFactorToken
     service.notify_sign_in(context, account, suppress_webhook=authentication.suppress_webhook)
     return account

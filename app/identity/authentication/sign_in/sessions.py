@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
 from sqlalchemy.engine import Row
 
 from app.contract import errors as e
@@ -16,25 +16,38 @@ from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import session_ends
 from app.identity.authentication.sign_in.session_ends import EndedSession, Ending
 from app.identity.authentication.sign_in.tables import sessions
+from app.identity.credentials import store as credential_store
 from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import store as account_store
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.platform.store.compiled import Compiled, insert_row
 from app.kit import randomness
 
 FEDERATED: Final = "fed"
 """The `amr` of a sign-in at another provider: RFC 8176 has no name for it."""
 S = sessions.c
-# Built once: building a statement costs more than running it, and every signed-in visit runs these.
-_BY_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
+# Nearly every signed-in visit reads its account next, so these read it, too.
+_OF_COOKIE = account_store.with_account(
+    select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash")), S.tenant_id, S.uid
+)
+_BY_COOKIE = Compiled(_OF_COOKIE)
+_WITH_CREDENTIALS = Compiled(credential_store.with_credentials(_OF_COOKIE, S.tenant_id, S.uid))
 _BY_COOKIES = select(sessions).where(
     S.tenant_id == bindparam("tenant"), S.session_hash.in_(bindparam("hashes", expanding=True))
 )
-_BY_ID = select(S.expires_at, S.client_id).where(
-    S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
+_LIVE = account_store.with_account(
+    select(S.expires_at, S.client_id).where(
+        S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
+    ),
+    S.tenant_id,
+    S.uid,
 )
+_BY_ID = Compiled(_LIVE)
 # Ending a session waits for requests that issue tokens in it, and then revokes those (SQLite has a single writer).
-_LOCKED_BY_ID = _BY_ID.with_for_update(read=True, key_share=True)
+_LOCKED_BY_ID = Compiled(_LIVE.with_for_update(read=True, key_share=True, of=sessions))
+_ADD = insert_row(sessions)
 _OF_ACCOUNT = (
     select(sessions)
     .where(S.tenant_id == bindparam("tenant"), S.uid == bindparam("account"), S.expires_at > bindparam("now"))
@@ -68,25 +81,33 @@ class BrowserSession:
     browser_state: str | None = None  # None until an application asks with Session Management switched on
 
 
-def current(context: Context) -> BrowserSession | None:
+def current(context: Context, *, with_credentials: bool = False) -> BrowserSession | None:
     """Return the session of this visit if it is live: neither idle too long nor past its absolute end.
+
+    Args:
+        with_credentials: read the account's credentials ahead.
 
     Raises:
         AnotherAccount: the form that was posted is one of another account, and another tab made this one current.
     """
     visit = context.visit
-    session = by_cookie(context, visit.session) if visit and visit.session else None
+    session = by_cookie(context, visit.session, with_credentials=with_credentials) if visit and visit.session else None
     if visit and session is not None and visit.account not in ("", session.uid):
         raise e.AnotherAccount
     return session
 
 
-def by_cookie(context: Context, cookie: str) -> BrowserSession | None:
-    """Return the live session with this cookie."""
+def by_cookie(context: Context, cookie: str, *, with_credentials: bool = False) -> BrowserSession | None:
+    """Return the live session with this cookie, and read its account ahead, on request with the credentials."""
     parameters = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(cookie)}
-    row = context.work.run(_BY_COOKIE, parameters).one_or_none()
-    session = _from_row(row) if row is not None else None
-    return session if session is not None and _is_live(context, session) else None
+    rows = context.work.all(_WITH_CREDENTIALS if with_credentials else _BY_COOKIE, parameters)
+    if not rows:
+        return None
+    session = _from_row(rows[0])
+    account_store.read_ahead(context, rows[0])
+    if with_credentials:
+        credential_store.read_ahead(context, session.uid, rows)
+    return session if _is_live(context, session) else None
 
 
 def by_cookies(context: Context, cookies: Iterable[str]) -> dict[str, BrowserSession]:
@@ -110,8 +131,7 @@ def current_of(context: Context, uid: str) -> BrowserSession | None:
 
 def lock_expiry(context: Context, session_id: str) -> datetime | None:
     """Return the absolute end of a live session and lock it until the commit; None where it is over."""
-    parameters = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
-    row = context.work.run(_LOCKED_BY_ID, parameters).one_or_none()
+    row = _live(context, _LOCKED_BY_ID, session_id)
     return row.expires_at if row is not None else None
 
 
@@ -120,14 +140,21 @@ def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) ->
 
     A session that an application's grant began is extended by each refresh.
     """
-    parameters = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
-    row = context.work.run(_BY_ID, parameters).one_or_none()
+    row = _live(context, _BY_ID, session_id)
     if row is None or row.client_id is None:
         return row.expires_at if row is not None else None
     where = (S.tenant_id == context.tenant.tenant_id, S.session_id == session_id)
     until = context.now + lifetime
     is_extended = context.work.changed(update(sessions).where(*where).values(seen_at=context.now, expires_at=until))
     return until if is_extended else None
+
+
+def _live(context: Context, statement: Compiled, session_id: str) -> Row[Any] | None:
+    parameters = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
+    row = context.work.one(statement, parameters)
+    if row is not None:
+        account_store.read_ahead(context, row)
+    return row
 
 
 def touch(context: Context, session: BrowserSession) -> None:
@@ -223,8 +250,9 @@ def _insert(
         "relying_parties": [],
         "client_id": client_id,
         "issuers": issuers or {},
+        "browser_state": None,
     }
-    context.work.run(insert(sessions), row)
+    context.work.run(_ADD, row)
     fields = {name: value for name, value in row.items() if name != "tenant_id"}
     return BrowserSession(
         **{**fields, "methods": methods, "relying_parties": (), "issuers": tuple((issuers or {}).items())}
@@ -356,20 +384,7 @@ def _lifetime(context: Context, remember: bool) -> timedelta:
 
 
 def _from_row(row: Row[Any]) -> BrowserSession:
-    return BrowserSession(
-        session_hash=row.session_hash,
-        session_id=row.session_id,
-        uid=row.uid,
-        methods=tuple(row.methods),
-        authenticated_at=row.authenticated_at,
-        created_at=row.created_at,
-        seen_at=row.seen_at,
-        expires_at=row.expires_at,
-        is_remembered=row.is_remembered,
-        address=row.address or "",
-        agent=row.agent or "",
-        relying_parties=tuple(row.relying_parties),
-        client_id=row.client_id,
-        issuers=tuple((row.issuers or {}).items()),
-        browser_state=row.browser_state,
-    )
+    fields = {name: getattr(row, name) for name in BrowserSession.__dataclass_fields__}
+    lists = {"methods": tuple(row.methods), "relying_parties": tuple(row.relying_parties)}
+    texts = {"address": row.address or "", "agent": row.agent or ""}
+    return BrowserSession(**{**fields, **lists, **texts, "issuers": tuple((row.issuers or {}).items())})

@@ -101,7 +101,7 @@ class Push:
             raise e.WrongPushToken
         if request.state != APPROVED:
             raise {DENIED: e.PushDenied, FAILED: e.PushFailed}.get(request.state, e.PushPending)
-        accounts.change(context, factors.account.uid, {})  # lock order: the account, then its tokens
+        accounts.lock_before_own_rows(context, factors.account.uid)
         if not continuation_tokens.spend(context, request):
             raise e.PushAnswered
 

@@ -69,7 +69,7 @@ class SecurityQuestions:
         context.work.release_connection()
         if not security_answers.are_correct(context, stored, answered):
             raise e.WrongSecurityAnswer
-        accounts.change(context, factors.account.uid, {})  # as in `enrol`
+        accounts.lock_before_own_rows(context, factors.account.uid)
         if self.kind not in factors.fallback_kinds and not store.set_values(
             context, factors.enrolled(self.kind)[-1], used_at=context.now
         ):

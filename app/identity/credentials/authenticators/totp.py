@@ -98,7 +98,7 @@ class Totp:
             step = _matching_step(context, seed, response.code)
             if step is None:
                 continue
-            accounts.change(context, factors.account.uid, {})  # as in `enrol`
+            accounts.lock_before_own_rows(context, factors.account.uid)
             if store.advance_counter(context, seed, step):
                 return
         raise e.WrongTotpCode

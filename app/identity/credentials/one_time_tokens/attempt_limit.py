@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 from app.contract import errors as e
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import login_records
@@ -15,16 +12,10 @@ from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 
 
-def count_attempt(context: Context, account: Account, refuse_ended: Callable[[Context], None] | None = None) -> Failure:
-    """Count an attempt before its code is compared. Raises the error of the lock if no attempt is left.
-
-    Args:
-        refuse_ended: raises if another attempt has just ended the sign-in; this attempt then does not count.
-    """
+def count_attempt(context: Context, account: Account) -> Failure:
+    """Count an attempt before its code is compared. Raises the error of the lock if no attempt is left."""
     with context.work.separate_transaction() as transaction:
         attempt = login_records.reserve_attempt(transaction, account, context.tenant.settings, context.now)
-        if refuse_ended is not None:
-            refuse_ended(replace(context, work=transaction))
     if attempt is None:
         raise lock_error(context, account) or e.LockedDuringStep()
     return attempt
@@ -33,6 +24,12 @@ def count_attempt(context: Context, account: Account, refuse_ended: Callable[[Co
 def record_success(context: Context, account: Account, *, is_complete: bool = True) -> None:
     """Take back the attempt of `count_attempt`, in the request's transaction; all attempts if the sign-in `is_complete` now."""
     login_records.release_attempt(context.work, account.uid, context.tenant.settings, is_complete=is_complete)
+
+
+def take_back(context: Context, account: Account) -> None:
+    """Take back the attempt of `count_attempt` in a transaction of its own: it came after another one ended the sign-in."""
+    with context.work.separate_transaction() as transaction:
+        login_records.release_attempt(transaction, account.uid, context.tenant.settings, is_complete=False)
 
 
 def record_failure(

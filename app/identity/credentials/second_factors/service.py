@@ -170,6 +170,7 @@ def verify_or_enrol(
     may_enrol: bool,
     is_lock_solved: bool = False,
     replaces: bool = False,
+    keeps_attempt: bool = False,
 ) -> bool:
     """Verify a response in the request's transaction. Call it before any write. Return whether it enrolled the factor.
 
@@ -179,6 +180,7 @@ def verify_or_enrol(
         may_enrol: whether the response may enrol a factor that is not enrolled.
         is_lock_solved: whether the caller just solved a lock of the account.
         replaces: whether it enrols in place of an enrolled factor.
+        keeps_attempt: whether the caller takes the counted attempt back, as `counts_attempts` says, by recording the sign-in.
 
     Raises:
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked, or this
@@ -194,9 +196,8 @@ def verify_or_enrol(
         one_time_tokens.refuse_locked(context, factors.account)
     if kind is FactorKind.QUESTIONS:
         security_questions.refuse_incomplete(context, factors, response, is_new=is_new)
-    attempt = None
-    if authenticator.wrong_errors and not is_lock_solved:
-        attempt = attempt_limit.count_attempt(context, factors.account, lambda own: _refuse_ended_sign_in(own, factors))
+    is_counted = counts_attempts(kind, is_lock_solved=is_lock_solved)
+    attempt = _count_attempt(context, factors) if is_counted else None
     apply = authenticator.enrol if is_new else authenticator.verify
     try:
         apply(context, factors, replace(response, is_lock_solved=is_lock_solved))
@@ -205,12 +206,13 @@ def verify_or_enrol(
         raise attempt_limit.lock_error(context, factors.account) or refusal from None
     except authenticator.wrong_errors as refusal:
         context.work.rollback()
+        _refuse_ended_sign_in(context, factors, attempt)
         raise _count_wrong(context, factors.account, kind, attempt, refusal) from None
     if is_new and factors.sign_in is not None:
         _refuse_concurrent_enrolment(context, factors, authenticator)
     if attempt is None:
         login_records.reset_failures(context.work, factors.account.uid, is_lock_solved=is_lock_solved)
-    else:
+    elif not keeps_attempt:
         attempt_limit.record_success(context, factors.account)
     event = "second_factor.enrolled" if is_new else "second_factor.passed"
     context.audit.record(event, uid=factors.account.uid, kind=kind)
@@ -279,12 +281,28 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
     context.audit.record("second_factor.removed", uid=uid, kind=kind)
 
 
-def _refuse_ended_sign_in(context: Context, factors: AccountFactors) -> None:
+def counts_attempts(kind: FactorKind, *, is_lock_solved: bool) -> bool:
+    """Return whether `verify_or_enrol` counts an attempt before it compares."""
+    return bool(AUTHENTICATORS[kind].wrong_errors) and not is_lock_solved
+
+
+def _count_attempt(context: Context, factors: AccountFactors) -> Failure:
+    """Count an attempt; raises the lock's error if none is left, and UnknownFactorToken if the sign-in has ended."""
+    try:
+        return attempt_limit.count_attempt(context, factors.account)
+    except ApiError:
+        _refuse_ended_sign_in(context, factors, None)
+        raise
+
+
+def _refuse_ended_sign_in(context: Context, factors: AccountFactors, attempt: Failure | None) -> None:
     """Raise UnknownFactorToken if the same response, sent twice, has ended the sign-in: that is no failed attempt."""
     if (
         factors.sign_in
         and continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, factors.sign_in) is None
     ):
+        if attempt is not None:
+            attempt_limit.take_back(context, factors.account)
         raise e.UnknownFactorToken
 
 

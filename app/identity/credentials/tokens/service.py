@@ -135,7 +135,7 @@ def holder_of(context: Context, token: str | None, operation: AnyOperation) -> T
     Raises 1409 on user operations, 905 and 906 if the operation declares them, `invalid_token` in the OAuth error profile; the
     profile's `access_refused` for an application's token without the scope that the operation declares.
     """
-    holder = store.access(context.work, randomness.digest(token)) if token else None
+    holder = store.access_with_account(context, randomness.digest(token)) if token else None
     if holder is not None and not is_member(context, holder):
         holder = None
     if holder is not None and holder.expires_at > context.now and holder.uid is not None:

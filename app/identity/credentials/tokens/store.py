@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Index, String, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import Column, ColumnElement, Index, String, bindparam, delete, func, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
-from app.identity.platform.context import TokenHolder
+from app.identity.directory.accounts import store as account_store
+from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 
@@ -52,10 +54,17 @@ refresh_tokens = tenant_table(
 Columns = ReadOnlyColumnCollection[str, Any]
 A, R = access_tokens.c, refresh_tokens.c
 STEPPED_UP_AT = "proved_at"
-# Built once, because building a statement costs more than running it, and every request with a token runs this one.
-_ACCESS = select(access_tokens).where(A.tenant_id == bindparam("tenant"), A.token_hash == bindparam("hash"))
-
-_ADD_ACCESS, _ADD_REFRESH = insert(access_tokens), insert(refresh_tokens)
+_BY_HASH = select(access_tokens).where(A.tenant_id == bindparam("tenant"), A.token_hash == bindparam("hash"))
+_ACCESS = Compiled(_BY_HASH)
+_WITH_ACCOUNT = Compiled(account_store.with_account(_BY_HASH, A.tenant_id, A.uid))
+_SPEND_REFRESH = Compiled(
+    update(refresh_tokens)
+    .where(R.tenant_id == bindparam("tenant"), R.token_hash == bindparam("hash"), R.used_at.is_(None))
+    .where(R.expires_at > bindparam("now"), R.client_id.is_not_distinct_from(bindparam("client")))
+    .values(used_at=bindparam("now"))
+    .returning(*R)
+)
+_ADD_ACCESS, _ADD_REFRESH = insert_row(access_tokens), insert_row(refresh_tokens)
 
 
 def add_access(work: UnitOfWork, row: dict[str, Any]) -> None:
@@ -63,13 +72,22 @@ def add_access(work: UnitOfWork, row: dict[str, Any]) -> None:
 
 
 def add_refresh(work: UnitOfWork, row: dict[str, Any]) -> None:
-    work.run(_ADD_REFRESH, row)
+    work.run(_ADD_REFRESH, {**row, "used_at": None})
 
 
 def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
     """Return the holder of an access token, expired or not."""
-    row = work.run(_ACCESS, {"tenant": work.tenant_id, "hash": token_hash}).one_or_none()
+    row = work.one(_ACCESS, {"tenant": work.tenant_id, "hash": token_hash})
     return _holder(row) if row is not None else None
+
+
+def access_with_account(context: Context, token_hash: str) -> TokenHolder | None:
+    """Return the holder as `access` does, and read the account ahead for the operation that the token opens."""
+    row = context.work.one(_WITH_ACCOUNT, {"tenant": context.work.tenant_id, "hash": token_hash})
+    if row is None:
+        return None
+    account_store.read_ahead(context, row)
+    return _holder(row)
 
 
 def by_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:
@@ -158,9 +176,8 @@ def refresh(work: UnitOfWork, token_hash: str) -> Row[Any] | None:
 
 def spend_refresh(work: UnitOfWork, token_hash: str, client_id: str | None, now: datetime) -> Row[Any] | None:
     """Mark a valid refresh token of this client used, and return it. Of concurrent calls one gets it, the others None."""
-    owner = R.client_id == client_id if client_id is not None else R.client_id.is_(None)
-    where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), R.expires_at > now, owner)
-    return work.one(update(refresh_tokens).where(*where).values(used_at=now).returning(*R))
+    given = {"tenant": work.tenant_id, "hash": token_hash, "client": client_id, "now": now}
+    return work.one(_SPEND_REFRESH, given)
 
 
 def keep_refresh(work: UnitOfWork, token_hash: str, client_id: str, now: datetime) -> Row[Any] | None:

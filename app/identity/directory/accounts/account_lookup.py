@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.identity.directory.accounts import first_verification, identifiers, login_records, store, unknown_identifiers
@@ -63,8 +63,12 @@ class AccountLookup:
 def find(context: Context, identifier: Identifier, *, is_hidden: bool) -> AccountLookup:
     """Look an identifier up in any spelling of it; a text that cannot be an identifier costs no query."""
     form = identifiers.normal_form(identifier.kind, identifier.value)
-    holder = store.by_identifier(context, identifier.kind, form) if form else None
-    return AccountLookup(context, identifier, holder, is_hidden)
+    if form is None or not is_hidden:
+        holder = store.by_identifier(context, identifier.kind, form) if form else None
+        return AccountLookup(context, identifier, holder, is_hidden)
+    lookup = AccountLookup(context, identifier, None, is_hidden)
+    holder = unknown_identifiers.find(context, identifier.kind, form, lookup.name_hashes)
+    return replace(lookup, holder=holder)
 
 
 def lock_of(context: Context, lookup: AccountLookup) -> Lock | None:

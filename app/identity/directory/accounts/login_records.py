@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import product
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Update, and_, bindparam, case, or_, select, update
+from sqlalchemy import and_, bindparam, case, or_, select, update
 
 from app.contract.configuration import TenantSettings
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.unit import UnitOfWork
 
 A = accounts.c
 LOCK_TYPES = {"suspend": "None", "captcha": "Captcha", "security_question": "SecurityQuestion", "block": "Block"}
+_IS_BLOCKED = and_(A.is_locked, A.lock_type == LOCK_TYPES["block"])
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, 
     """Count a failure; at the tenant's threshold lock the account as configured (interface user.md section 2.1)."""
     uid, lockout = account.uid, settings.lockout
     given = {"tenant": work.tenant_id, "account": uid, "now": now}
-    row = work.run(_FAILED, given).one_or_none()
+    row = work.one(_FAILED, given)
     attempts = int(row[0]) if row else 0
     if lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
         return Failure(attempts, False)
@@ -59,7 +61,7 @@ def reserve_attempt(work: UnitOfWork, account: Account, settings: TenantSettings
     """
     limit = _attempt_limit(settings)
     given = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": limit}
-    row = work.run(_TRIED, given).one_or_none()
+    row = work.one(_TRIED, given)
     if row is None:
         lock_if_exhausted(work, account, settings, now)
         return None
@@ -78,10 +80,9 @@ def release_attempt(work: UnitOfWork, uid: str, settings: TenantSettings, *, is_
     Also removes a lock caused by concurrent attempts: one of the counted attempts was this correct one, so the wrong ones
     did not reach the limit.
     """
-    is_block = and_(A.is_locked, A.lock_type == LOCK_TYPES["block"])
     values = {
         "failed_attempts": 0 if is_complete else A.failed_attempts - 1,
-        "is_active": case((is_block, True), else_=A.is_active),
+        "is_active": case((_IS_BLOCKED, True), else_=A.is_active),
         "is_locked": False,
         "lock_type": "None",
         "locked_until": None,
@@ -116,8 +117,8 @@ def _is_unanswerable(account: Account, settings: TenantSettings) -> bool:
     return settings.lockout.type == "security_question" and not is_answered and not settings.hide_unknown_accounts
 
 
-def _failure(*, is_reservation: bool = False) -> Any:
-    """Build the first statement of `count_failure` or `reserve_attempt`; built once, because building is expensive."""
+def _failure(*, is_reservation: bool = False) -> Compiled:
+    """Build the first statement of `count_failure` or `reserve_attempt`."""
     now = bindparam("now", type_=A.locked_until.type)
     is_past = and_(A.locked_until.is_not(None), A.locked_until <= now)  # an expired suspension starts a new count
     counted = case((is_past, 1), else_=A.failed_attempts + 1)
@@ -126,7 +127,7 @@ def _failure(*, is_reservation: bool = False) -> Any:
     where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")]
     if is_reservation:
         where.append(or_(is_past, and_(A.is_locked.is_(False), A.failed_attempts < bindparam("most"))))
-    return update(accounts).where(*where).values(**values).returning(A.failed_attempts)
+    return Compiled(update(accounts).where(*where).values(**values).returning(A.failed_attempts))
 
 
 _FAILED, _TRIED = _failure(), _failure(is_reservation=True)
@@ -142,27 +143,39 @@ def record_login(
     is_lock_solved: bool,
     new_hash: str | None,
     is_complete: bool = True,
+    counted_by: TenantSettings | None = None,
 ) -> bool:
     """Record a successful sign-in. Return False if the account was locked, closed or got another password in the meantime.
 
     An incomplete sign-in, which still needs a second factor, does not reset the failure counter; otherwise a known password
     would allow unlimited guesses at the second factor.
 
+    `counted_by`: the settings by which `reserve_attempt` counted an attempt that this sign-in takes back, as `release_attempt` does.
+
     The guard makes the threshold exact under concurrency: a correct guess after the last allowed failure is refused.
     """
-    given = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
+    given: dict[str, Any] = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
     if new_hash is not None:
         given["hash"] = new_hash
-    return work.run(_LOGINS[is_lock_solved, new_hash is not None, is_complete], given).rowcount > 0
+    if counted_by is not None:
+        given["most"] = _attempt_limit(counted_by)
+    switches = (is_lock_solved, new_hash is not None, is_complete, counted_by is not None)
+    return work.changed(_login(*switches), given) > 0
 
 
-def _login(is_lock_solved: bool, is_rehashed: bool, is_complete: bool) -> Update:
-    """Build the statement of `record_login`; built once, because building is more expensive than executing."""
+@cache
+def _login(is_lock_solved: bool, is_rehashed: bool, is_complete: bool, is_counted: bool) -> Compiled:
+    """Build the statement of `record_login`."""
     now = bindparam("now", type_=A.locked_until.type)
-    where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"), A.is_active, A.is_deleted.is_(False)]
+    where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"), A.is_deleted.is_(False)]
     where.append(A.password_hash.is_not_distinct_from(bindparam("verified")))
+    is_open: Any = A.is_active
     if not is_lock_solved:
-        where.append(or_(A.is_locked.is_(False), and_(A.locked_until.is_not(None), A.locked_until <= now)))
+        is_open = and_(is_open, or_(A.is_locked.is_(False), and_(A.locked_until.is_not(None), A.locked_until <= now)))
+    if is_counted:
+        is_own = and_(A.failed_attempts > 0, A.failed_attempts <= bindparam("most"))
+        is_open = or_(is_open, and_(is_own, or_(A.is_active, _IS_BLOCKED)))
+    where.append(is_open)
     values: dict[str, Any] = {
         "failed_attempts": 0,
         "is_locked": False,
@@ -174,12 +187,11 @@ def _login(is_lock_solved: bool, is_rehashed: bool, is_complete: bool) -> Update
     }
     if not is_complete:
         values = {"failed_attempts": A.failed_attempts}
+    if is_counted:
+        values["is_active"] = True
     if is_rehashed:
         values["password_hash"] = bindparam("hash")
-    return update(accounts).where(*where).values(**values)
-
-
-_LOGINS = {switches: _login(*switches) for switches in product((False, True), repeat=3)}
+    return Compiled(update(accounts).where(*where).values(**values))
 
 
 def reset_failures(work: UnitOfWork, uid: str, *, is_lock_solved: bool = False) -> None:

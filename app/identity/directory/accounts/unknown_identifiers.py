@@ -7,25 +7,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import bindparam, case, select
+from sqlalchemy import and_, bindparam, case, literal, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.contract.configuration import Lockout
-from app.identity.directory.accounts import login_records
+from app.identity.directory.accounts import login_records, store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_records import Failure, Lock
-from app.identity.directory.accounts.tables import strangers
+from app.identity.directory.accounts.tables import identifiers, strangers
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled import Compiled
 
-T = strangers.c
+T, I = strangers.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
+_KIND = "unknown identifier"
 _RETENTION = timedelta(days=7)  # accounts stay locked longer, so after a week the two can be distinguished
+
+
+def find(context: Context, kind: str, value: str, name_hashes: Sequence[str]) -> Account | None:
+    """Return the account with this normalized identifier, and read ahead what `lock_of` asks of the identifier.
+
+    One statement for both, whether there is an account or not.
+    """
+    given = {f"name_{at}": name_hash for at, name_hash in enumerate(name_hashes)}
+    given |= {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
+    rows = context.work.all(_with_failures(len(name_hashes)), given)
+    account = store.account_in(context, rows[0])
+    context.work.read_ahead[_KIND, name_hashes[0]] = [row for row in rows if row.failures is not None]
+    return account
 
 
 def lock_of(context: Context, name_hashes: Sequence[str]) -> Lock | None:
     """Return the current lock of an identifier by its digests, one for each secret."""
     lockout = context.tenant.settings.lockout
-    rows = [row for row in context.work.all(_counted(context, name_hashes)) if row.expires_at > context.now]
+    found: Any = context.work.read_ahead.pop((_KIND, name_hashes[0]), None)
+    if found is None:
+        found = context.work.all(_counted(context, name_hashes))
+    rows = [row for row in found if row.expires_at > context.now]
     if not rows or not _is_limited(lockout) or sum(row.failures for row in rows) < lockout.maximum_failed_attempts:
         return None
     ends_at = max(row.expires_at for row in rows)
@@ -57,17 +77,32 @@ def _counted(context: Context, name_hashes: Sequence[str]) -> Any:
     return select(T.failures, T.expires_at).where(T.tenant_id == context.tenant.tenant_id, T.name_hash.in_(name_hashes))
 
 
-def _addition(dialect: Any) -> Any:
-    """Build the statement of `count`; built once, because building takes as long as executing."""
+@cache
+def _with_failures(secrets: int) -> Compiled:
+    """Build the statement of `find` for the digests under so many secrets."""
+    names = or_(*(T.name_hash == bindparam(f"name_{at}") for at in range(secrets)))
+    always = select(literal(1)).subquery("always")  # a row also without an account
+    held = and_(I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
+    row = select(T.failures, T.expires_at).select_from(always).outerjoin(identifiers, held)
+    return Compiled(
+        store.with_account(row, I.tenant_id, I.uid).outerjoin(
+            strangers, and_(T.tenant_id == bindparam("tenant"), names)
+        )
+    )
+
+
+def _addition(dialect: Any) -> Compiled:
+    """Build the statement of `count`."""
     is_over = T.expires_at <= bindparam("now", type_=T.expires_at.type)
     inserted = dialect.insert(strangers).values({name: bindparam(name) for name in _COLUMNS})
     counted = case((is_over, 1), else_=T.failures + 1)
     is_locked = T.failures + 1 >= bindparam("most", type_=T.failures.type)
     locked = bindparam("locked", type_=T.expires_at.type)
     until = case((is_over, inserted.excluded.expires_at), (is_locked, locked), else_=T.expires_at)
-    return inserted.on_conflict_do_update(
+    counting = inserted.on_conflict_do_update(
         index_elements=[T.tenant_id, T.name_hash], set_={"failures": counted, "expires_at": until}
-    ).returning(T.failures)
+    )
+    return Compiled(counting.returning(T.failures))
 
 
 _COLUMNS = ("tenant_id", "name_hash", "failures", "expires_at")

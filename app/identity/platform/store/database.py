@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
+from app.identity.platform.store.compiled import Compiled, Parameters, Rows
 from app.kit import time_budget
 from app.kit.clock import monotonic
 from app.kit.database_address import own_parameters
@@ -52,7 +53,7 @@ class Database:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         self.engine = _sqlite(url, pool_size) if self.is_sqlite else _postgres(url, pool_size, patience_seconds)
-        self.driver_error: type[Exception] = self.engine.dialect.loaded_dbapi.Error  # only one driver is loaded
+        self.driver_error: Any = self.engine.dialect.loaded_dbapi.Error  # only one driver is loaded
         self.writing = threading.Lock()  # one SQLite writer at a time in this process: a queue instead of busy waiting
         self._circuit = time_budget.CircuitBreaker()
 
@@ -67,6 +68,33 @@ class Database:
         if time_budget.remaining_seconds(1.0) <= 0:
             raise StoreUnavailable("The request has used up its time for the database.")
         return self._probe() if is_trial else self._checkout()
+
+    def execute(self, connection: Connection, statement: Compiled, parameters: Parameters) -> Rows:
+        """Run a compiled statement on the driver's cursor; raises as SQLAlchemy does, DBAPIError and IntegrityError."""
+        dialect = self.engine.dialect
+        form = statement.form(dialect)
+        raw: Any = connection.connection.driver_connection
+        try:
+            if isinstance(parameters, Mapping):
+                cursor = raw.execute(form.sql, form.parameters(parameters))
+            else:
+                cursor = raw.cursor()
+                cursor.executemany(form.sql, [form.parameters(one) for one in parameters])
+            return Rows(form.rows(cursor.fetchall()) if form.returns_rows else [], cursor.rowcount)
+        except self.driver_error as problem:
+            is_lost = dialect.is_disconnect(problem, raw, None)
+            wrapped = DBAPIError.instance(
+                form.sql,
+                None,
+                problem,
+                self.driver_error,
+                hide_parameters=True,
+                connection_invalidated=is_lost,
+                dialect=dialect,
+            )
+            if is_lost:
+                connection.invalidate(problem)
+            raise wrapped from problem
 
     def record_error(self, problem: BaseException | None) -> None:
         """Report a driver error; a hanging server opens the circuit breaker, so that other requests do not wait."""

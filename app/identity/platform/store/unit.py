@@ -8,15 +8,16 @@ own what must survive an error. Only the worker and the commands call `switch_te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from sqlalchemy.engine import Connection, CursorResult, Row
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
 
+from app.identity.platform.store.compiled import Compiled, Parameters, Rows
 from app.identity.platform.store.database import Database, StoreUnavailable, translate
 
 _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
@@ -50,6 +51,8 @@ class UnitOfWork:
         self.cost = cost or Cost()
         self.locked: dict[str, bool] = {}
         """Account ids that this transaction has locked (True) or found missing (False)."""
+        self.read_ahead: dict[tuple[str, str], Any] = {}
+        """Rows that the last statement read beside its own, by kind and id; empty once another one ran or the transaction changed."""
         self._database = database
         self._connection: Connection | None = None
         self._is_begun = False
@@ -60,39 +63,47 @@ class UnitOfWork:
         """Whether there are uncommitted writes."""
         return self._is_writing
 
+    @overload
+    def run(self, statement: Compiled, parameters: Parameters | None = None) -> Rows: ...
+    @overload
+    def run(self, statement: Executable, parameters: Parameters | None = None) -> CursorResult[Any]: ...
+    @overload
     def run(
-        self, statement: Executable, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
-    ) -> CursorResult[Any]:
+        self, statement: Executable | Compiled, parameters: Parameters | None = None
+    ) -> CursorResult[Any] | Rows: ...
+    def run(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> CursorResult[Any] | Rows:
         """Execute one statement.
 
         Raises:
             IntegrityError: a unique key is taken; the caller maps it to an error of the interface.
             StoreUnavailable: the database is unreachable, full or read-only.
         """
+        self.read_ahead.clear()
         if getattr(statement, "is_dml", False):
             self._begin_write()
         connection = self._begin()
         self.cost.statements += 1
         try:
-            return (
-                connection.execute(statement, parameters) if parameters is not None else connection.execute(statement)
-            )
+            if isinstance(statement, Compiled):
+                return self._database.execute(connection, statement, parameters or {})
+            return connection.execute(statement, parameters)
         except IntegrityError:
             raise
         except DBAPIError as problem:
             self._database.record_error(problem.orig)
             raise translate(problem) from problem
 
-    def one(self, statement: Executable) -> Row[Any] | None:
+    def one(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Row[Any] | None:
         """Return the only row, or None."""
-        return self.run(statement).one_or_none()
+        row: Row[Any] | None = self.run(statement, parameters).one_or_none()
+        return row
 
-    def all(self, statement: Executable) -> Sequence[Row[Any]]:
-        return self.run(statement).all()
+    def all(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Sequence[Row[Any]]:
+        return self.run(statement, parameters).all()
 
-    def changed(self, statement: Executable) -> int:
+    def changed(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> int:
         """Execute a statement and return the number of changed rows."""
-        return self.run(statement).rowcount
+        return self.run(statement, parameters).rowcount
 
     def begin(self) -> None:
         """Begin the write transaction early, so that rows read before the first write cannot change."""
@@ -104,6 +115,7 @@ class UnitOfWork:
             raise ValueError("not a tenant id")
         self.tenant_id = tenant_id
         self.locked.clear()
+        self.read_ahead.clear()
         if self._is_begun:
             self._execute_raw(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
 
@@ -163,6 +175,7 @@ class UnitOfWork:
     def _begin_write(self) -> None:
         if self._is_writing:
             return
+        self.read_ahead.clear()
         if self._database.is_sqlite:
             with self._database.write_lock(before_wait=self._release) as wait_ms:
                 connection = self._begin()
@@ -202,6 +215,7 @@ class UnitOfWork:
                     self._database.writing.release()
 
     def _release(self) -> None:
+        self.read_ahead.clear()
         connection, self._connection = self._connection, None
         if connection is None:
             return

@@ -6,23 +6,24 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.protocols.oauth.tables import codes
 from app.kit import randomness
 
 LIFETIME = timedelta(seconds=50)
 T = codes.c
 _KEY = (T.tenant_id == bindparam("tenant"), T.code_hash == bindparam("hash"), T.client_id == bindparam("client"))
-# Built once: building a statement costs more than running it.
-_SPEND = (
+_SPEND = Compiled(
     update(codes)
     .where(*_KEY, T.used_at.is_(None), T.expires_at > bindparam("now"))
     .values(used_at=bindparam("now"))
     .returning(T.uid, T.session_id, T.family_id, T.request)
 )
-_USED = select(T.family_id).where(*_KEY, T.used_at.is_not(None))
+_USED = Compiled(select(T.family_id).where(*_KEY, T.used_at.is_not(None)))
+_ADD = insert_row(codes)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def issue(context: Context, code: Code) -> str:
         "issued_at": now,
         "expires_at": now + LIFETIME,
     }
-    context.work.run(insert(codes), row)
+    context.work.run(_ADD, {**row, "used_at": None})
     return text
 
 
@@ -73,10 +74,10 @@ def spend(context: Context, text: str, client_id: str) -> Code:
         CodeRefused: the code is unknown, expired, used, or another client's.
     """
     key = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(text), "client": client_id}
-    row = context.work.run(_SPEND, {**key, "now": context.now}).one_or_none()
+    row = context.work.one(_SPEND, {**key, "now": context.now})
     if row is not None:
         return Code(client_id, row.uid, row.session_id, row.family_id, dict(row.request))
-    used = context.work.run(_USED, key).one_or_none()
+    used = context.work.one(_USED, key)
     raise CodeRefused(used.family_id if used is not None else None)
 
 

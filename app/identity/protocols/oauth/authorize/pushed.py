@@ -105,8 +105,7 @@ def use_up(context: Context, ticket_hash: str | None, interaction: Interaction |
     """Use a request up; return False where another browser or tab than that of the interaction did before (RFC 9126 section 7.3)."""
     if ticket_hash is None or (interaction is not None and interactions.lock(context, interaction).is_done):
         return True
-    token = continuation_tokens.by_hash(context, _KIND, ticket_hash)
-    return token is not None and continuation_tokens.spend(context, token)
+    return continuation_tokens.spend_hash(context, _KIND, ticket_hash)
 
 
 def _is_late(token: ContinuationToken, now: datetime) -> bool:

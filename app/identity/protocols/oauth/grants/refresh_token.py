@@ -40,8 +40,6 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     granted = spent.facts.get("granted") or spent.scope
     scope = _narrow(granted.split(), req.scope)
     resource = resource_indicators.resolve(context, client, spent.facts.get("resource"), req.resource)
-    account = issuing.active_account(context, spent.uid)
-    membership = _membership(context, client, spent)
     facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")}
     facts["granted"] = granted
     facts |= authorization_details.facts(facts.get(authorization_details.GRANTED) or (), req.authorization_details)
@@ -51,6 +49,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         ends_at = sessions.extend_on_refresh(context, session_id, issuing.refresh_lifetime(context, client, facts))
         if ends_at is None and not issuing.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
+    account = issuing.active_account(context, spent.uid)
+    membership = _membership(context, client, spent)
     grant = Grant(
         NAME,
         scope,

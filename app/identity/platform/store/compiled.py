@@ -1,0 +1,125 @@
+"""Statements that are compiled once and run on the driver's cursor (decisions/0268).
+
+SQLAlchemy states, compiles and types them; only what it does around each execution is left out, which takes several times
+as long as the execution. `UnitOfWork` runs them as it runs others.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Table, bindparam, insert
+from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import MultipleResultsFound, NoResultFound
+from sqlalchemy.sql import Executable
+from sqlalchemy.sql.compiler import SQLCompiler
+
+Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+_Processor = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of an execution, read completely; each has its columns as attributes, and `_mapping`."""
+
+    rows: list[Any]
+    rowcount: int
+
+    def all(self) -> list[Any]:
+        return self.rows
+
+    def one_or_none(self) -> Any:
+        if len(self.rows) > 1:
+            raise MultipleResultsFound("more than one row")
+        return self.rows[0] if self.rows else None
+
+    def one(self) -> Any:
+        if not self.rows:
+            raise NoResultFound("no row")
+        return self.one_or_none()
+
+    def scalar_one(self) -> Any:
+        return self.one()[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.rows)
+
+
+class Compiled:
+    """A statement whose changing values are named `bindparam`s, stated once in a module.
+
+    An expanding IN is not possible, nor are the defaults of columns: an insert names each column.
+    """
+
+    def __init__(self, statement: Executable) -> None:
+        self.statement = statement
+        self.is_dml = bool(getattr(statement, "is_dml", False))
+        self._forms: dict[str, _Form] = {}
+
+    def form(self, dialect: Dialect) -> _Form:
+        """Return the statement for a dialect."""
+        found = self._forms.get(dialect.name)
+        if found is None:
+            found = self._forms[dialect.name] = _Form(self.statement, dialect)
+        return found
+
+
+def insert_row(table: Table) -> Compiled:
+    """Return the insert of one row, or of several; the parameters are its columns."""
+    return Compiled(
+        insert(table).values({column.name: bindparam(column.name, type_=column.type) for column in table.c})
+    )
+
+
+class _Form:
+    """A statement as one driver takes it."""
+
+    def __init__(self, statement: Any, dialect: Dialect) -> None:
+        compiled: SQLCompiler = statement.compile(dialect=dialect)
+        if compiled.post_compile_params:
+            raise ValueError("an expanding parameter has no fixed SQL")
+        self.sql = str(compiled)
+        binds = {name: bind for bind, name in compiled.bind_names.items()}
+        self._to_driver: dict[str, _Processor] = {}
+        self._constants: dict[str, Any] = {}
+        for name, bind in binds.items():
+            processor = bind.type.dialect_impl(dialect).bind_processor(dialect)
+            if not bind.required:
+                self._constants[name] = processor(bind.value) if processor else bind.value
+            elif processor is not None:
+                self._to_driver[name] = processor
+        self._order: list[str] | None = list(compiled.positiontup or ()) if compiled.positional else None
+        columns = list(statement.exported_columns) if hasattr(statement, "exported_columns") else []
+        self.returns_rows = bool(columns)
+        self._row = row_class(tuple(column.key for column in columns))
+        processors = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+        self._from_driver = [(at, one) for at, one in enumerate(processors) if one is not None]
+
+    def parameters(self, given: Mapping[str, Any]) -> Any:
+        """Return parameters as the driver takes them. Raises KeyError for a missing one."""
+        values = {**self._constants, **given}
+        for name, processor in self._to_driver.items():
+            values[name] = processor(values[name])
+        return values if self._order is None else [values[name] for name in self._order]
+
+    def rows(self, fetched: Sequence[Sequence[Any]]) -> list[Any]:
+        """Return rows of the driver with the columns' Python types."""
+        make, processors = self._row, self._from_driver
+        if not processors:
+            return [make(*row) for row in fetched]
+        found = []
+        for row in fetched:
+            values = list(row)
+            for at, processor in processors:
+                values[at] = processor(values[at])
+            found.append(make(*values))
+        return found
+
+
+def row_class(names: tuple[str, ...]) -> Any:
+    """Return the class of rows with these columns."""
+    base: Any = namedtuple("Row", names)  # type: ignore[misc]  # mypy wants the names in the code; the statement has them
+    return type("Row", (base,), {"__slots__": (), "_mapping": property(base._asdict)})

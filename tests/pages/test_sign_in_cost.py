@@ -1,0 +1,78 @@
+"""The statements of a sign-in, which are what it costs the database (docs/bench.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.support.oauth_world import NewWorld, World
+from tests.support.people import Person
+from tests.support.visitor import VisitedPage, Visitor
+
+ANSWERS = {"answer.pet": "Rex", "answer.town": "Ulm"}
+TWO_STEPS: dict[str, Any] = {
+    "two_factor": "required",
+    "second_factors": {
+        "totp": False,
+        "email": False,
+        "passkey": False,
+        "security_questions": True,
+        "backup_codes": False,
+    },
+    "security_questions": {"pet": "What was your first pet called?", "town": "In which town were you born?"},
+}
+
+
+def sql(answer: TestResponse) -> int:
+    return int(dict(part.split("=") for part in answer.headers["X-Gatehouse-Cost"].split("; "))["sql"])
+
+
+def post(page: VisitedPage, button: str, **typed: str) -> TestResponse:
+    """Send the form of the button without following where it leads."""
+    form, visitor = page.form(button), page.visitor
+    name, value = form.buttons[button]
+    sent = {**form.fields, **typed, **({name: value} if name else {})}
+    answer: TestResponse = visitor.client.post(form.action or page.address, data=sent, base_url=visitor.home)
+    assert answer.status_code == 303
+    return answer
+
+
+def fewest(new_visitor: Callable[[], Visitor], visit: Callable[[Visitor], list[int]]) -> list[int]:
+    """Return the counts of the cheapest of some visits: the first stores more, and any may read the tenant anew."""
+    return min((visit(new_visitor()) for _ in range(4)), key=sum)
+
+
+@pytest.fixture
+def ada(world: World) -> Person:
+    person: Person = world.person("ada@example.com")
+    return person
+
+
+def test_sign_in_costs_five_statements(ada: Person, new_visitor: Callable[[], Visitor]) -> None:
+    def visit(visitor: Visitor) -> list[int]:
+        page = visitor.open("/login")
+        sent = post(page, "Sign in", identifier=ada.email, password=ada.password)
+        return [page.cost.get("sql", 0), sql(sent), visitor.open("/profile").cost["sql"]]
+
+    assert fewest(new_visitor, visit) == [0, 4, 1]
+
+
+def test_sign_in_in_two_steps_costs_fifteen_statements(
+    new_world: NewWorld, new_visitor_at: Callable[[World], Visitor]
+) -> None:
+    tenant = new_world(**TWO_STEPS)
+    bob = tenant.person("bob@example.com")
+    enrolling = new_visitor_at(tenant).open("/login").press("Sign in", identifier=bob.email, password=bob.password)
+    assert enrolling.press("Continue", **ANSWERS).heading
+
+    def visit(visitor: Visitor) -> list[int]:
+        first = post(visitor.open("/login"), "Sign in", identifier=bob.email, password=bob.password)
+        page = visitor.open(first.headers["Location"])
+        second = post(page, "Continue", **ANSWERS)
+        return [sql(first), page.cost["sql"], sql(second), visitor.open("/profile").cost["sql"]]
+
+    locking = 1 if not tenant.services.database.is_sqlite else 0  # SQLite's only writer needs no row lock
+    assert fewest(lambda: new_visitor_at(tenant), visit) == [5, 1, 8 + locking, 1]
