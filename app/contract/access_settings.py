@@ -19,13 +19,13 @@ Networks = Annotated[list[Network], Field(max_length=1_000)]
 
 
 class SuspendConfiguration(Wire):
-    """How long a suspended sign-in stays locked."""
+    """How long a lockout of the type `Suspend` lasts."""
 
     effective_period_in_seconds: Annotated[int, StoredAs("/lockout.suspend_seconds")] = 900
 
 
 class LoginLockedConfiguration(Wire):
-    """What wrong passwords lead to. `MaximumFailedLoginAttempts` 0 switches locks off."""
+    """What failed sign-ins lead to. With `MaximumFailedLoginAttempts` 0, accounts are never locked."""
 
     login_locked_type: Annotated[LockType, COMPUTED] = "Suspend"
     maximum_failed_login_attempts: Annotated[int, StoredAs("/lockout.maximum_failed_attempts")] = 5

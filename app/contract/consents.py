@@ -71,7 +71,7 @@ class ConsentProfile(Wire):
 
 
 class ConsentValidity(Wire):
-    """Whether the current version of a form is answered; `ConsentProfile` is null if the account has accepted nothing yet."""
+    """Whether the current version of a form is answered. `ConsentProfile` is null if the account hasn’t agreed to anything yet."""
 
     consent_profile: ConsentProfile | None
     is_valid: bool

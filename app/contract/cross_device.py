@@ -33,7 +33,7 @@ class GeneratedCode(Wire):
 
 
 class ApproveCode(Wire):
-    """The access token of the phone, the code that it read, and the number that the device shows."""
+    """The access token of the phone, the code it scanned, and the number that the screen shows."""
 
     access_token: Annotated[str | None, Field(max_length=8_000)] = Field(default=None, alias="access_token")
     code: Code | None = Field(default=None, alias="code")

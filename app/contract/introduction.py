@@ -46,7 +46,7 @@ Creating configuration items takes an `Idempotency-Key` header: within a day, th
 
 ## Paging
 
-Lists take `page`, from 1, and `pagesize`, up to 200; the default is 50. Lists of accounts and sessions are read with `cursor` instead:
+Lists take `page`, from 1, and `pagesize`, up to 200; the default is 50. The accounts of a role context are read with `cursor` instead:
 pass the cursor of a response to get the next page, until it’s absent.
 
 ## Errors

@@ -27,7 +27,7 @@ Seconds = Annotated[int, Field(ge=0, le=86_400)]
 
 
 class JwtClient(Wire):
-    """An app that receives a signed JWT. `Secret` is the key of HMAC (as many bytes as the digest has), or a private key in PEM; it is
+    """An application that gets a signed JWT. `Secret` is the key of HMAC (as many bytes as the digest has), or a private key in PEM; it is
     masked in responses. `Mapping` names a profile field for each claim. Differences are seconds."""
 
     app_name: Annotated[Name, Key("jwtClientName")]
@@ -70,7 +70,7 @@ class Mandatory(Wire):
 
 
 class JwtProvider(Wire):
-    """A sender of signed JWTs. `Key` is the key of HMAC or a public key in PEM and is masked in responses; `JWKSUrl` replaces it."""
+    """An issuer of signed JWTs. `Key` is the key of HMAC or a public key in PEM and is masked in responses; `JWKSUrl` replaces it."""
 
     app_name: Annotated[Name, Key("jwtApp")]
     is_active: bool = True

@@ -173,7 +173,7 @@ machine_token = operation(
     errors=GRANT_ERRORS,
     summary="Get a machine token",
     description="Returns an access token for the management operations, for an application with the grant `client_credentials`. Send "
-    "it as `Authorization: Bearer …`. It lasts an hour; get a new one before it expires.",
+    "it as `Authorization: Bearer …`. It lasts an hour by default; get a new one before it expires.",
 )  # fmt: skip
 
 introspect_machine = operation(

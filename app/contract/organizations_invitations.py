@@ -42,7 +42,7 @@ class CreateInvitation(Wire):
 
 
 class InvitedPerson(Wire):
-    """One of several people to invite; without role ids as the whole request."""
+    """One of several people to invite. Without role IDs, those of the request apply."""
 
     email: str | None = Field(default=None, alias="email")
     role_ids: list[str] | None = Field(default=None, alias="roleIds", max_length=200)

@@ -111,7 +111,7 @@ class GroupRole(Wire):
 
 
 class Attributes(Wire):
-    """The attributes of the identity provider that hold the fields of a profile."""
+    """Which attribute of the identity provider fills which profile field."""
 
     id: Annotated[str, Field(alias="ID", min_length=1, max_length=200)] = "sub"
     email: Annotated[str, Field(min_length=1, max_length=200)] = "email"
@@ -226,7 +226,7 @@ Methods = Annotated[list[SignInMethod], Field(min_length=1, max_length=20)]
 
 
 class MethodPolicy(Wire):
-    """The methods by which members may sign in. Members who have set up none of them may use another."""
+    """How members may sign in. Members who haven’t set up any of these ways may use another."""
 
     allowed_methods: Methods | None = None
 

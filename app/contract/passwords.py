@@ -114,7 +114,7 @@ class SetPassword(PW, Uid):
 
 
 class PasswordHash(Wire):
-    """An opaque text: algorithm, parameters, salt and digest."""
+    """Algorithm, parameters, salt and hash, as one text."""
 
     password_hash: str
 

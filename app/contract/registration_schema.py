@@ -62,7 +62,7 @@ class SchemaElement(Wire):
 
 
 class RegistrationSchema(Wire):
-    """The registration form, in order. An empty list is the form that sign-in needs: an identifier and a password."""
+    """The fields of the sign-up form, in order. An empty list is the form that sign-in needs: an identifier and a password."""
 
     data: Annotated[list[SchemaElement], COMPUTED, Field(max_length=60)] = Field(default_factory=list)
 

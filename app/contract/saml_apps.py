@@ -101,7 +101,7 @@ class IntegrationConfigs(Wire):
 
 
 class SamlClient(Wire):
-    """A service provider to which the tenant is the identity provider. Without `IdpCertificate` a certificate is generated.
+    """A service provider that uses the tenant as its identity provider. Without `IdpCertificate` a certificate is generated.
     `Attributes` are those of an assertion, by name; `IssuerUrl` is the entity id of the service provider."""
 
     app_name: Annotated[Name, Key("samlApp")]
@@ -142,7 +142,7 @@ class IdentityProvider(Wire):
 
 
 class SamlProvider(Wire):
-    """An identity provider to which the tenant is the service provider. `DataMap` names the attribute of an assertion for each field of
+    """An identity provider that signs people in to the tenant. `DataMap` names the attribute of an assertion for each field of
     the profile. `SamlServiceProvider` is the tenant's entity id, `ServiceProviderACSUrl` receives assertions."""
 
     id: Annotated[str, READ_ONLY] = ""

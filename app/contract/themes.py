@@ -15,7 +15,7 @@ Sentence = Annotated[str, Field(max_length=300)]
 
 
 class ThemeBrand(Wire):
-    """The look of the pages and mails: the keys that "brand" has in a configuration file."""
+    """The look of the hosted pages and emails."""
 
     display_name: Annotated[str, Field(max_length=100)] = ""
     color: Hex = "#3b49d9"
@@ -38,7 +38,7 @@ class ThemeBrand(Wire):
 
 
 class Theme(Wire):
-    """A look that the tenant keeps. The active one is on every page and in every mail; a change of it is, too."""
+    """A look of the hosted pages and emails. The active one is on every page, and changes to it show at once."""
 
     id: Annotated[str, Key("themeId", is_minted=True)]
     name: Annotated[str, Field(min_length=1, max_length=60)]

@@ -159,7 +159,7 @@ class ActiveSession(Wire):
 
 
 class ActiveSessions(Wire):
-    """`nextcursor` and `nextCursor` are the same: clients of the interface read either spelling. 0: there are no more."""
+    """`nextcursor` and `nextCursor` have one value, for clients of either spelling. 0 means there are no more."""
 
     data: list[ActiveSession] = Field(alias="data")
     next_cursor: int = Field(default=0, alias="nextcursor")
@@ -167,13 +167,13 @@ class ActiveSessions(Wire):
 
 
 class TokenRevoked(Posted):
-    """`IsPosted` and `isPosted` are the same: clients of the interface read either spelling."""
+    """`IsPosted` and `isPosted` have one value, for clients of either spelling."""
 
     is_posted_camel: bool = Field(default=True, alias="isPosted")
 
 
 class ReturnCode(Lower):
-    """The code of a return address."""
+    """The code that the hosted pages appended to your return address."""
 
     code: Annotated[str, Field(max_length=200)]
 
@@ -216,5 +216,5 @@ active_sessions = operation(
     errors=(*UID_ERRORS, e.InvalidAccessToken, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
     summary="List an account’s sessions",
     description="Returns the live access tokens of an account with browser, device, IP address and time of sign-in. Name the account "
-    "by `token`, `accountid` or `profileid`, and pass `cursor` for the next page.",
+    "by `token`, `accountid` or `profileid`.",
 )  # fmt: skip

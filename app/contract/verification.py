@@ -37,7 +37,7 @@ class PostedWithId(Wire):
 
 
 class Exist(Wire):
-    """`IsExist`: the identifier is taken."""
+    """Whether the identifier is taken."""
 
     is_exist: bool
 

@@ -114,9 +114,22 @@ def _words(held: Sequence[AnyOperation]) -> dict[str, str]:
     texts = [operation.documentation for operation in held]
     first, rest = texts[0].summary, [f"{one.summary[:1].lower()}{one.summary[1:]}" for one in texts[1:]]
     if not rest:
-        return {"summary": first, **({"description": texts[0].description} if texts[0].description else {})}
+        words = "\n\n".join(filter(None, (texts[0].description, _needs(held[0]))))
+        return {"summary": first, **({"description": words} if words else {})}
     parts = [f"**{one.documentation.summary}** ({_condition(one)}): {one.documentation.description}" for one in held]
     return {"summary": ", or ".join([first, *rest]), "description": "\n\n".join(parts)}
+
+
+def _needs(operation: AnyOperation) -> str:
+    """Return what credentials with scopes, and access tokens that were issued to an application, need."""
+    admission, needs = operation.admission, []
+    if admission.scope:
+        scoped = sorted(one.facts.name.lower() for one in admission.auth.schemes() if one.facts.has_scopes)
+        needs.append(f"With a {' or '.join(scoped)}, the application needs the scope `{admission.scope}`.")
+    if admission.access is not None and admission.access.scope:
+        recent = " and a recent sign-in or step-up" if admission.access.is_sensitive else ""
+        needs.append(f"An application’s access token needs the scope `{admission.access.scope}`{recent}.")
+    return " ".join(needs)
 
 
 def _condition(operation: AnyOperation) -> str:

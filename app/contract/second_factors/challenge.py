@@ -71,7 +71,7 @@ class Challenge(Factors):
 
 
 class FactorLogin(Login):
-    """A session, or a second-factor challenge without a profile or an access token for the account."""
+    """A session, or a challenge if a second factor is needed. Check `SecondFactorAuthentication` first."""
 
     second_factor_authentication: Challenge | None = None
     profile: Profile | None = None

@@ -65,7 +65,7 @@ class DuoAuthenticatorSettings(Wire):
 
 
 class TwoFactorConfig(Wire):
-    """Which second factors are on."""
+    """Which second factors are available."""
 
     is_second_factor_authenticator_enabled: Annotated[bool, COMPUTED]
     is_required: Annotated[bool, COMPUTED] = False
