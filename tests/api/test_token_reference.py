@@ -1,0 +1,98 @@
+"""docs/tokens.md states the claims of real tokens, the lifetimes of the code, and a check that works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from joserfc import jws
+
+from app.contract.application_settings import ApplicationSettings
+from app.contract.configuration import TenantSettings
+from app.identity.protocols.oauth import claims, codes, organization_claims
+from tests.support.identity_service import before_the_store
+from tests.support.relying_party import Browser, Person, RelyingParty, claims_in
+from tests.support.sources import text
+
+PAGE = text(Path("docs/tokens.md"))
+
+
+def table(name: str) -> set[str]:
+    """Return the claims in the first column of a marked table."""
+    rows = PAGE.partition(f"<!-- claims of: {name} -->")[2].partition("<!-- end of claims -->")[0]
+    return {claim for row in re.findall(r"^\| (`[^|]*)\|", rows, re.MULTILINE) for claim in re.findall(r"`(\w+)`", row)}
+
+
+def example(heading: str) -> set[str]:
+    """Return the members of the JSON example below a heading."""
+    block = PAGE.partition(f"\n## {heading}\n")[2].partition("```json\n")[2].partition("```")[0]
+    return set(re.findall(r'^  "(\w+)":', block, re.MULTILINE))
+
+
+def issued(
+    client: RelyingParty, browser: Browser, ada: Person, scope: str = "openid profile email address"
+) -> dict[str, Any]:
+    held: dict[str, Any] = client.redeem(browser.code(client, ada, scope=scope, nonce="n-0S6_WzA2Mj")).json
+    return held
+
+
+@before_the_store
+def test_id_token_has_the_claims_of_its_table(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = set(claims_in(issued(shop, browser, ada)["id_token"]))
+    assert table("id_token") == held
+    assert example("ID token") == held
+
+
+@before_the_store
+def test_access_token_has_the_claims_of_its_table(
+    machine_readable: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    token = issued(machine_readable, browser, ada)["access_token"]
+    assert table("access_token") == set(claims_in(token))
+    assert example("JWT access token") == set(claims_in(token))
+    assert jws.extract_compact(token.encode()).headers()["typ"] == "at+jwt"
+
+
+@before_the_store
+def test_check_of_the_page_accepts_the_token_alone(
+    machine_readable: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    held = issued(machine_readable, browser, ada)
+    code: dict[str, Any] = {}
+    exec(re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0], code)
+    keys = machine_readable.get("/service/oidc/jwks").json
+    issuer = claims_in(held["id_token"])["iss"]
+    accepted = code["checked"](held["access_token"], keys, issuer, machine_readable.client_id)
+    assert accepted["sub"] == ada.uid
+    for token, audience in ((held["id_token"], machine_readable.client_id), (held["access_token"], "another")):
+        with pytest.raises(Exception, match=r"not an access token|aud"):
+            code["checked"](token, keys, issuer, audience)
+
+
+@before_the_store
+def test_userinfo_has_the_members_of_the_example(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    held = shop.userinfo(issued(shop, browser, ada)["access_token"]).json
+    assert example("Userinfo") == set(held)
+
+
+def test_scopes_have_the_claims_of_their_table() -> None:
+    rows = PAGE.partition("<!-- claims of: scopes -->")[2].partition("<!-- end of claims -->")[0]
+    stated = {
+        scope: tuple(re.findall(r"`(\w+)`", names))
+        for scope, names in re.findall(r"^\| `(\w+)` \|(.*)\|$", rows, re.MULTILINE)
+    }
+    assert stated == dict(claims.CLAIMS_OF_SCOPES)
+    assert table("organization") == set(organization_claims.NAMES)
+
+
+def test_lifetimes_are_those_of_the_code() -> None:
+    application, tenant = ApplicationSettings(name="desk"), TenantSettings()
+    stated = dict(re.findall(r"^\| ([a-zA-Z ]+?) \|[^|]*\| ([^|]+?) \|", PAGE, re.MULTILINE))
+    assert stated["authorization code"] == f"{codes.LIFETIME.seconds} seconds"
+    assert stated["ID token"] == f"{application.id_token_seconds // 3600} hour"
+    assert stated["logout token"] == f"{application.logout_token_seconds // 3600} hour"
+    assert stated["access token"] == f"{tenant.access_token_minutes} minutes"
+    assert stated["refresh token"] == f"{tenant.refresh_token_minutes // 1440} days"
+    assert f"({tenant.token_absolute_days})" in PAGE
