@@ -41,11 +41,14 @@ class Moved:
     said: list[str]
     """What each command printed."""
 
-    def sign_in(self, identifier: str) -> VisitedPage:
+    def visitor(self, tenant: str = "acme") -> Visitor:
         identity = create_app(create_service(self.services))
         hub = create_hub(self.services.settings, httpx.WSGITransport(app=identity), self.services.clock)
-        visitor = Visitor(Client(hub), self.services.settings.hub_url("acme"))
-        desk = RelyingParty(self.services, Client(identity), "acme", "", "desk", "https://desk.example.com/callback")
+        return Visitor(Client(hub), self.services.settings.hub_url(tenant))
+
+    def sign_in(self, identifier: str) -> VisitedPage:
+        visitor = self.visitor()
+        desk = RelyingParty(self.services, visitor.client, "acme", "", "desk", "https://desk.example.com/callback")
         return visitor.authorize(desk).press("Sign in", identifier=identifier, password=OLD_PASSWORD)
 
 
@@ -57,6 +60,7 @@ def moved(
     page = text(Path("docs") / request.param)
     shutil.copy(migrated_file, tmp_path / "gatehouse.db")
     for name, content in _FILE.findall(page):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     monkeypatch.chdir(tmp_path)
     said = []
@@ -95,6 +99,22 @@ def test_keycloak_guide_ends_in_a_sign_in(moved: Moved) -> None:
 def test_own_format_ends_in_a_sign_in(moved: Moved) -> None:
     assert "code" in moved.sign_in("ada@example.com").query
     assert "code" in moved.sign_in("grace").query
+
+
+@pytest.mark.parametrize("moved", ["theming.md"], indirect=True)
+def test_theme_of_the_guide_is_on_the_page(moved: Moved) -> None:
+    page = moved.visitor("hazel").open("/login")
+    assert page.status == 200
+    assert "Hazel" in page.text
+    assert "Good to see you." in page.text
+    assert "data:image/svg+xml;base64," in page.html
+    assert "https://hazel.example/privacy" in page.html
+    Path("hazel/theme.yaml").write_text(Path("hazel/wrong.yaml").read_text())
+    refused = CliRunner().invoke(
+        cli, ["apply", "hazel.yaml", "--dry-run"], env={"GATEHOUSE_DATA_DIR": ".", "GATEHOUSE_SECRET_KEY": SECRET}
+    )
+    (stated,) = re.findall(r"is refused: `([^`]+)`", text(Path("docs/theming.md")))
+    assert stated in refused.output
 
 
 def test_every_key_of_the_format_is_on_its_page() -> None:
