@@ -2,9 +2,11 @@
 
 import asyncio
 import math
+import sys
 from http import HTTPStatus
 from typing import Any, cast
 
+import httptools
 from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -17,6 +19,8 @@ EVICTABLE_SECONDS = 1.0
 """A connection must have waited this long before it can be evicted."""
 PIPELINED = 16
 """Requests that may wait behind the one being answered on one connection."""
+_OFFER = frozenset({b"upgrade", b"http2-settings", b"connection"})
+"""Header fields that an offered upgrade is made of."""
 MIN_READ_BYTES = 32 * 1024
 """What a client must read of its response in `send_seconds`."""
 
@@ -86,6 +90,7 @@ class Connection(HttpToolsProtocol):
         self._has_begun = False
         self._has_ended = False
         self._head_bytes = 0
+        self._received = b""
         self._pending: tuple[float, int] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
@@ -107,6 +112,7 @@ class Connection(HttpToolsProtocol):
             self.is_idle = False
             self.waiting_connections.add(self, self.waiting_connections.limits.head_seconds)
         self._has_begun = self._has_ended = False
+        self._received = data
         super().data_received(data)
         if not self._is_in_head or self.transport.is_closing():
             return
@@ -122,6 +128,8 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False
+        if self._offers_upgrade():
+            return  # the request follows once more, without its offer
         limits = self.waiting_connections.limits
         size_bytes = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size_bytes > limits.head_bytes or len(self.headers) > limits.head_fields:
@@ -136,7 +144,8 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._has_ended = True
         self.waiting_connections.remove(self)
-        super().on_message_complete()
+        if not self._offers_upgrade():
+            super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -183,9 +192,27 @@ class Connection(HttpToolsProtocol):
         cast(dict[str, Any], cycle.scope)[HAS_LEFT] = lambda: cycle.disconnected
         super()._start_asgi_task(cycle, app)
 
+    def _offers_upgrade(self) -> bool:
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+
     def _unsupported_upgrade_warning(self) -> None:
-        """Answer as if no upgrade had been offered; the parser stops at an offer, so nothing can follow it."""
-        self.cycle.keep_alive = False
+        """Ignore an offered upgrade (RFC 9110 section 7.8): parse the request once more without it, with its body.
+
+        The parser stops at an offer and skips the body. Java's HTTP client offers HTTP/2 with each request that is not over TLS.
+        """
+        stop = sys.exc_info()[1]
+        if not isinstance(stop, httptools.HttpParserUpgrade) or not self._offers_upgrade():
+            self.cycle.keep_alive = False  # CONNECT: what follows is no request
+            return
+        if self.transport.is_closing():
+            return
+        lines = [self.parser.get_method() + b" " + self.url + b" HTTP/1.1"]
+        lines += [name + b": " + value for name, value in self.headers if name not in _OFFER]
+        if not self.parser.should_keep_alive():
+            lines.append(b"connection: close")
+        self.parser = httptools.HttpRequestParser(self)
+        self._received = b"\r\n".join(lines) + b"\r\n\r\n" + self._received[stop.args[0] :]
+        super().data_received(self._received)
 
     def send_400_response(self, msg: str) -> None:
         """Answer a malformed request like uvicorn, but with our error page, a request id and a count."""
