@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint check bench shots lock translations clean
+.PHONY: help setup run test lint check bench shots quickstarts lock translations clean
 
 BIN := .venv/bin
 CODE := app tests tools examples
@@ -38,6 +38,10 @@ bench: setup ## measure the budgets, as ratios to a bare Flask view
 shots: setup ## take a screenshot of every page and state
 	@tools/test-parts.sh
 	@$(BIN)/python -m tools.shots
+
+quickstarts: setup ## run each page of docs/quickstarts, with packages from the registries
+	@tools/test-parts.sh
+	@$(BIN)/python -m tools.quickstarts
 
 translations: setup ## refresh translations/ from the sources
 	@$(BIN)/python -m tools.translations update

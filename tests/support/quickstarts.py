@@ -38,7 +38,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +57,8 @@ FOLDER = Path("docs/quickstarts")
 PASTED = "paste-the-client-secret"
 INSTALLING = re.compile(r"^(?:python3 -m venv|\. \.venv/bin/activate|pip install|npm install)\b.*\n", re.MULTILINE)
 PATIENCE_SECONDS = 60
+DOWNLOAD_SECONDS = 600
+"""How long an app may take whose packages come from registries."""
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)"( append)?)?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _PYTHON_NAMES = """\
 import socket
@@ -136,6 +138,8 @@ class Running:
     """The client secret that `gatehouse apply` printed; empty for a public client."""
     environment: dict[str, str]
     script: str
+    names: Sequence[str] = ()
+    """What a command begins with to find names below localhost, if no module does that."""
 
 
 def read(name: str) -> Quickstart:
@@ -169,7 +173,8 @@ def prepared(name: str, folder: Path, *, from_registries: bool = False) -> Itera
     pasted = secret[1] if secret else ""
     gatehouse = started(["gatehouse", "serve"], home, environ, until="inbox.localhost")
     try:
-        yield Running(page, home, gatehouse, pasted, environ, script.replace(PASTED, pasted))
+        names = with_hosts_file(page, support) if from_registries else ()
+        yield Running(page, home, gatehouse, pasted, environ, script.replace(PASTED, pasted), names)
     finally:
         assert gatehouse.end(signal.SIGTERM) == 0
 
@@ -194,11 +199,12 @@ def app_started(running: Running) -> Iterator[str]:
     log = running.folder.parent / "app.log"
     with log.open("wb") as out:
         shell = subprocess.Popen(
-            ["bash", "-ec", running.script],
+            [*running.names, "bash", "-ec", running.script],
             cwd=running.folder, env=running.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
         )  # fmt: skip
     try:
-        wait_for_port(running.page.app_port, lambda: shell.poll() is None, log)
+        patience = DOWNLOAD_SECONDS if running.names else PATIENCE_SECONDS
+        wait_for_port(running.page.app_port, lambda: shell.poll() is None, log, patience)
         yield running.page.app
     except BaseException:
         print(log.read_text(errors="replace")[-8000:])
@@ -213,9 +219,9 @@ def app_started(running: Running) -> Iterator[str]:
                 os.killpg(shell.pid, signal.SIGKILL)
 
 
-def wait_for_port(port: int, is_alive: Callable[[], bool], log: Path) -> None:
+def wait_for_port(port: int, is_alive: Callable[[], bool], log: Path, patience: float = PATIENCE_SECONDS) -> None:
     """Return once something listens at the port of localhost."""
-    ends_at = time.monotonic() + PATIENCE_SECONDS
+    ends_at = time.monotonic() + patience
     while is_alive() and time.monotonic() < ends_at:
         with suppress(OSError), socket.create_connection(("localhost", port), timeout=1):
             return
@@ -238,6 +244,14 @@ def environment(page: Quickstart, support: Path) -> dict[str, str]:
     names = {"PYTHONPATH": str(support), "NODE_OPTIONS": f"--import={node_names.as_uri()}"}
     path = os.pathsep.join([str(support), str(Path(sys.executable).parent), os.environ["PATH"]])
     return {**ours, **names, "PATH": path, "GATEHOUSE_DATA_DIR": str(support / "data")}
+
+
+def with_hosts_file(page: Quickstart, support: Path) -> Sequence[str]:
+    """Return the beginning of a command that adds to /etc/hosts the line that a reader adds, for its own processes alone."""
+    hosts, host = support / "hosts", urlsplit(page.issuer).hostname
+    hosts.write_text(f"{Path('/etc/hosts').read_text()}\n127.0.0.1 {host}\n")
+    namespace = ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    return [*namespace, "sh", "-ec", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh"]
 
 
 def check_installed(line: str) -> None:
@@ -280,7 +294,7 @@ def sign_in_and_out(tab: Page, app: str, *, protected: str = "/account") -> None
     expect(tab.get_by_text(PERSON.email)).to_have_count(0)
     tab.goto(f"{app}{protected}")
     sign_in(tab, app)
-    tab.wait_for_url(f"{app}{protected}")
+    tab.wait_for_url(lambda url: url.partition("?")[0] == f"{app}{protected}")  # Spring adds a query
     expect(tab.get_by_text(PERSON.name)).to_be_visible()
     expect(tab.get_by_text(PERSON.email)).to_be_visible()
     tab.goto(f"{app}/")

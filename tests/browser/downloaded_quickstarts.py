@@ -1,0 +1,18 @@
+"""Every quickstart with its packages from the registries, for `make quickstarts`; the build does not collect this file."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.hub_in_browser import Opened
+from tests.support.quickstarts import app_started, prepared, sign_in_and_out
+from tools.quickstarts import NEEDS
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", NEEDS)
+def test_reader_signs_in_and_out(name: str, tmp_path: Path, opened: Opened) -> None:
+    tab = opened()
+    tab.set_default_timeout(120_000)  # development servers compile a page at its first visit
+    with prepared(name, tmp_path, from_registries=True) as running, app_started(running) as app:
+        sign_in_and_out(tab, app)

@@ -1,0 +1,40 @@
+"""Run every quickstart of docs/quickstarts from its page's own text, with packages from the registries.
+
+`python -m tools.quickstarts [NAME …]`. What a missing tool prevents is said in one sentence.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+TEST = "tests/browser/downloaded_quickstarts.py"
+NEEDS = {
+    "flask": ("python3",),
+    "django": ("python3",),
+    "fastapi": ("python3",),
+    "express": ("npm",),
+    "nextjs": ("npm",),
+    "spring-boot": ("mvn", "java"),
+    "go": ("go",),
+    "single-page-app": ("npm",),
+}
+"""The programs that each quickstart runs."""
+
+
+def main(names: list[str]) -> int:
+    """Run these quickstarts, by default all, and return the exit status."""
+    chosen = names or list(NEEDS)
+    missing = {name: [one for one in NEEDS[name] if shutil.which(one) is None] for name in chosen}
+    skipped = [f"{name} ({', '.join(tools)})" for name, tools in missing.items() if tools]
+    tests = [f"{TEST}::test_reader_signs_in_and_out[{name}]" for name, tools in missing.items() if not tools]
+    command = [sys.executable, "-m", "pytest", "-v", "-n", "0", "--durations=0", "-p", "no:randomly", *tests]
+    status = subprocess.run(command, check=False).returncode if tests else 1
+    if skipped:
+        print(f"Not run, since a tool is missing: {'; '.join(skipped)}.")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
