@@ -31,7 +31,11 @@ _FIRST_PORT, _PORTS = 3000, 20
 @click.command
 @click.argument("name")
 @click.option(
-    "--framework", type=click.Choice(["flask"]), default="flask", show_default=True, help="What the app is made with."
+    "--framework",
+    type=click.Choice(["flask", "express"]),
+    default="flask",
+    show_default=True,
+    help="What the app is made with.",
 )
 @click.option(
     "--bind", metavar="ADDRESS", default="127.0.0.1:8000", show_default=True, help="Where Gatehouse listens: HOST:PORT."
@@ -42,15 +46,19 @@ def new(name: str, framework: str, bind: str, *, runs: bool) -> None:
 
     Then start both, until Ctrl-C.
     """
-    from app.demo.starters import Starter
+    from app.demo.starters import FRAMEWORKS, Starter, StarterError, check_programs
 
     bind = with_port(bind)
     settings, folder = read_settings(hub_domain_at(bind)), Path(name)
     _check(settings, name, bind, folder)
     if runs:
         refuse_taken(bind)
-    starter = Starter(name, framework, folder, _app_port(), settings.hub_url(name))
-    _create(settings, starter)
+    try:
+        check_programs(FRAMEWORKS[framework])
+        starter = Starter(name, FRAMEWORKS[framework], folder, _app_port(), settings.hub_url(name))
+        _create(settings, starter, installs=runs)
+    except StarterError as problem:
+        raise CommandError(str(problem)) from None
     click.echo(_made(starter))
     if runs:
         sys.exit(_run(settings, starter, bind))
@@ -83,7 +91,7 @@ def _app_port() -> int:
     raise CommandError(f"Ports {_FIRST_PORT} to {_FIRST_PORT + _PORTS - 1} are in use. Stop a program that uses one.")
 
 
-def _create(settings: Settings, starter: Starter) -> None:
+def _create(settings: Settings, starter: Starter, *, installs: bool) -> None:
     """Write the folder and apply its configuration; a refusal leaves neither. Raises CommandError."""
     from app.identity.administration.configuration import apply as configuration
     from app.identity.administration.configuration.plan import Action
@@ -98,6 +106,8 @@ def _create(settings: Settings, starter: Starter) -> None:
             )
         starter.copy()
         try:
+            if installs:
+                starter.install()
             made = configuration.apply(services, file).made
             starter.write_secrets(next(one.value for one in made if one.key == "client_secret"))
         except BaseException:
@@ -112,7 +122,7 @@ def _run(settings: Settings, starter: Starter, bind: str) -> int:
     logs.configure(level=logging.WARNING)
     with as_command_errors(), ExitStack() as stack:
         prepare_database(settings)
-        process = stack.enter_context(running(starter.command, starter.folder))
+        process = stack.enter_context(running([*starter.framework.command], starter.folder))
         if not is_listening(process, starter.port):
             raise CommandError(f"The app couldn't start. Its own message is above; its code is in {starter.folder}/.")
 
@@ -137,8 +147,8 @@ def _run(settings: Settings, starter: Starter, bind: str) -> int:
 
 def _made(starter: Starter) -> str:
     return (
-        f"Created tenant {starter.name} with an application, and the folder {starter.folder}/ with a {starter.title} app.\n"
-        f"Its secrets are in {starter.folder / starter.secrets_file}."
+        f"Created tenant {starter.name} with an application, and the folder {starter.folder}/ with a {starter.framework.title} app.\n"
+        f"Its secrets are in {starter.folder / starter.framework.secrets_file}."
     )
 
 
@@ -154,4 +164,6 @@ def _addresses(settings: Settings, starter: Starter) -> str:
 def _commands(head: str, starter: Starter, bind: str) -> str:
     program = "gatehouse" if shutil.which("gatehouse") else str(Path(sys.executable).with_name("gatehouse"))
     serve = f"{program} serve" + ("" if bind == "127.0.0.1:8000" else f" --bind {bind}")
-    return f"\n{head}\n\n  {serve}\n  cd {starter.folder} && {shlex.join(starter.command)}\n"
+    needs, start = starter.framework.install, starter.framework.command
+    installs = f"{shlex.join(needs)} && " if needs and not (starter.folder / "node_modules").exists() else ""
+    return f"\n{head}\n\n  {serve}\n  cd {starter.folder} && {installs}{shlex.join(start)}\n"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.kit import randomness
 from app.kit.package_files import EXAMPLES
+from app.settings import of_child
 
 _CONFIGURATION = """\
 # The tenant and the application of this folder. After a change, run: gatehouse apply gatehouse.yaml
@@ -25,14 +28,44 @@ tenants:
         grant_types: [authorization_code]
         token_endpoint_auth_method: client_secret_basic
 """
-_SECRETS = """\
-# Settings and secrets of the app. Keep this file out of version control.
-ISSUER = {issuer}
-CLIENT_ID = {name}
-CLIENT_SECRET = {client_secret}
-SECRET_KEY = {secret_key}
-PORT = {port}
-"""
+_HEAD = "# Settings and secrets of the app. Keep this file out of version control.\n"
+_OLDEST_NODE = (20, 6)
+
+
+@dataclass(frozen=True)
+class Framework:
+    """What an app of one framework needs to run."""
+
+    title: str
+    secrets_file: str
+    secrets: str
+    """The text of this file, with `issuer`, `name`, `client_secret`, `secret_key`, `port` and `url` to be filled in."""
+    command: tuple[str, ...]
+    """Starts the app in its folder."""
+    install: tuple[str, ...] = ()
+    """Installs into the app's folder what the command needs; empty if that comes with Gatehouse."""
+
+
+FRAMEWORKS = {
+    # Gatehouse's own Python has all that the app imports.
+    "flask": Framework(
+        "Flask",
+        "config.toml",
+        "ISSUER = {issuer}\nCLIENT_ID = {name}\nCLIENT_SECRET = {client_secret}\nSECRET_KEY = {secret_key}\nPORT = {port}\n",
+        (sys.executable, "app.py"),
+    ),
+    "express": Framework(
+        "Express",
+        ".env",
+        "OIDC_ISSUER={issuer}\nOIDC_CLIENT_ID={name}\nOIDC_CLIENT_SECRET={client_secret}\nSESSION_SECRET={secret_key}\nAPP_URL={url}\n",
+        ("node", "--env-file=.env", "app.mjs"),
+        ("npm", "install", "--no-audit", "--no-fund", "--loglevel=error"),
+    ),
+}
+
+
+class StarterError(Exception):
+    """The app can't be made; the text says why and how to mend it."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +73,7 @@ class Starter:
     """An app to be made in a folder, which listens on a port of localhost."""
 
     name: str
-    framework: str
+    framework: Framework
     folder: Path
     port: int
     issuer: str
@@ -48,19 +81,6 @@ class Starter:
     @property
     def url(self) -> str:
         return f"http://localhost:{self.port}"
-
-    @property
-    def title(self) -> str:
-        return self.framework.title()
-
-    @property
-    def secrets_file(self) -> str:
-        return "config.toml"
-
-    @property
-    def command(self) -> list[str]:
-        """The command that starts the app in its folder. Gatehouse's own Python has all that the app imports."""
-        return [sys.executable, "app.py"]
 
     @property
     def configuration(self) -> str:
@@ -71,18 +91,45 @@ class Starter:
     def copy(self) -> None:
         """Make the folder with the app's files."""
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(EXAMPLES / "starters" / self.framework, self.folder, ignore=ignored)
+        shutil.copytree(EXAMPLES / "starters" / self.framework.title.lower(), self.folder, ignore=ignored)
         (self.folder / "gitignore").rename(self.folder / ".gitignore")
         (self.folder / "gatehouse.yaml").write_text(self.configuration)
 
     def write_secrets(self, client_secret: str) -> None:
         """Write the app's settings with its secrets, for this user's eyes only."""
-        path = self.folder / self.secrets_file
+        path = self.folder / self.framework.secrets_file
         path.touch(mode=0o600)
         values = {
             "issuer": self.issuer,
             "name": self.name,
             "client_secret": client_secret,
             "secret_key": randomness.token(),
+            "url": self.url,
         }
-        path.write_text(_SECRETS.format(port=self.port, **{key: json.dumps(value) for key, value in values.items()}))
+        quoted = {key: json.dumps(value) for key, value in values.items()}
+        path.write_text(_HEAD + self.framework.secrets.format(port=self.port, **quoted))
+
+    def install(self) -> None:
+        """Install what the app needs into its folder. Raises StarterError."""
+        if not self.framework.install:
+            return
+        done = subprocess.run(self.framework.install, cwd=self.folder, env=of_child({}), check=False)  # noqa: S603 - npm
+        if done.returncode:
+            raise StarterError("npm couldn't install the packages of the app. Its own message is above.")
+
+
+def check_programs(framework: Framework) -> None:
+    """Raise StarterError unless the programs that the framework needs are there."""
+    if framework.install and not (shutil.which("npm") and _node_version() >= _OLDEST_NODE):
+        raise StarterError(
+            f"{framework.title} needs Node.js 20.6 or newer and npm. Install them (https://nodejs.org), "
+            "or leave out --framework for a Flask app."
+        )
+
+
+def _node_version() -> tuple[int, ...]:
+    node = shutil.which("node")
+    if node is None:
+        return ()
+    shown = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603 - as found
+    return tuple(int(part) for part in re.findall(r"\d+", shown)[:2])

@@ -116,6 +116,48 @@ def test_impossible_name_or_place_is_refused(made: Made, name: str, settings: di
     assert not (made.folder.parent / "other").exists()
 
 
+def program(folder: Path, name: str, script: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("node", "npm"),
+    [(None, "exit 0"), ("echo v20.5.1", "exit 0"), ("echo v24.1.0", None)],
+    ids=["no node", "old node", "no npm"],
+)
+def test_express_without_its_programs_is_refused(tmp_path: Path, node: str | None, npm: str | None) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, script in (("node", node), ("npm", npm)):
+        if script:
+            program(programs, name, script)
+    environ = {**environment(tmp_path), "PATH": str(programs)}
+    command = [*GATEHOUSE, "new", "desk", "--framework", "express"]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "Express needs Node.js 20.6 or newer and npm. Install them (https://nodejs.org)" in done.stderr
+    assert not (tmp_path / "desk").exists()
+
+
+def test_failed_npm_install_leaves_neither_folder_nor_tenant(tmp_path: Path) -> None:
+    program(tmp_path / "programs", "node", "echo v24.1.0")
+    program(tmp_path / "programs", "npm", "exit 1")
+    environ = environment(tmp_path)
+    environ["PATH"] = f"{tmp_path / 'programs'}:{environ['PATH']}"
+    command = [*GATEHOUSE, "new", "desk", "--bind", "127.0.0.1:0"]
+    done = subprocess.run(
+        [*command, "--framework", "express"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "npm couldn't install the packages" in done.stderr) == (2, True)
+    assert not (tmp_path / "desk").exists()
+    done = subprocess.run(
+        [*command, "--no-run"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr  # the name is free
+
+
 def test_existing_tenant_is_refused_and_leaves_no_folder(made: Made, tmp_path: Path) -> None:
     environ = environment(made.folder.parent)
     command = [*GATEHOUSE, "new", "desk", "--no-run"]
