@@ -147,7 +147,7 @@ def _run(settings: Settings, starter: Starter, bind: str) -> int:
 
 def _made(starter: Starter) -> str:
     return (
-        f"Created tenant {starter.name} with an application, and the folder {starter.folder}/ with a {starter.framework.title} app.\n"
+        f"Created tenant {starter.name} with an application, and the folder {starter.folder}/ with an app made with {starter.framework.title}.\n"
         f"Its secrets are in {starter.folder / starter.framework.secrets_file}."
     )
 
