@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -93,14 +95,20 @@ def running(
     try:
         yield process
     finally:
-        process.terminate()
+        _signal(process, signal.SIGTERM)
         try:
             process.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
-            process.kill()
+            _signal(process, signal.SIGKILL)
             process.wait()
         if process.stdin is not None:
             process.stdin.close()
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    """Signal the process and its children: `node` may be a wrapper that starts the program itself as a child."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
 
 
 def is_listening(process: subprocess.Popen[bytes], port: int, timeout_seconds: float = 30) -> bool:

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from app.commands.listening import is_free
 from tests.support.command_process import Command, started
 from tests.support.hub_in_browser import Opened
+from tests.support.installation import eventually
 from tests.support.services import FOLDER, locked
 from tests.support.sources import ROOT, text
 
@@ -35,6 +37,9 @@ def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command]
         command_process = started(command, tmp_path, {**environ, "PYTHONPATH": str(ROOT)}, until="app.mjs")
     yield command_process
     assert command_process.end(signal.SIGTERM) == 0
+    port = re.search(r"http://localhost:(\d+)", command_process.output)
+    assert port
+    eventually(lambda: is_free(int(port[1])), "the app has ended, too")
 
 
 def test_first_user_signs_up_and_out(running: Command, tmp_path: Path, opened: Opened) -> None:
