@@ -147,7 +147,8 @@ def _run(settings: Settings, starter: Starter, bind: str) -> int:
 
 def _made(starter: Starter) -> str:
     return (
-        f"Created tenant {starter.name} with an application, and the folder {starter.folder}/ with an app made with {starter.framework.title}.\n"
+        f"Created tenant {starter.name} with an application, and the folder {starter.folder}/ "
+        f"with an app made with {starter.framework.title}.\n"
         f"Its secrets are in {starter.folder / starter.framework.secrets_file}."
     )
 
