@@ -14,6 +14,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 pytest_plugins = [
     "tests.support.durations",
+    "tests.support.examples",
     "tests.support.network",
     "tests.support.translations",
     "tests.support.services",

@@ -7,10 +7,12 @@ from typing import Any, Final, TypeVar
 from app import __version__, contract
 from app.contract.auth import H, Host, S
 from app.contract.error_groups import HUB, MAIN
+from app.contract.examples import load_examples
 from app.contract.introduction import publication
 from app.kit.auth import OPEN, Access, Admission, Auth
 from app.kit.errors import ApiError
 from app.kit.openapi import document
+from app.kit.openapi_examples import add_examples
 from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, Hashing, Operation
 from app.kit.wire import Document, Wire
 
@@ -121,4 +123,6 @@ def openapi_document(api_url: str, tenant_url: str) -> dict[str, Any]:
         "description": "A tenant’s host, or its custom domain.",
         "variables": {"tenant": {"default": "acme", "description": "The tenant’s name."}},
     }
-    return document(load_catalogue(), api_url, {Host.TENANT: tenant_server}, publication(__version__))
+    made = document(load_catalogue(), api_url, {Host.TENANT: tenant_server}, publication(__version__))
+    add_examples(made, CATALOGUE, load_examples())
+    return made
