@@ -167,7 +167,7 @@ def _literal(value: Any, depth: int, language: _Language) -> str:
 
 
 def _bracketed(brackets: str, parts: list[str], depth: int, language: _Language) -> str:
-    opening, closing = brackets
+    opening, closing = brackets[0], brackets[1]
     line = f"{opening}{', '.join(parts)}{closing}"
     if len(line) <= 60 and "\n" not in line:
         return f"{opening} {line[1:-1]} {closing}" if parts and brackets == "{}" and not language.quotes_names else line

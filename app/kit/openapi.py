@@ -167,8 +167,15 @@ def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any
         answer = schemas.answer_of(operation)
         known = responses.setdefault(status, {"description": _SUCCESS.get(status, "Success.")})
         for kind, content in answer.items():
-            known.setdefault("content", {}).setdefault(kind, content)
+            stated = known.setdefault("content", {})
+            stated[kind] = _either(stated[kind], content) if kind in stated else content
     return {**responses, **error_responses(held)}
+
+
+def _either(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of one of two answers."""
+    known = first["schema"].get("anyOf") or [first["schema"]]
+    return first if second["schema"] in known else {"schema": {"anyOf": [*known, second["schema"]]}}
 
 
 def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:

@@ -71,7 +71,7 @@ def _add_answer(operation: AnyOperation, entry: Object, answer: Mapping[str, Any
     if "location" in answer:
         response["headers"] = {"Location": {"schema": {"type": "string"}, "example": answer["location"]}}
     held = response.get("content", {}).get(answer.get("media_type"))
-    if held is not None and "body" in answer:
+    if held is not None and answer.get("body") is not None:
         held.setdefault("examples", {})[operation.name] = _named(operation, answer["body"])
 
 

@@ -144,6 +144,7 @@ _RULES: Final[list[Rule]] = [
     (re.compile(r"(https?://)?api\.localhost(:\d+)?"), lambda _, raw: ("https://" * ("//" in raw)) + "api.example.com"),
     (re.compile(r"(https?://)?\bt[0-9a-f]{10}\.localhost(:\d+)?"),
      lambda _, raw: ("https://" * ("//" in raw)) + "acme.example.com"),
+    (re.compile(r"\.localhost(:\d+)?\b"), lambda _, raw: ".example.com"),
     (re.compile(r"\bt[0-9a-f]{10}\b"), lambda _, raw: "acme"),
     (re.compile(r"\bT[0-9A-Fa-f]{10}\b"), lambda _, raw: "Acme"),
     (re.compile(r"\bu[0-9a-f]{10}\b"), FixedValues.username),
