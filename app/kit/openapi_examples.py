@@ -81,7 +81,7 @@ def _named(operation: AnyOperation, value: Any) -> Object:
 
 def _call(document: Object, entry: Object, path: str, operation: AnyOperation, example: Mapping[str, Any]) -> Call:
     request, answer = example["request"], example["answer"]
-    server = entry.get("servers", document["servers"])[0]
+    server: Object = (entry.get("servers") or document["servers"])[0]
     base = server["url"].format(**{name: one["default"] for name, one in server.get("variables", {}).items()})
     in_path = {_renamed(operation.path, path).get(name, name): value for name, value in request.get("path", {}).items()}
     return Call(
