@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 NOON: Final = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
@@ -52,7 +53,7 @@ class FixedValues:
         if text.startswith("data:image/"):
             return _PICTURE
         for pattern, replace in _RULES:
-            text = pattern.sub(lambda found, replace=replace: replace(self, found[0]), text)  # type: ignore[misc]
+            text = pattern.sub(partial(_replaced, self, replace), text)
         return text
 
     def _number(self, value: float) -> float:
@@ -98,13 +99,13 @@ class FixedValues:
 
     def prefixed(self, raw: str) -> str:
         prefix, _, rest = raw.partition("_")
-        return self._once(prefix, raw, lambda number: f"{prefix}_{_letters(prefix, number)[: len(rest)]}")
+        return self._once(prefix, raw, lambda number: f"{prefix}_{_characters(prefix, number)[: len(rest)]}")
 
     def token(self, raw: str) -> str:
         is_mixed = any(map(str.isdigit, raw)) and any(map(str.isupper, raw)) and any(map(str.islower, raw))
         if not is_mixed or raw in self._known.values() or raw in _JWT:
             return raw
-        return self._once("token", raw, lambda number: _letters("token", number)[: min(len(raw), _LONGEST_TOKEN)])
+        return self._once("token", raw, lambda number: _characters("token", number)[: min(len(raw), _LONGEST_TOKEN)])
 
     def email(self, raw: str) -> str:
         return self._once("email", raw, lambda number: f"{_person(number)}@example.com")
@@ -116,6 +117,10 @@ class FixedValues:
         return self._once("username", raw, lambda number: f"{_person(number)}.lovelace")
 
 
+def _replaced(fixed: FixedValues, replace: Callable[[FixedValues, str], str], found: re.Match[str]) -> str:
+    return replace(fixed, found[0])
+
+
 def _person(number: int) -> str:
     again, which = divmod(number, len(_PEOPLE))
     return _PEOPLE[which] + (str(again + 1) if again else "")
@@ -125,7 +130,7 @@ def _digest(kind: str, number: int) -> bytes:
     return hashlib.sha512(f"{kind} {number}".encode()).digest()
 
 
-def _letters(kind: str, number: int) -> str:
+def _characters(kind: str, number: int) -> str:
     return base64.b64encode(_digest(kind, number)).decode().translate({43: "k", 47: "q", 61: None})
 
 
