@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from app.kit.package_files import STATIC
 from tests.support import looks, samples
 from tests.support.captcha_widgets import provide
+from tests.support.page_cover import covering
 
 LONGEST_LANGUAGE, RTL_LANGUAGE = "de", "ar"
 PAGES = [name for name in samples.states() if name != "FormPostPage"]  # submits itself: tested below
@@ -45,14 +46,19 @@ class PageReader:
     def faults_of(self, name: str, language: str) -> list[str]:
         """Return the faults of a page in all its states; rules independent of the texts run in one language."""
         states = samples.states()[name]
+        examined = covering([samples.rendered(name, state, language).html for state in states])
         self.console_messages.clear()
-        self.sheet.lay(self.gallery, [samples.address(name, state, language) for state in states])
-        rules = [looks.in_narrow_windows]
+        self.sheet.lay(self.gallery, [samples.address(name, state, language) for state in states], examined)
+        rules: dict[looks.Rule, list[str]] = {looks.in_narrow_windows: states}
         if language == LONGEST_LANGUAGE:
-            rules = [looks.accessible, looks.by_keyboard, looks.by_ear, looks.in_narrow_windows, looks.otherwise]
-        answers = [faults for rule in rules for faults in rule(self.sheet)]
+            some = [states[index] for index in examined]
+            rules |= {looks.accessible: some, looks.by_keyboard: some, looks.otherwise: some, looks.by_ear: states}
+        answers = [(of, faults) for rule, of in rules.items() for faults in rule(self.sheet)]
         found = [
-            f"{state}: {fault}" for faults in answers for state, of in zip(states, faults, strict=True) for fault in of
+            f"{state}: {fault}"
+            for of, faults in answers
+            for state, here in zip(of, faults, strict=True)
+            for fault in here
         ]
         return found + [
             f"the browser says: {message}" for message in self.console_messages if "Autofocus" not in message

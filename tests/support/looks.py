@@ -2,11 +2,12 @@
 
 All pages are shown on one sheet, each in a frame with its own width, focus and styles,
 so that one evaluation checks all of them and a narrow window costs only a layout.
+Rules on single elements examine only states that differ in their elements (`tests/support/page_cover.py`); `EXAMINED` names their frames.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,19 +26,21 @@ ACTING = ("button", "link", "textbox", "checkbox", "combobox")
 SHEET = """<!doctype html><html lang="en"><title>Sheet</title><link rel="icon" href="data:,">
 <style>:root, iframe { color-scheme: light dark } iframe { display: block; border: 0 } main { opacity: 0 }</style>
 <a id="begin" href="#">Begin</a><main></main><a id="end" href="#">End</a>"""
-LAY = """([addresses, width, height]) => Promise.all(addresses.map(address => new Promise(done => {
+LAY = """([addresses, examined, width, height]) => Promise.all(addresses.map((address, index) => new Promise(done => {
     const frame = Object.assign(document.createElement("iframe"), {onload: done, width, height, src: address});
+    frame.classList.toggle("examined", examined.includes(index));
     document.querySelector("main").append(frame);
 })))"""
-ASK = """async with_what => {
+EVERY, EXAMINED = "main > iframe", "main > iframe.examined"
+ASK = """async ([frames, with_what]) => {
     const said = [];
-    for (const frame of document.querySelectorAll("main > iframe"))
+    for (const frame of document.querySelectorAll(frames))
         said.push(await (%s)(frame.contentDocument, with_what, frame));
     return said;
 }"""
-# One axe of the sheet, set up for each frame's window, is parsed and compiled once; frames with an axe of their own do both each time.
+# One axe of the sheet, set up once for each frame's window, is parsed and compiled once; frames with an axe of their own do both.
 LEARN = "source => window.axeOf = new Function('window', source + '; return window.axe')"
-AXE = """async (doc, only) => (await axeOf(doc.defaultView)
+AXE = """async (doc, only, frame) => (await (frame.axe ||= axeOf(doc.defaultView))
     .run(doc, {resultTypes: ["violations"], iframes: false, preload: false, ...only}))
     .violations.map(each => each.id + ": " + each.nodes.map(node => node.target.join(" ")).join(", "))"""
 COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
@@ -89,11 +92,13 @@ WATCH = """(doc, _, frame) => {
 STOPS = """doc => [...doc.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, iframe")]
     .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled)
     .filter(each => each.type !== "radio" || each.checked || !each.form.querySelector("[type=radio]:checked")).length"""
-BEGIN = """() => {
+BEGIN = """examined => {
+    for (const frame of document.querySelectorAll("main > iframe")) frame.inert = !frame.matches(examined);
     const end = document.querySelector("#end");
     end.addEventListener("focus", () => window.isOver = true);
     document.querySelector("#begin").focus();
 }"""
+END = "every => { for (const frame of document.querySelectorAll(every)) frame.inert = false; }"
 LOOK = "document.activeElement.note && document.activeElement.note()"
 VISITS = "(doc, _, frame) => frame.visits"
 HAS_FRAMES = "doc => doc.querySelector('iframe') !== null"
@@ -108,7 +113,7 @@ ON_PAPER = """doc => [...doc.querySelectorAll(".scene, .foot, .nav, form .button
     .filter(each => each.checkVisibility()).map(each => "on paper: " + each.className)
     .concat(doc.querySelector("h1").checkVisibility() ? [] : ["on paper without its heading"])"""
 Faults = list[list[str]]
-"""The faults of each page of the sheet."""
+"""The faults of each page that a rule looks at."""
 
 
 @dataclass
@@ -117,16 +122,20 @@ class Sheet:
 
     page: Page
 
-    def lay(self, home: str, addresses: Sequence[str]) -> None:
-        """Show these pages."""
+    def lay(self, home: str, addresses: Sequence[str], examined: Sequence[int] | None = None) -> None:
+        """Show these pages; those at the indices `examined`, by default all, are examined by rules on single elements."""
+        chosen = [*range(len(addresses))] if examined is None else [*examined]
         self.page.emulate_media(media="screen", color_scheme="light", forced_colors="none", reduced_motion="reduce")
         self.page.goto(home)
-        self.page.evaluate(LAY, [addresses, *DESK])
+        self.page.evaluate(LAY, [addresses, chosen, *DESK])
 
-    def ask(self, rule: str, with_what: Any = None) -> list[Any]:
-        """Evaluate a rule on every page."""
-        answers: list[Any] = self.page.evaluate(ASK % rule, with_what)
+    def ask(self, rule: str, with_what: Any = None, frames: str = EXAMINED) -> list[Any]:
+        """Evaluate a rule on pages."""
+        answers: list[Any] = self.page.evaluate(ASK % rule, [frames, with_what])
         return answers
+
+
+Rule = Callable[[Sheet], Iterator[Faults]]
 
 
 def accessible(sheet: Sheet) -> Iterator[Faults]:
@@ -140,7 +149,7 @@ def accessible(sheet: Sheet) -> Iterator[Faults]:
 
 def in_narrow_windows(sheet: Sheet) -> Iterator[Faults]:
     """No horizontal scrolling at any width (WCAG 2.2, 1.4.10), and targets of 24 px on a phone."""
-    yield sheet.ask(NARROW, [DESK[0], NARROWEST, TELEPHONE])
+    yield sheet.ask(NARROW, [DESK[0], NARROWEST, TELEPHONE], EVERY)
 
 
 def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
@@ -150,13 +159,14 @@ def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
         sheet.ask(STOPS),
         any(sheet.ask(HAS_FRAMES)),
     )  # key events in a third-party frame are not visible here
-    sheet.page.evaluate(BEGIN)
+    sheet.page.evaluate(BEGIN, EXAMINED)
     for press in range(MOST_PRESSES * len(stops)):
         sheet.page.keyboard.press("Tab")
         if looks_each_time:
             sheet.page.evaluate(LOOK)
         if press >= sum(stops) and sheet.page.evaluate("window.isOver"):
             break
+    sheet.page.evaluate(END, EVERY)
     orders = zip(sheet.ask(VISITS), stops, sheet.ask(STOPS), strict=True)
     yield [[*_faults_of_tab_order(visits, {before, after})] for visits, before, after in orders]
 
