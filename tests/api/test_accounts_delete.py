@@ -1,5 +1,7 @@
 """Deleting an account deletes its identifiers and tokens."""
 
+from typing import Any
+
 import pytest
 
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
@@ -20,7 +22,7 @@ def test_account_is_deleted_by_uid(acme: TenantServer, uid: str) -> None:
 
 
 @pytest.mark.parametrize("named", [{"email": "Ada@example.test"}, {"username": "ADA"}, {"phone": "+44 20 7946 0123"}])
-def test_account_is_deleted_by_identifier(acme: TenantServer, uid: str, named: dict[str, str]) -> None:
+def test_account_is_deleted_by_identifier(acme: TenantServer, uid: str, named: dict[str, Any]) -> None:
     assert answered(acme.send("DELETE", MANAGE, **named)) == GONE
     assert refused(acme.send("GET", f"{MANAGE}/{uid}")) == (403, 984)
 
@@ -37,7 +39,7 @@ def test_account_is_deleted_by_identifier(acme: TenantServer, uid: str, named: d
     ],
 )
 def test_invalid_identifier_deletes_no_account(
-    acme: TenantServer, uid: str, named: dict[str, str], expected: tuple[int, int]
+    acme: TenantServer, uid: str, named: dict[str, Any], expected: tuple[int, int]
 ) -> None:
     assert refused(acme.send("DELETE", MANAGE, **named)) == expected
     assert acme.read(uid)["Uid"] == uid

@@ -61,7 +61,8 @@ def test_random_change_leaves_readable_profile(
 @fuzz
 @given(st.sampled_from(["email", "username", "phone", "fields", "uid"]), TEXTS, st.sampled_from(["GET", "DELETE"]))
 def test_random_lookup_never_causes_server_error(acme: TenantServer, name: str, text: str, method: str) -> None:
-    answer = acme.send(method, MANAGE, **{name: text})
+    named: dict[str, Any] = {name: text}
+    answer = acme.send(method, MANAGE, **named)
     assert answer.status_code in (400, 403), answer.text
 
 
@@ -69,5 +70,6 @@ def test_random_lookup_never_causes_server_error(acme: TenantServer, name: str, 
 @given(st.sampled_from(["validate", "invalidate", "refresh", "activesession"]), TEXTS)
 def test_random_token_never_causes_server_error(acme: TenantServer, what: str, text: str) -> None:
     for name in ("access_token", "token", "accountid", "profileid"):
-        answer = acme.send("GET", f"/api/v2/access_token/{what}", **{name: text})
+        named: dict[str, Any] = {name: text}
+        answer = acme.send("GET", f"/api/v2/access_token/{what}", **named)
         assert answer.status_code in (400, 403), answer.text

@@ -1,5 +1,6 @@
 """Accounts are read by id, email, username and phone, inside their tenant only."""
 
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -32,7 +33,7 @@ def uid(acme: TenantServer) -> str:
         {"phone": "+44 (20) 7946-0123"},
     ],
 )
-def test_account_is_found_by_any_spelling_of_identifier(acme: TenantServer, uid: str, named: dict[str, str]) -> None:
+def test_account_is_found_by_any_spelling_of_identifier(acme: TenantServer, uid: str, named: dict[str, Any]) -> None:
     assert answered(acme.send("GET", MANAGE, **named))["Uid"] == uid
 
 
@@ -51,7 +52,7 @@ def test_account_is_found_by_any_spelling_of_identifier(acme: TenantServer, uid:
     ],
 )
 def test_unknown_identifier_is_refused(
-    acme: TenantServer, uid: str, named: dict[str, str], expected: tuple[int, int]
+    acme: TenantServer, uid: str, named: dict[str, Any], expected: tuple[int, int]
 ) -> None:
     assert refused(acme.send("GET", MANAGE, **named)) == expected
 

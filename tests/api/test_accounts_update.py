@@ -165,7 +165,7 @@ def test_update_locks_and_unlocks_sign_in(acme: TenantServer, uid: str) -> None:
 
 
 @pytest.mark.parametrize("named", [{"email": "ADA@example.test"}, {"username": "Ada"}, {"phone": "+442079460123"}])
-def test_account_is_updated_by_identifier(acme: TenantServer, uid: str, named: dict[str, str]) -> None:
+def test_account_is_updated_by_identifier(acme: TenantServer, uid: str, named: dict[str, Any]) -> None:
     acme.update(uid, {"PhoneId": "+442079460123"})
     assert answered(acme.send("PUT", MANAGE, {"LastName": "King"}, **named))["Uid"] == uid
     assert acme.read(uid)["LastName"] == "King"

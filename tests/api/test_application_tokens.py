@@ -172,7 +172,7 @@ def test_scope_beyond_configured_access_is_invalid(world: World, ada: Person, ac
 
 @on_one_database
 def test_password_and_client_grants_follow_access_setting(world: World, ada: Person) -> None:
-    grants = {"grant_types": ["password", "client_credentials"]}
+    grants: dict[str, Any] = {"grant_types": ["password", "client_credentials"]}
     plain = world.application("Plain", **grants)
     full = world.application("Full", interface_access="full", **grants)
     by_password = {"grant_type": "password", "username": ada.email, "password": ada.password, "scope": "openid"}

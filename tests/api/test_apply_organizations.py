@@ -114,7 +114,7 @@ def test_members_without_file_are_exported_on_request(business: Business) -> Non
     (org,) = (one["Id"] for one in answered(business.send("GET", PATH))["Data"])
     business.member(org, business.role("Guest"), email="grace@acme.example")
 
-    def members(**options: bool) -> list[str]:
+    def members(**options: Any) -> list[str]:
         (tenant,) = yaml.safe_load(export(business.tenant.services, business.tenant.name, **options))["tenants"]
         return [one["account"] for one in tenant["organizations"][0]["members"]]
 

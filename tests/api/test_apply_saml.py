@@ -52,7 +52,7 @@ def exported(services: Services) -> dict[str, Any]:
 
 
 def test_certificates_are_generated_once(own_services: Services) -> None:
-    file = {"saml_clients": [CLIENT], "saml_providers": [PROVIDER]}
+    file: dict[str, Any] = {"saml_clients": [CLIENT], "saml_providers": [PROVIDER]}
     applied(own_services, **file)
     client, provider = stored(own_services, CLIENTS), stored(own_services, PROVIDERS)
     pair, own = client.content["idp_certificate"]["certificate"], provider.content["sp_certificate"]["certificate"]

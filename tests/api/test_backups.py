@@ -17,7 +17,8 @@ from app.identity.entry import audit_retention
 from app.identity.platform.store.backup import BackupRefused, create, verify
 from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock
-from tests.support.installation import COMMAND, ROOT, Installation, installed
+from tests.support.commands import ROOT
+from tests.support.installation import COMMAND, Installation, installed
 from tests.support.registering import REGISTER, primary
 from tests.support.servers import Postgres, PostgresUrls
 from tests.support.tenant_server import PASSWORD

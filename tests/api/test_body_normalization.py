@@ -56,9 +56,9 @@ def test_duplicate_spelling_does_not_bypass_code(new_tenant_server: NewTenantSer
     acme = new_tenant_server(limits=UNLIMITED)
     school = {"type": "school", "key": "a", "value": "A", "code": "s3cret"}
     answered(acme.send("POST", MANAGED, {"Data": [school]}))
-    (school_entry,) = answered(acme.send("GET", PUBLIC, with_secret=False))
+    (school_entry,) = acme.send("GET", PUBLIC, with_secret=False).get_json()
     link = {"Data": [{"DataSource": "school", "Value": {"Id": school_entry["Id"]}}]}
-    duplicated = {"registrationdata": {"Data": []}, "RegistrationData": link}
+    duplicated: dict[str, Any] = {"registrationdata": {"Data": []}, "RegistrationData": link}
     assert refused(register(acme, **duplicated)) == (403, 1157)
     ada = Person(acme)
     assert ada.refusal("PUT", OWN, duplicated) == (403, 1157)

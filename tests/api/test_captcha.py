@@ -34,9 +34,7 @@ BITS = 8
 Locked = Callable[..., TenantServer]
 
 
-def logs_in(
-    tenant: TenantServer, password: str = PASSWORD, query: dict[str, str] | None = None, **members: Any
-) -> TestResponse:
+def logs_in(tenant: TenantServer, password: str = PASSWORD, query: Any = None, **members: Any) -> TestResponse:
     body = {"email": EMAIL, "password": password, **members}
     return tenant.send("POST", LOGIN, body, with_secret=False, **(query or {}))
 
@@ -70,7 +68,7 @@ def challenge_of(tenant: TenantServer) -> Challenge:
     return Challenge.model_validate(answer.get_json()["Data"]["Captcha"])
 
 
-def solved(challenge: Challenge) -> dict[str, str]:
+def solved(challenge: Challenge) -> dict[str, Any]:
     return {"captcha_challenge": challenge.token, "captcha_work": worked(challenge.work_seed, challenge.work_bits)}
 
 
@@ -92,7 +90,7 @@ def test_captcha_solution_is_accepted_in_query(locked: Locked) -> None:
 
 def test_solved_challenge_is_accepted_once(locked: Locked) -> None:
     tenant = locked()
-    given = solved(challenge_of(tenant))
+    given: dict[str, Any] = solved(challenge_of(tenant))
     assert refused(logs_in(tenant, WRONG, **given)) == (401, 966)
     assert refused(logs_in(tenant, **given)) == (403, 982)
 
@@ -106,14 +104,14 @@ def test_wrong_solution_consumes_challenge(locked: Locked) -> None:
 
 def test_challenge_of_another_tenant_is_refused(locked: Locked) -> None:
     here, there = locked(), locked()
-    given = solved(challenge_of(there))
+    given: dict[str, Any] = solved(challenge_of(there))
     assert refused(logs_in(here, **given)) == (403, 982)
     answered(logs_in(there, **given))
 
 
 def test_expired_challenge_returns_new_one(locked: Locked) -> None:
     tenant = locked()
-    given = solved(challenge_of(tenant))
+    given: dict[str, Any] = solved(challenge_of(tenant))
     clock: Any = tenant.services.clock
     clock.advance(minutes=31)
     late = logs_in(tenant, **given)
@@ -125,7 +123,11 @@ def test_expired_challenge_returns_new_one(locked: Locked) -> None:
 @pytest.mark.parametrize("text", ["", "x", "é", "1" * 10_000, "AAAA", "-1", "\u0000"])
 def test_malformed_captcha_solution_is_refused(locked: Locked, place: str, text: str) -> None:
     tenant = locked(work_bits=22)  # with few bits a random solution is sometimes right
-    given = {"captcha_challenge": challenge_of(tenant).token, "captcha_work": "0", f"captcha_{place}": text}
+    given: dict[str, Any] = {
+        "captcha_challenge": challenge_of(tenant).token,
+        "captcha_work": "0",
+        f"captcha_{place}": text,
+    }
     assert refused(logs_in(tenant, **given)) in ((403, 982), (403, 1132), (400, 1214))
 
 
@@ -135,7 +137,7 @@ def test_altered_challenge_is_refused(locked: Locked) -> None:
     for at in (0, 12, 30, 60, len(challenge.token) - 2):
         other = "B" if challenge.token[at] == "A" else "A"
         token = challenge.token[:at] + other + challenge.token[at + 1 :]
-        given = {**solved(challenge), "captcha_challenge": token}
+        given: dict[str, Any] = {**solved(challenge), "captcha_challenge": token}
         assert refused(logs_in(tenant, **given)) == (403, 982)
 
 
@@ -153,7 +155,7 @@ def at_once(times: int, one: Callable[[], TestResponse]) -> Counter[int]:
 
 def test_concurrent_uses_of_challenge_have_one_winner(locked: Locked) -> None:
     tenant = locked()
-    given = solved(challenge_of(tenant))
+    given: dict[str, Any] = solved(challenge_of(tenant))
     statuses = at_once(30, lambda: logs_in(tenant, WRONG, **given))
     assert statuses == {401: 1, 403: 29}  # one request had its password checked
 
@@ -204,7 +206,7 @@ SPELT = [
 @pytest.mark.parametrize("place", ["query", "body"])
 @pytest.mark.parametrize(("kind", "given"), SPELT)
 def test_every_parameter_name_is_sent_to_provider(
-    locked: Locked, provider: Provider, kind: str, given: dict[str, str], place: str
+    locked: Locked, provider: Provider, kind: str, given: dict[str, Any], place: str
 ) -> None:
     provider.body = BELIEVED.get(kind, provider.body)
     tenant = with_provider(locked, kind)
@@ -230,7 +232,7 @@ def test_tenant_with_provider_gets_no_own_challenge(locked: Locked, provider: Pr
 @pytest.mark.parametrize(("kind", "code"), [("recaptcha_v2", 982), ("hcaptcha", 982), ("tencent", 1218)])
 def test_captcha_rejected_by_provider_is_refused(locked: Locked, provider: Provider, kind: str, code: int) -> None:
     provider.body = DOUBTED
-    given = {"g-recaptcha-response": "x", "h-captcha-response": "x", "qq_captcha_ticket": "x"}
+    given: dict[str, Any] = {"g-recaptcha-response": "x", "h-captcha-response": "x", "qq_captcha_ticket": "x"}
     assert refused(logs_in(with_provider(locked, kind), **given)) == (403, code)
 
 
@@ -254,7 +256,7 @@ SCORES += [("hcaptcha", 0.1, True), ("hcaptcha", 0.9, False), ("hcaptcha", None,
 @pytest.mark.parametrize(("kind", "score", "is_believed"), SCORES)
 def test_captcha_score_decides(locked: Locked, provider: Provider, kind: str, score: Any, is_believed: bool) -> None:
     provider.body = json.dumps({"success": True, "score": score}).encode()
-    given = {"g-recaptcha-response": "x", "h-captcha-response": "x"}
+    given: dict[str, Any] = {"g-recaptcha-response": "x", "h-captcha-response": "x"}
     assert logs_in(with_provider(locked, kind), **given).status_code == (200 if is_believed else 403)
 
 

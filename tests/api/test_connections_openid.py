@@ -18,7 +18,7 @@ from app.kit.clock import monotonic, sleep
 from tests.support import connecting
 from tests.support.connecting import asked, finished
 from tests.support.identities import doing
-from tests.support.identity_service import NOWHERE, on_one_database
+from tests.support.identity_service import NOWHERE, on_one_database, pass_time
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.upstream import CLIENT, SECRET, FakeProvider, key, provider, public
 
@@ -161,7 +161,7 @@ def test_state_is_single_use_and_bound_to_its_tenant(
     with pytest.raises(UnknownState):
         finished(acme, answer)
     late = fake_provider.signs_in(led(acme))
-    services.clock.advance(minutes=10)
+    pass_time(services, minutes=10)
     with pytest.raises(UnknownState):
         finished(acme, late)
 
@@ -185,12 +185,12 @@ def test_unknown_kid_refetches_keys_once_a_minute(
     fake_provider.key, fake_provider.published = key(2), public(1, 2)
     with pytest.raises(ConnectionBroken):  # the keys were read a moment ago
         finished(acme, fake_provider.signs_in(led(acme)))
-    services.clock.advance(minutes=1)
+    pass_time(services, minutes=1)
     finished(acme, fake_provider.signs_in(led(acme)))
     assert (fake_provider.asked_for("/keys"), fake_provider.asked_for("/.well-known/openid-configuration")) == (2, 1)
     fake_provider.header["kid"] = None  # without kid any key may have signed
     finished(acme, fake_provider.signs_in(led(acme)))
-    services.clock.advance(hours=1)
+    pass_time(services, hours=1)
     finished(acme, fake_provider.signs_in(led(acme)))
     assert (fake_provider.asked_for("/keys"), fake_provider.asked_for("/.well-known/openid-configuration")) == (3, 2)
 
@@ -204,7 +204,7 @@ def test_userinfo_is_read_where_id_token_has_no_email(acme: TenantServer, fake_p
     with pytest.raises(ConnectionBroken):
         finished(acme, fake_provider.signs_in(led(acme)))
     fake_provider.metadata = {"userinfo_endpoint": None}
-    acme.services.clock.advance(hours=1)
+    pass_time(acme.services, hours=1)
     claimed, _ = finished(acme, fake_provider.signs_in(led(acme)))
     assert (claimed.email, claimed.email_verified) == (None, False)
 

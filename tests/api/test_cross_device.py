@@ -148,7 +148,7 @@ def test_code_of_our_page_is_not_for_programs(tenant: TenantServer, phone: str) 
 def test_phone_that_signed_out_approved_nothing(tenant: TenantServer, phone: str) -> None:
     held = generated(tenant)
     answered(approves(tenant, phone, held))
-    query = {"access_token": phone, "with_secret": False}
+    query: dict[str, Any] = {"access_token": phone, "with_secret": False}
     assert tenant.send("GET", "/identity/v2/auth/access_token/InValidate", **query).status_code == 200
     assert refused(polls(tenant, held)) == (400, 908)
 
@@ -168,8 +168,8 @@ def test_token_of_the_device_is_as_old_as_the_phones(tenant: TenantServer, phone
 def facts_of(tenant: TenantServer, token: str) -> tuple[Members, str | None]:
     where = access_tokens.c.token_hash == randomness.digest(token)
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        facts, session_id = work.run(select(access_tokens.c.facts, access_tokens.c.session_id).where(where)).one()
-    return facts, session_id
+        row = work.run(select(access_tokens.c.facts, access_tokens.c.session_id).where(where)).one()
+    return row.facts, row.session_id
 
 
 def test_token_of_the_device_ends_with_the_phones_family(tenant: TenantServer, phone: str) -> None:

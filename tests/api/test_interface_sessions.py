@@ -31,7 +31,7 @@ MALFORMED = [
 
 @pytest.mark.parametrize(("path", "query", "expected"), MALFORMED)
 def test_malformed_link_token_is_refused_as_unknown(
-    new_tenant_server: NewTenantServer, path: str, query: dict[str, str], expected: tuple[int, int]
+    new_tenant_server: NewTenantServer, path: str, query: dict[str, Any], expected: tuple[int, int]
 ) -> None:
     tenant = new_tenant_server(**LINKS)
     assert refused(tenant.send("GET", path, with_secret=False, **query)) == expected

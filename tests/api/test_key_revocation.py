@@ -15,7 +15,7 @@ from app.contract.errors import MachineRefused
 from app.identity import create_services
 from app.identity.administration import key_revocation
 from app.identity.credentials.tokens.store import access_tokens
-from app.identity.directory.tenants.signing_keys import LEAD
+from app.identity.directory.tenants.signing_keys import LEAD, StoredSigningKeys
 from app.identity.platform.audit import audit
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -33,6 +33,7 @@ AUDIENCE = "http://api.localhost:8000/identity/v2/manage"
 def second_process(services: Services) -> Iterator[Services]:
     """Services of a second process, which runs the command beside the server."""
     created = create_services(services.settings, services.clock)
+    assert isinstance(created.signing_keys, StoredSigningKeys)
     created.signing_keys._new_rsa_key = KEYS.__next__
     yield created
     created.database.dispose()

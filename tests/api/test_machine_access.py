@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sqlalchemy import select, update
 
@@ -61,7 +63,7 @@ def test_account_of_another_tenant_is_not_found(acme: TenantServer, globex: Tena
 
 
 def test_key_and_secret_work_beside_any_authorization_header(acme: TenantServer, uid: str) -> None:
-    secret = {"apisecret": acme.api_secret}
+    secret: dict[str, Any] = {"apisecret": acme.api_secret}
     assert answered(acme.send("GET", f"{MANAGE}/{uid}", bearer="of something else", **secret))["Uid"] == uid
     assert refused(acme.send("GET", f"{MANAGE}/{uid}", bearer="nonsense")) == (403, 6002)
     assert refused(ask(acme, "nonsense", "GET", f"{MANAGE}/{uid}")) == (403, 6002)

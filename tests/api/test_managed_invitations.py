@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlalchemy import select
 from app.contract import errors as e
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
+from tests.support.identity_service import pass_time
 from tests.support.invitations import LINKS, Inviting
 from tests.support.invitations import PATH as INVITATIONS
 from tests.support.mailbox import mails_to, token_in
@@ -120,7 +122,7 @@ def test_unknown_and_foreign_roles_are_refused(team: Team) -> None:
 
 def test_stale_session_does_not_invite(team: Team) -> None:
     owner = team.browser("owner")
-    team.company.world.services.clock.advance(minutes=6)  # type: ignore[attr-defined] # the tests' clock
+    pass_time(team.company.world.services, minutes=6)
     body = {"Organization": team.org, "Emails": [GUEST], "Role": team.roles["Editor"]}
     assert post(owner, f"{OWN}/invitations", **body) == refused(e.WrongCurrentPassword)
     made = {"Organization": team.org, "Role": team.roles["Editor"]}
@@ -132,7 +134,7 @@ def test_stale_session_does_not_invite(team: Team) -> None:
 def test_resender_becomes_the_inviter(team: Team) -> None:
     assert invite(team, "manager") == (200, None)
     (made,) = pending(team)
-    team.company.world.services.clock.advance(seconds=61)  # type: ignore[attr-defined] # the tests' clock
+    pass_time(team.company.world.services, seconds=61)
     assert team.send("owner", "/invitations/resend", Invitation=made["Id"]) == (200, None)
     assert team.set_roles("owner", "manager", "Editor") == (200, None)
     one = one_of(team)
@@ -276,9 +278,11 @@ def test_last_seat_is_answered_once(team: Team) -> None:
     assert invite(team, "owner", "Editor", GUEST) == (200, None)
     bearer, token = one.guest(GUEST), one.token(GUEST)
     answered(one.send("PUT", f"/v2/manage/organizations/{team.org}/policy", {"MemberPolicy": {"Seats": 4}}))
-    answers = at_once(
-        [partial(post, browser, f"{MINE}/accept", Invitation=invitation), lambda: _refusal(one.accept(token, bearer))]
-    )
+    acts: list[Callable[[], tuple[int, Any]]] = [
+        partial(post, browser, f"{MINE}/accept", Invitation=invitation),
+        lambda: _refusal(one.accept(token, bearer)),
+    ]
+    answers = at_once(acts)
     assert Counter(answers) == {(200, None): 1, refused(e.NoSeatLeft): 1}
 
 

@@ -173,7 +173,7 @@ def test_every_mail_arrives_once_after_outage(acme: TenantServer) -> None:
     clock = FixedClock(acme.services.clock.now())
     with mailbox() as server:
         port = server.port
-    facts = {"hub_domain": "id.example.com", "mail_from": "door@id.example.com"}
+    facts: dict[str, Any] = {"hub_domain": "id.example.com", "mail_from": "door@id.example.com"}
     settings = replace(acme.services.settings, mail_url=f"smtp://127.0.0.1:{port}", **facts)
     worker = Worker(settings, acme.services.database, clock)
     while worker.deliver_due():

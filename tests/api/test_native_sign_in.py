@@ -126,7 +126,7 @@ def test_google_code_of_an_app_signs_in(new_tenant_server: NewTenantServer, fake
     app = an_app(new_tenant_server, fake_provider)
     profile = app.profile(app.ask("GOOGLE", google_authcode=app.upstream.code()))
     assert profile["Identities"][0]["Provider"] == "google"
-    both = {"google_authcode": app.upstream.code(), "google_access_token": app.upstream.access_token()}
+    both: dict[str, Any] = {"google_authcode": app.upstream.code(), "google_access_token": app.upstream.access_token()}
     assert refused(app.ask("google", **both)) == (400, 908)
 
 
@@ -161,7 +161,7 @@ def test_missing_or_wrong_parameter_is_named(
     new_tenant_server: NewTenantServer,
     fake_provider: FakeProvider,
     name: str,
-    query: dict[str, str],
+    query: dict[str, Any],
     code: int,
     named: str,
 ) -> None:

@@ -86,7 +86,9 @@ def test_unproven_address_never_opens_an_account(app: AppServer, name: str, trus
 @on_one_database
 def test_address_of_social_network_opens_no_account(app: AppServer, name: str) -> None:
     uid = existing(app)
-    query = app.upstream.twitter_token() if name == "twitter" else {"fb_access_token": app.upstream.access_token()}
+    query: dict[str, Any] = (
+        app.upstream.twitter_token() if name == "twitter" else {"fb_access_token": app.upstream.access_token()}
+    )
     assert app.profile(app.ask(name, **query))["Uid"] != uid
 
 

@@ -261,11 +261,12 @@ def test_connection_that_is_off_signs_nobody_in(app: AppServer, change: dict[str
     held = native_connections(app.upstream.provider)
     others = {name: one for name, one in held.items() if name != "apple"}
     app.tenant.change_settings(connections={**others, "apple": {**held["apple"], **change}} if change else others)
-    for name, query in (
+    asked: list[tuple[str, dict[str, Any]]] = [
         ("applejwt", {"id_token": app.upstream.id_token()}),
         ("apple", {"code": app.upstream.code()}),
         ("applert", {"refresh_token": app.upstream.refresh_token()}),
-    ):
+    ]
+    for name, query in asked:
         assert refused(app.ask(name, **query)) == (403, 1223)
     assert app.upstream.provider.received == []
 
@@ -274,7 +275,8 @@ def test_connection_that_is_off_signs_nobody_in(app: AppServer, change: dict[str
 def test_access_token_without_introspection_is_refused(app: AppServer) -> None:
     for name, parameter in (("google", "google_access_token"), ("facebook", "fb_access_token")):
         app.changes(name, introspection_endpoint=None)
-        assert refused(app.ask(name, **{parameter: app.upstream.access_token()})) == (403, 1223)
+        query: dict[str, Any] = {parameter: app.upstream.access_token()}
+        assert refused(app.ask(name, **query)) == (403, 1223)
 
 
 @pytest.mark.parametrize("name", ["apple", "wechat", "qq"])

@@ -42,7 +42,7 @@ def test_first_sign_in_joins_the_organization(app: AppServer, one: Inviting) -> 
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], Any]]:
     """Return a list of calls that run while the sign-in asks the provider."""
-    calls, prove = [], native_credentials.prove
+    calls, prove = list[Callable[[], Any]](), native_credentials.prove
 
     def delayed(context: Context, req: NativeSignIn) -> Any:
         proven = prove(context, req)
@@ -56,7 +56,10 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], Any]]:
 
 def test_roles_changed_during_the_sign_in_are_given(app: AppServer, one: Inviting, meanwhile: list[Any]) -> None:
     made, lesser = one.invite(WHO["email"]), one.role("Reader")
-    asked = {"google_access_token": app.upstream.access_token(), "invitation_token": one.token(WHO["email"])}
+    asked: dict[str, Any] = {
+        "google_access_token": app.upstream.access_token(),
+        "invitation_token": one.token(WHO["email"]),
+    }
     meanwhile.append(lambda: answered(one.send("PUT", f"{PATH}/{made['Id']}", {"RoleIds": [lesser]})))
     uid = app.profile(app.ask("google", **asked))["Uid"]
     assert [role["RoleId"] for role in one.members() if role["Uid"] == uid] == [lesser]
@@ -67,7 +70,10 @@ def test_link_that_ended_during_the_sign_in_is_refused(
     app: AppServer, one: Inviting, meanwhile: list[Any], method: str, path: str
 ) -> None:
     made = one.invite(WHO["email"])
-    asked = {"google_access_token": app.upstream.access_token(), "invitation_token": one.token(WHO["email"])}
+    asked: dict[str, Any] = {
+        "google_access_token": app.upstream.access_token(),
+        "invitation_token": one.token(WHO["email"]),
+    }
     one.wait(minutes=2)
     meanwhile.append(lambda: answered(one.send(method, f"{PATH}/{made['Id']}{path}")))
     assert refused(app.ask("google", **asked)) == (400, 8175)
@@ -84,7 +90,10 @@ def test_another_address_gets_no_session(app: AppServer, one: Inviting) -> None:
 
 def test_inactive_or_full_organization_is_refused(app: AppServer, one: Inviting) -> None:
     one.invite(WHO["email"])
-    asked = {"google_access_token": app.upstream.access_token(), "invitation_token": one.token(WHO["email"])}
+    asked: dict[str, Any] = {
+        "google_access_token": app.upstream.access_token(),
+        "invitation_token": one.token(WHO["email"]),
+    }
     one.set_policy(MemberPolicy={"Seats": 1})
     assert refused(app.ask("google", **asked)) == (403, 8188)
     one.deactivate(one.org)
@@ -95,7 +104,7 @@ def test_inactive_or_full_organization_is_refused(app: AppServer, one: Inviting)
 
 def test_address_that_the_provider_did_not_verify_is_refused(app: AppServer, one: Inviting) -> None:
     one.invite(WHO["email"])
-    asked = {"google_access_token": app.upstream.access_token(email_verified=False)}
+    asked: dict[str, Any] = {"google_access_token": app.upstream.access_token(email_verified=False)}
     assert refused(app.ask("google", **asked, invitation_token=one.token(WHO["email"]))) == (400, 8137)
 
 

@@ -55,7 +55,7 @@ def test_jwt_of_stored_provider_signs_in_once(app: AppServer, members: dict[str,
 def test_jwt_as_bearer_token_signs_in(app: AppServer) -> None:
     token = jwt_sender(app.tenant)
     headers = {"Authorization": f"Bearer {token()}"}
-    query = {"providername": "Partner", "refresh_token": "any"}
+    query: dict[str, Any] = {"providername": "Partner", "refresh_token": "any"}
     answered(app.tenant.send("GET", "/api/v2/access_token/jwt", headers=headers, **query))
     assert refused(app.ask("jwt", providername="Partner")) == (400, 908)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from joserfc import jws, jwt
-from joserfc.jwk import KeySet
+from joserfc.jwk import ECKey, KeySet, RSAKey
 
 from app.contract.hub import Step
 from app.identity import create_services
@@ -23,7 +23,7 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import issued_jwts, machine_tokens
 from tests.support.callers import call_of
-from tests.support.identity_service import MovableClock
+from tests.support.identity_service import MovableClock, pass_time
 from tests.support.machines import ask, machine
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, parameters_of
@@ -177,6 +177,8 @@ def test_token_with_another_algorithm_than_its_key_is_refused(
     with call_of(services, world.name) as call:
         keys = services.signing_keys.current(call.work)
         rsa, ec = keys.signers["RS256"], keys.signers["ES256"]
+        assert isinstance(rsa.key, RSAKey)
+        assert isinstance(ec.key, ECKey)
         text = json.dumps(claims).encode()
         forged = [
             jws.serialize_compact({"alg": "PS256", "kid": rsa.kid, "typ": "JWT"}, text, rsa.key, algorithms=["PS256"]),
@@ -246,7 +248,7 @@ def test_rotated_key_signs_after_its_lead(services: Services, world: World, brow
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         rotated = services.signing_keys.rotate(work, "ES256")
     assert isinstance(services.clock, MovableClock)
-    services.clock.advance(seconds=(LEAD + timedelta(minutes=1)).total_seconds())
+    pass_time(services, seconds=(LEAD + timedelta(minutes=1)).total_seconds())
     services.signing_keys.clear_cache()
     assert header_of(tokens_of(client, browser, ada)["id_token"])["kid"] == rotated
 

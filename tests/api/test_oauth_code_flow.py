@@ -61,7 +61,7 @@ def test_token_request_accepts_json_body(shop: RelyingParty, browser: Browser, a
 
 def test_id_token_verifies_with_published_keys(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = shop.redeem(browser.code(shop, ada, nonce="a nonce")).json or {}
-    keys = KeySet.import_key_set(shop.get("/service/oidc/jwks").json)
+    keys = KeySet.import_key_set(shop.get("/service/oidc/jwks").get_json())
     claims = jwt.decode(held["id_token"], keys, algorithms=["RS256"]).claims
     assert claims["iss"] == shop.issuer
     assert claims["sub"] == ada.uid
@@ -133,7 +133,7 @@ def test_sha256_is_alias_and_default_of_s256(phone: RelyingParty, browser: Brows
 
 def test_signed_access_token_follows_rfc_9068(machine_readable: RelyingParty, browser: Browser, ada: Person) -> None:
     held = machine_readable.redeem(browser.code(machine_readable, ada)).json or {}
-    keys = KeySet.import_key_set(machine_readable.get("/service/oidc/jwks").json)
+    keys = KeySet.import_key_set(machine_readable.get("/service/oidc/jwks").get_json())
     token = jwt.decode(held["access_token"], keys, algorithms=["RS256"])
     assert token.header["typ"] == "at+jwt"
     assert token.claims["client_id"] == machine_readable.client_id

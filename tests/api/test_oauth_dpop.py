@@ -39,7 +39,7 @@ def spa(world: World) -> Prover:
 def spa_tokens(spa: Prover, browser: Browser, person: Person) -> dict[str, Any]:
     pkce = Pkce()
     code = browser.code(spa.client, person, code_challenge=pkce.challenge)
-    held: dict[str, Any] = spa.redeem(code, code_verifier=pkce.verifier).json
+    held: dict[str, Any] = spa.redeem(code, code_verifier=pkce.verifier).get_json()
     return held
 
 

@@ -220,7 +220,7 @@ def test_iat_may_be_a_minute_off(
 def test_nbf_and_exp_of_a_dpop_proof_are_no_error(prover: Prover, browser: Browser, ada: Person) -> None:
     """RFC 9449 section 4.2: a proof may have further claims."""
     now, hub_url = int(prover.client.services.clock.now().timestamp()), prover.client.hub_url
-    more = {"nbf": now, "exp": now + 300}
+    more: dict[str, Any] = {"nbf": now, "exp": now + 300}
     answer = prover.redeem(
         browser.code(prover.client, ada), prover.dpop_proof("POST", f"{hub_url}/api/oidc/token", **more)
     )

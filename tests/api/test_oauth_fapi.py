@@ -51,7 +51,7 @@ class Bank(Prover):
     def tokens(self, browser: Browser, person: Person) -> dict[str, Any]:
         answer = self.exchange(code_of(browser.signed_in(person).authorize(self.request_uri())))
         assert answer.status_code == 200, answer.text
-        held: dict[str, Any] = answer.json
+        held: dict[str, Any] = answer.get_json()
         return held
 
 

@@ -75,7 +75,7 @@ def test_id_token_binds_nonce_code_and_token(
     hybrid: RelyingParty, browser: Browser, ada: Person, response_type: str
 ) -> None:
     held = fragment_of(ask(browser.signed_in(ada), hybrid, response_type))
-    keys = KeySet.import_key_set(hybrid.get("/service/oidc/jwks").json)
+    keys = KeySet.import_key_set(hybrid.get("/service/oidc/jwks").get_json())
     claims = jwt.decode(held["id_token"], keys, algorithms=["RS256"]).claims
     assert (claims["iss"], claims["sub"], claims["aud"]) == (hybrid.issuer, ada.uid, hybrid.client_id)
     assert claims["nonce"] == "a nonce"

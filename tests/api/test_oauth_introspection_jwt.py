@@ -35,7 +35,7 @@ def decoded(client: RelyingParty, answer: TestResponse, algorithm: str = "RS256"
     """Verify as RFC 9701 section 8.1 asks of resource servers: the type, the algorithm, and who the response is for."""
     assert (answer.status_code, answer.mimetype) == (200, JWT), answer.text
     token = jwt.decode(
-        answer.text, KeySet.import_key_set(client.get("/service/oidc/jwks").json), algorithms=[algorithm]
+        answer.text, KeySet.import_key_set(client.get("/service/oidc/jwks").get_json()), algorithms=[algorithm]
     )
     assert token.header["typ"] == "token-introspection+jwt"
     assert token.claims["aud"] == client.client_id

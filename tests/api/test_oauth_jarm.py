@@ -26,7 +26,7 @@ def response_of(client: RelyingParty, step: Next, algorithm: str = "RS256") -> d
     """Return the verified claims of a response that is one JWT and nothing else."""
     held = parameters_of(step)
     assert set(held) == {"response"}
-    keys = KeySet.import_key_set(client.get("/service/oidc/jwks").json)
+    keys = KeySet.import_key_set(client.get("/service/oidc/jwks").get_json())
     token = jwt.decode(held["response"], keys, algorithms=[algorithm])
     assert token.header["alg"] == algorithm
     return dict(token.claims)

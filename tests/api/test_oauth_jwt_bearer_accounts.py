@@ -27,7 +27,7 @@ from tests.support.relying_party import Person, RelyingParty, claims_in
 NO_ADDRESS = ({"name": "email", "required": False},)
 """A registration form that admits accounts without an address."""
 CREATES = {"subject": "identity", "connection": "hr", "creates_accounts": True}
-TRUSTS = {**CREATES, "trusts_email": True}
+TRUSTS: dict[str, Any] = {**CREATES, "trusts_email": True}
 NEW = {"sub": "17", "email": "new@example.test", "email_verified": True, "given_name": "Noor", "family_name": "Haddad"}
 
 

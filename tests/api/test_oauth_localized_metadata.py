@@ -81,7 +81,8 @@ def test_malformed_member_is_refused(registrar: Registrar, members: dict[str, An
 
 
 def test_language_of_another_member_is_ignored(registrar: Registrar) -> None:
-    made = registrar.registered(**{"redirect_uris#de": ["https://evil.example/"], "scope#de": "x", "unknown#de": 1})
+    stated: dict[str, Any] = {"redirect_uris#de": ["https://evil.example/"], "scope#de": "x", "unknown#de": 1}
+    made = registrar.registered(**stated)
     assert localized(made) == {}
 
 
@@ -120,6 +121,7 @@ def test_managed_client_has_texts_by_language(acme: TenantServer) -> None:
     assert answered(ask(acme, token, "GET", f"{CLIENTS}/Shop"))["Localized"] == made["Localized"]
     kept = answered(ask(acme, token, "PUT", f"{CLIENTS}/Shop", {"DisplayName": "Shop"}))
     assert kept["Localized"] == made["Localized"]
+    wrong: dict[str, Any]
     for wrong in (
         {"d e": german},
         {"de": {"TosURI": "javascript:alert(1)"}},

@@ -36,7 +36,7 @@ def test_machine_gets_signed_token_for_an_hour(robot: RelyingParty) -> None:
     held = ask(robot).json
     assert (held["expires_in"], held["expire_in"], held["token_type"]) == (3600, "3600", "Bearer")
     assert "refresh_token" not in held
-    keys = KeySet.import_key_set(robot.get("/service/oauth/jwks").json)
+    keys = KeySet.import_key_set(robot.get("/service/oauth/jwks").get_json())
     claims = jwt.decode(held["access_token"], keys, algorithms=["RS256"]).claims
     assert claims["iss"] == robot.hub_url + "/"
     assert claims["sub"] == f"{robot.client_id}@client"

@@ -57,7 +57,7 @@ def tls(world: World) -> RelyingParty:
 
 
 def self_signed(world: World, *certificates: Certificate, **settings: Any) -> RelyingParty:
-    keys = {"jwks": {"keys": [one.jwk for one in certificates]}} if certificates else {}
+    keys: dict[str, Any] = {"jwks": {"keys": [one.jwk for one in certificates]}} if certificates else {}
     method = "self_signed_tls_client_auth"
     return world.application(
         "own", secret=None, token_endpoint_auth_method=method, grant_types=GRANTS, **keys, **settings
@@ -277,7 +277,7 @@ class TestBoundTokens:
 
     def test_client_without_certificate_gets_no_bound_token(self, world: World) -> None:
         client = world.application("post", grant_types=GRANTS, tls_client_certificate_bound_access_tokens=True)
-        form = {"client_secret": client.secret or ""}
+        form: dict[str, Any] = {"client_secret": client.secret or ""}
         assert outcome(ask(client, **form)) == (400, "invalid_request")
         assert ask(client, certificate().environ(), **form).status_code == 200
 

@@ -14,7 +14,7 @@ from tests.support.relying_party import Browser, Person, RelyingParty, claims_in
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).json
+    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
     return held
 
 

@@ -182,7 +182,8 @@ class TestSoftwareStatements:
         assert made["software_statement"] == statement, "RFC 7591 section 3.2.1"
 
     def test_signed_name_has_no_unsigned_translation(self, trusting: Registrar) -> None:
-        statement = self.statement(trusting, **{"client_name#ar": "تقويم"})
+        names: dict[str, Any] = {"client_name#ar": "تقويم"}
+        statement = self.statement(trusting, **names)
         unsigned = {"client_name#de": "Bank", "client_name#ar": "بنك", "tos_uri#de": "https://calendar.example/de"}
         made = trusting.registered(software_statement=statement, **unsigned)
         localized = {name: value for name, value in made.items() if "#" in name}

@@ -54,7 +54,7 @@ def app(world: World, name: str = "app", scope: str = SCOPE, **settings: Any) ->
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).json
+    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
     return held
 
 
@@ -112,7 +112,7 @@ def test_removed_registration_ends_claims_of_old_grants(world: World, browser: B
     held = tokens(client, browser, editor, scope=SCOPE)
     world.change(client, scope="openid profile email permissions")
     assert role_claims(client.userinfo(held["access_token"]).json or {}) == {"permissions": EXPECTED["permissions"]}
-    fresh: dict[str, Any] = client.refresh(held["refresh_token"]).json
+    fresh: dict[str, Any] = client.refresh(held["refresh_token"]).get_json()
     assert everywhere(client, fresh) == [{"permissions": EXPECTED["permissions"]}] * 3
 
 
@@ -121,14 +121,14 @@ def test_refresh_reads_roles_again(world: World, browser: Browser, editor: Perso
     held = tokens(client, browser, editor, scope="openid roles")
     manage(world, "DELETE", "/role/editor")
     manage(world, "DELETE", f"/account/{editor.uid}/rolecontext/shop")
-    fresh: dict[str, Any] = client.refresh(held["refresh_token"]).json
+    fresh: dict[str, Any] = client.refresh(held["refresh_token"]).get_json()
     assert everywhere(client, fresh) == [{"roles": [], "role_contexts": []}] * 3
 
 
 def test_refresh_with_narrow_scope_omits_claims(world: World, browser: Browser, editor: Person) -> None:
     client = app(world)
     held = tokens(client, browser, editor, scope=SCOPE)
-    fresh: dict[str, Any] = client.refresh(held["refresh_token"], scope="openid permissions").json
+    fresh: dict[str, Any] = client.refresh(held["refresh_token"], scope="openid permissions").get_json()
     assert everywhere(client, fresh) == [{"permissions": EXPECTED["permissions"]}] * 3
 
 
@@ -159,7 +159,7 @@ def test_oauth_application_gets_claims_in_jwt_access_token(world: World, browser
 def test_machine_gets_no_claims_about_roles(world: World, editor: Person) -> None:
     client = app(world, "machine", grant_types=("client_credentials",), redirect_uris=())
     asked = {"grant_type": "client_credentials", "scope": "roles permissions", **client.client_credentials()}
-    held: dict[str, Any] = client.back("token", asked).json
+    held: dict[str, Any] = client.back("token", asked).get_json()
     assert role_claims(claims_in(held["access_token"])) == {}
 
 
@@ -167,7 +167,7 @@ def test_consent_is_asked_for_scopes_about_roles(world: World, browser: Browser,
     client = app(world, require_consent=True)
     step = browser.signed_in(editor).authorize(client.authorization_parameters(scope=SCOPE))
     assert {"roles", "permissions"} <= {scope.name for scope in step.scopes}
-    held: dict[str, Any] = client.redeem(code_of(browser.consent(step.attempt or "", True))).json
+    held: dict[str, Any] = client.redeem(code_of(browser.consent(step.attempt or "", True))).get_json()
     assert everywhere(client, held) == [EXPECTED] * 3
 
 

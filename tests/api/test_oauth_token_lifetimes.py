@@ -20,7 +20,7 @@ DAY = 86_400
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, scope: str = "openid") -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, person, scope=scope)).json
+    held: dict[str, Any] = client.redeem(browser.code(client, person, scope=scope)).get_json()
     return held
 
 
@@ -164,7 +164,7 @@ def older(world: World) -> RelyingParty:
 
 def by_password(client: RelyingParty, person: Person, scope: str = "openid") -> dict[str, Any]:
     form = {"grant_type": "password", "username": person.email, "password": person.password, "scope": scope}
-    held: dict[str, Any] = client.back("token", {**form, **client.client_credentials()}).json
+    held: dict[str, Any] = client.back("token", {**form, **client.client_credentials()}).get_json()
     return held
 
 

@@ -15,13 +15,13 @@ from tests.support.tenant_server import TenantServer
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).json
+    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
     return held
 
 
 def test_scopes_select_userinfo_claims(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     def claims(scope: str) -> dict[str, Any]:
-        held: dict[str, Any] = shop.userinfo(tokens(shop, browser, ada, scope=scope)["access_token"]).json
+        held: dict[str, Any] = shop.userinfo(tokens(shop, browser, ada, scope=scope)["access_token"]).get_json()
         return held
 
     assert claims("openid") == {"sub": ada.uid}
@@ -148,7 +148,7 @@ def test_userinfo_can_be_signed(world: World, browser: Browser, ada: Person) -> 
     signed = world.application("signed", signed_userinfo=True)
     answer = signed.userinfo(tokens(signed, browser, ada)["access_token"])
     assert answer.mimetype == "application/jwt"
-    keys = KeySet.import_key_set(signed.get("/service/oidc/jwks").json)
+    keys = KeySet.import_key_set(signed.get("/service/oidc/jwks").get_json())
     claims = jwt.decode(answer.text, keys, algorithms=["RS256"]).claims
     assert (claims["iss"], claims["aud"], claims["sub"]) == (signed.hub_url, signed.client_id, ada.uid)
 

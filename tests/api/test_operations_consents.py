@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.consents import chosen, form, option
 from tests.support.races import at_once
-from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, once, refusals
 from tests.support.shapes import PROFILE, ListOf
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -76,11 +76,11 @@ LOGS = {"Uid": str, "ConsentLogs": ListOf(_ENTRY)}
 CHANGED = ("ConsentProfileUpdate",)
 ANSWERS: list[Answer] = [
     Answer("U84", lambda _: Ask(answers()), PROFILE, FORMS, events=CHANGED),
-    Answer("U85", lambda who: given(who) and Ask({"Consents": chosen(news=False)}), CONSENT_PROFILE, FORMS, events=CHANGED),
-    Answer("U86", lambda who: given(who) and Ask(query={"event": "Survey", "iscustom": "true"}),
+    Answer("U85", lambda who: once(given(who), Ask({"Consents": chosen(news=False)})), CONSENT_PROFILE, FORMS, events=CHANGED),
+    Answer("U86", lambda who: once(given(who), Ask(query={"event": "Survey", "iscustom": "true"})),
            {"ConsentProfile": CONSENT_PROFILE, "IsValid": True}, FORMS),
-    Answer("U87", lambda who: given(who) and Ask(), LOGS, FORMS),
-    Answer("A36", lambda who: given(who) and Ask(), LOGS, FORMS),
+    Answer("U87", lambda who: once(given(who), Ask()), LOGS, FORMS),
+    Answer("A36", lambda who: once(given(who), Ask()), LOGS, FORMS),
 ]  # fmt: skip
 
 

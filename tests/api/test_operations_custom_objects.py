@@ -53,7 +53,15 @@ def full(who: AccountHolder) -> TestResponse:
     return add()(who)
 
 
-WRONG_ID = {"objectname": None, "customobjectid": "none"}
+def once_full(act: Act) -> Act:
+    def done(who: AccountHolder) -> TestResponse:
+        full(who)
+        return act(who)
+
+    return done
+
+
+WRONG_ID: dict[str, Any] = {"objectname": None, "customobjectid": "none"}
 REFUSALS: list[Refusal] = [
     *refusals(
         "U78",
@@ -85,7 +93,7 @@ REFUSALS: list[Refusal] = [
         "A31",
         (984, by_id("A31", CAR, uid="0" * 32), CARS),
         (999, by_id("A31", CAR)),
-        (1002, lambda who: full(who) and by_id("A31", CAR)(who), CARS),
+        (1002, once_full(by_id("A31", CAR)), CARS),
         (1035, by_id("A31", "text"), CARS),
         (1036, by_id("A31", CAR, objectname=None), CARS),
         (1064, by_id("A31", CAR, objectname="boats"), CARS),

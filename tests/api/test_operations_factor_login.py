@@ -342,8 +342,9 @@ def challenge(has: Has, body: Body) -> Callable[[AccountHolder], Ask]:
     return prepare
 
 
-def begun(who: SecondFactorHolder, token: str) -> None:
+def begun(who: SecondFactorHolder, token: str) -> SecondFactorHolder:
     answered(ask("M05", who, PHONE, token))
+    return who
 
 
 DONE = ("Login",)
@@ -355,7 +356,7 @@ ANSWERS: list[Answer] = [
     Answer("M03", challenge(totp, lambda who, _: {"authenticatorcode": who.next_code()}), SESSION, on(), events=DONE),
     Answer("M03", challenge(totp, lambda who, _: {"googleauthenticatorcode": who.next_code()}), SESSION, on()),
     Answer("M04", challenge(texts, lambda who, _: texted(who)), SESSION, TEXTS, events=DONE),
-    Answer("M04", challenge(nothing, lambda who, token: begun(who, token) or texted(who)), SESSION, on()),
+    Answer("M04", challenge(nothing, lambda who, token: texted(begun(who, token))), SESSION, on()),
     Answer("M05", challenge(nothing, lambda *_: PHONE), SMS, on()),
     Answer("M06", challenge(texts, lambda *_: None), SMS, TEXTS),
     Answer("M07", challenge(nothing, lambda who, _: {"emailid": who.email}), POSTED, on()),

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from tests.support import identities as by
 from tests.support.identities import ADA, NO_CALLBACK, SOCIAL
-from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, once, refusals
 from tests.support.shapes import DELETED, LOGIN, POSTED
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -98,7 +98,7 @@ ANSWERS: list[Answer] = [
     Answer("U29", lambda who: Ask({"candidatetoken": by.candidate(who.tenant, ADA)}), POSTED, SOCIAL, events=("LinkAccount",)),
     Answer("U30", lambda who: Ask({"clientguid": by.linking_guid(who.tenant, ADA)}), POSTED, NO_CALLBACK),
     Answer(
-        "U31", lambda who: Ask({"provider": "Google", "providerid": linked(who) and ADA.subject}), DELETED, SOCIAL,
+        "U31", lambda who: once(linked(who), Ask({"provider": "Google", "providerid": ADA.subject})), DELETED, SOCIAL,
         events=("UnlinkAccount",),
     ),
 ]  # fmt: skip

@@ -120,16 +120,16 @@ NOT_HERE: dict[tuple[str, int], str] = {
     ("U12", 1286): "no tenant switches passwords off",
 }
 
+ORIGIN = {
+    "X-Origin-IP": "203.0.113.7", "X-Origin-User-Agent": "Mozilla/5.0", "X-Origin-Accept-Language": "de",
+    "X-Origin-Host": "shop.example", "X-Platform": "app",
+}  # fmt: skip
 ANSWERS = [
     Answer("U12", lambda who: Ask({"email": who.email.upper(), "password": OLD}), LOGIN, events=("Login",)),
     Answer("U12", lambda who: Ask({"username": who.username.upper(), "password": OLD}, {"loginurl": PAGE}), LOGIN,
            events=("Login",)),
     Answer("U12", lambda who: Ask({"phone": who.phone, "password": OLD}, headers=ORIGIN), LOGIN, PHONE, events=("Login",)),
 ]  # fmt: skip
-ORIGIN = {
-    "X-Origin-IP": "203.0.113.7", "X-Origin-User-Agent": "Mozilla/5.0", "X-Origin-Accept-Language": "de",
-    "X-Origin-Host": "shop.example", "X-Platform": "app",
-}  # fmt: skip
 
 
 @pytest.mark.both_databases

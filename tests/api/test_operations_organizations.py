@@ -249,7 +249,7 @@ def test_policies_change_member_by_member(new_tenant_server: NewTenantServer) ->
     path = f"{PATH}/{business.org}/policy"
     assert answered(business.send("GET", path)) == NO_POLICIES
     role = business.role()
-    first = {
+    first: dict[str, Any] = {
         "MFAPolicy": {"EnforcementMode": "force"}, "MemberPolicy": {"DefaultMemberRole": role},
         "PasswordPolicy": {"MinLength": 12, "RequireSpecialChar": True},
     }  # fmt: skip

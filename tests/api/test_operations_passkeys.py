@@ -36,7 +36,7 @@ from tests.support.passkey_rows import (
     without_email,
 )
 from tests.support.passkeys import LOGIN, OWN, A, PasskeyHolder, passkey_holder_of
-from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Answer, Ask, Refusal, refusals
+from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Answer, Ask, Refusal, once, refusals
 from tests.support.shapes import DELETED, POSTED, ListOf, Whole
 from tests.support.shapes import LOGIN as SESSION
 from tests.support.tenant_server import NewTenantServer
@@ -199,7 +199,7 @@ ALL = {"Credentials": ListOf(LISTED)}
 FACTORED = {**SESSION, "SecondFactorAuthentication": None}
 
 
-def token_of(who: AccountHolder, *, enrolled: bool = False) -> dict[str, str]:
+def token_of(who: AccountHolder, *, enrolled: bool = False) -> dict[str, Any]:
     ada = passkey_holder_of(who)
     return {"secondfactorauthenticationtoken": (ada.enrols_passkey() if enrolled else ada).token()}
 
@@ -219,7 +219,7 @@ def enrols(who: AccountHolder) -> Ask:
 
 def proves(who: AccountHolder) -> Ask:
     ada = passkey_holder_of(who)
-    query = token_of(ada, enrolled=True)
+    query: dict[str, Any] = token_of(ada, enrolled=True)
     shown = ada.device.shows(ada.begins(f"{LOGIN_2FA}/passkey/begin", **query))
     return Ask({"PasskeyCredential": shown}, query)
 
@@ -227,7 +227,7 @@ def proves(who: AccountHolder) -> Ask:
 def shows(path: str, *, bare: bool = False) -> Any:
     def prepare(who: AccountHolder) -> Ask:
         ada = keyed_first(who)
-        query = {"identifier": ada.email} if path == f"{LOGIN}/begin" else {}
+        query: dict[str, Any] = {"identifier": ada.email} if path == f"{LOGIN}/begin" else {}
         shown = ada.device.shows(ada.begins(path, **query))
         return Ask(shown if bare else {"PasskeyCredential": shown})
 
@@ -262,8 +262,8 @@ ANSWERS = [
     Answer("M18", proves, FACTORED, TWO, is_flat=False),
     Answer("M29", lambda _: Ask(), MADE, TWO),
     Answer("M30", makes(f"{OWN_2FA}/register/passkey/begin", own=True), LISTED, TWO, is_flat=False),
-    Answer("M37", lambda who: enrolled(who) and Ask(), DELETED, TWO),
-    Answer("M38", lambda who: enrolled(who) and Ask(None, {"uid": who.uid}), DELETED, TWO),
+    Answer("M37", lambda who: once(enrolled(who), Ask()), DELETED, TWO),
+    Answer("M38", lambda who: once(enrolled(who), Ask(None, {"uid": who.uid})), DELETED, TWO),
     Answer("M48", lambda _: Ask(None, {"identifier": "grace@example.test"}), MADE, ON),
     Answer("M49", registers, {"IsPosted": True, "Data": SESSION}, {**ON, "email_verification": "optional"}, is_flat=False,
            events=("Register", "Login")),
@@ -276,7 +276,7 @@ ANSWERS = [
     Answer("M56", resets, POSTED, ON, is_flat=False),
     Answer("M57", lambda _: Ask(), {**MADE, "publicKey": CREATION}, ON),
     Answer("M58", makes(f"{OWN}/register/passkey/begin", own=True), ALL, ON, is_flat=False),
-    Answer("M59", lambda who: keyed_first(who) and Ask(), ALL, ON),
+    Answer("M59", lambda who: once(keyed_first(who), Ask()), ALL, ON),
     Answer("M60", lambda who: Ask(at=listed_id(who)), DELETED, ON),
     Answer("M61", lambda who: Ask(None, {"uid": keyed_first(who).uid}), ALL, ON),
     Answer("M62", lambda who: Ask(None, {"uid": who.uid}, listed_id(who)), DELETED, ON),

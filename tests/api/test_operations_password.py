@@ -5,6 +5,7 @@ What the seed names for U33 and U34 is raised in tests/api/test_passwords_named_
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -283,6 +284,12 @@ NOT_HERE: dict[tuple[str, int], str] = {
 LISTED = ListOf({"QuestionId": "pet", "Question": "Your first pet?"})
 SESSION = {"IsPosted": True, "Data": LOGIN}
 RESET = ("ResetPassword",)
+
+
+def by_answer(kind: str, who: AccountHolder) -> Ask:
+    return Ask({kind: getattr(who, kind), "password": NEW, "securityanswer": RIGHT})
+
+
 ANSWERS = [
     Answer("U32", lambda _: Ask({"oldpassword": OLD, "newpassword": NEW}), POSTED, events=("ChangePassword",)),
     Answer("U33", lambda who: Ask({"email": who.email}, {"resetpasswordurl": PAGE}), POSTED),
@@ -293,7 +300,7 @@ ANSWERS = [
     Answer("U35", lambda who: Ask({"phone": who.phone}, {"isvoiceotp": "false"}), POSTED_SMS, PHONE),
     Answer("U36", lambda who: Ask({"phone": who.phone, "otp": texted(who), "password": NEW}), POSTED, PHONE,
            events=RESET),
-    *(Answer("U37", lambda who, kind=kind: Ask({kind: getattr(who, kind), "password": NEW, "securityanswer": RIGHT}),
+    *(Answer("U37", partial(by_answer, kind),
              POSTED, is_flat=False, events=RESET) for kind in ("email", "username", "phone")),
     Answer("U38", lambda who: Ask(query={"email": who.email}), LISTED),
     Answer("U39", lambda who: Ask(query={"username": who.username}), LISTED),

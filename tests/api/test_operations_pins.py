@@ -41,7 +41,7 @@ from tests.support.pinned import (
     unanswered,
     unknown,
 )
-from tests.support.rows import PAGE, STRANGE_PAGE, Answer, Ask, Refusal, refusals
+from tests.support.rows import PAGE, STRANGE_PAGE, Answer, Ask, Refusal, once, refusals
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered
 
@@ -136,7 +136,7 @@ ANSWERS: list[Answer] = [
     Answer("U67", lambda who: Ask({"pin": PIN}, {"session_token": session(who)}),
            {**SESSION, "SecondFactorAuthentication": None}, PINS, events=("Login",)),
     Answer("U68", lambda who: Ask({"pin": PIN}, {"pinauthtoken": pin_auth_token(who)}), SESSION, REQUIRED, events=("SetPIN",)),
-    Answer("U69", lambda who: Ask({"oldpin": PIN, "newpin": pinned(who) and OTHER}), POSTED, PINS, events=("ChangePIN",)),
+    Answer("U69", lambda who: once(pinned(who), Ask({"oldpin": PIN, "newpin": OTHER})), POSTED, PINS, events=("ChangePIN",)),
     Answer("U70", lambda who: Ask({"email": pinned(who).email}, {"resetpinurl": PAGE}), POSTED, PINS),
     Answer("U71", lambda who: Ask({"username": pinned(who).username}, {"emailtemplate": "mine"}), POSTED, PINS),
     Answer("U72", lambda who: Ask({"phone": pinned(who).phone}, {"smstemplate": "mine"}), POSTED_SMS, PINS),

@@ -12,7 +12,7 @@ from tests.support.expected_operations import ROWS
 from tests.support.factors import SecondFactorHolder
 from tests.support.mailbox import code_in
 from tests.support.races import at_once
-from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
+from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, once, refusals
 from tests.support.shapes import POSTED
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -269,16 +269,16 @@ CHALLENGE = {
 }
 VALID = {"IsValid": True}
 ANSWERS: list[Answer] = [
-    Answer("M63", lambda who: with_app(who) and Ask(), CHALLENGE, FACTORS),
+    Answer("M63", lambda who: once(with_app(who), Ask()), CHALLENGE, FACTORS),
     Answer("M64", lambda who: Ask({"authenticatorcode": app_code(who)}), SVT, FACTORS),
     Answer("M64", lambda who: Ask({"googleauthenticatorcode": app_code(who)}), SVT, FACTORS),
     Answer("M65", lambda who: Ask({"otp": texted(who)}), SVT, FACTORS),
     Answer("M66", lambda who: Ask({"backupcode": with_app(who).backup_codes()[0]}), SVT, FACTORS),
     Answer("M67", lambda who: Ask(query={"emailid": by_mail(who).email}), POSTED, FACTORS),
     Answer("M68", lambda who: Ask({"otp": factor_mail(who), "emailid": who.email}), SVT, FACTORS),
-    Answer("M69", lambda who: with_questions(who) and Ask(answers(*KNOWN)), SVT, FACTORS, is_flat=False),
+    Answer("M69", lambda who: once(with_questions(who), Ask(answers(*KNOWN))), SVT, FACTORS, is_flat=False),
     Answer("M71", lambda _: Ask({"password": OLD}), SVT),
-    Answer("M72", lambda who: pinned(who) and Ask({"pin": PIN}), SVT, PINS),
+    Answer("M72", lambda who: once(pinned(who), Ask({"pin": PIN})), SVT, PINS),
     Answer("M73", lambda who: Ask(query={"emailid": who.email.upper()}), POSTED),
     Answer("M74", lambda who: Ask({"otp": plain_mail(who), "emailid": who.email}), SVT),
     Answer("M75", lambda who: Ask({"secondfactorvalidationtoken": earned(who, "M64", authenticatorcode=app_code(who))}),

@@ -9,7 +9,18 @@ from werkzeug.test import TestResponse
 
 from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.registering import primary
-from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
+from tests.support.rows import (
+    PAGE,
+    STRANGE_PAGE,
+    AccountHolder,
+    Act,
+    Answer,
+    Ask,
+    Refusal,
+    account_holder,
+    once,
+    refusals,
+)
 from tests.support.shapes import LOGIN, POSTED
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -245,7 +256,7 @@ ANSWERS = [
            events=("EmailVerification", "Login")),
     Answer("U06", lambda who: Ask({"otp": code(who), "email": who.email}), VERIFIED, SESSION,
            events=("EmailVerification", "Login")),
-    Answer("U07", lambda who: Ask(query={"emailtemplate": "x"} if unverified(who) else {}), WITH_CODES, CODES),
+    Answer("U07", lambda who: once(unverified(who), Ask(query={"emailtemplate": "x"})), WITH_CODES, CODES),
     Answer("U08", lambda _: Ask(query={"phone": "+49301"}), {"IsExist": False}, PHONE),
     Answer("U09", lambda who: Ask(query={"username": who.username.upper()}), {"IsExist": True}),
     Answer("A17", lambda who: Ask({"username": who.username}), {"ForgotToken": str, "IdentityProviders": ["Email"]}),

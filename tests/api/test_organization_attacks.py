@@ -9,6 +9,7 @@ import pytest
 
 from app.contract import errors as e
 from app.identity.directory.organizations.self_service import _CREATIONS
+from tests.support.identity_service import pass_time
 from tests.support.invitations import LOOK_UP, PATH, Inviting, inviting
 from tests.support.joining import Joining
 from tests.support.members import OWN, Team, refused
@@ -112,7 +113,7 @@ def test_display_name_of_another_organization_is_refused(team: Team, name: str) 
 
 def test_approval_needs_recent_authentication(joining: Joining) -> None:
     manager, request = joining.team.browser("manager"), joining.open_request()
-    joining.team.company.world.services.clock.advance(minutes=6)  # type: ignore[attr-defined] # the tests' clock
+    pass_time(joining.team.company.world.services, minutes=6)
 
     def decide(**members: Any) -> tuple[int, Any]:
         body = {"Organization": joining.team.org, "Request": request, "IsApproved": True, **members}
@@ -126,6 +127,6 @@ def test_approval_needs_recent_authentication(joining: Joining) -> None:
 
 def test_decline_needs_no_recent_authentication(joining: Joining) -> None:
     manager, request = joining.team.browser("manager"), joining.open_request()
-    joining.team.company.world.services.clock.advance(minutes=6)  # type: ignore[attr-defined] # the tests' clock
+    pass_time(joining.team.company.world.services, minutes=6)
     body = {"Organization": joining.team.org, "Request": request, "IsApproved": False}
     assert refusal(manager.send("POST", f"{OWN}/requests", json.dumps(body).encode())) == (200, None)

@@ -49,8 +49,8 @@ def test_other_tenants_role_and_permission_are_unknown(business: Business, other
     assert refused(business.send("POST", ROLES, {**full, "Permissions": [permission]})) == (400, 8119)
     policy = {"MemberPolicy": {"DefaultMemberRole": role}}
     assert refused(business.send("PUT", f"{PATH}/{business.org}/policy", policy)) == (400, 8159)
-    for method, sent in (("GET", None), ("PUT", {"Name": "x", "Description": ""}), ("DELETE", None)):
-        assert refused(business.send(method, f"{PERMISSIONS}/{permission}", sent)) == (404, 8122), method
+    for method, body in (("GET", None), ("PUT", {"Name": "x", "Description": ""}), ("DELETE", None)):
+        assert refused(business.send(method, f"{PERMISSIONS}/{permission}", body)) == (404, 8122), method
     assert answered(business.send("GET", f"{ROLES}/admin/name")) == {"Data": []}
     assert answered(other.send("GET", f"{ROLES}/{role}"))["Name"] == "Admin"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -45,7 +46,7 @@ def organizations_of(company: Company, person: Person | None = None) -> list[dic
     return found
 
 
-def events(services: Services, tenant_id: str, event: str) -> list[Any]:
+def events(services: Services, tenant_id: str, event: str) -> Sequence[Any]:
     with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
         return work.all(select(audit).where(audit.c.tenant_id == tenant_id, audit.c.event == event))
 
@@ -255,4 +256,4 @@ def test_settings_need_recent_authentication(team: Team, services: Services) -> 
         for path in ("/settings", "/delete", "/transfer"):
             body = {"Organization": team.org, "Name": "Globex", "Uid": team.people["editor"].uid, "StepsDown": True}
             answer = browser.send("POST", f"{OWN}{path}", json.dumps(body).encode())
-            assert (answer.status_code, answer.json["ErrorCode"]) == refused(e.WrongCurrentPassword), path
+            assert (answer.status_code, answer.get_json()["ErrorCode"]) == refused(e.WrongCurrentPassword), path

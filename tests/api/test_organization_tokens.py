@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from app.contract.hub import Step
@@ -40,7 +42,7 @@ def test_all_tokens_name_the_organization(company: Company, app: RelyingParty, g
     held = company.tokens(app, organization=globex, scope=ALL)
     assert organization_in(held["access_token"]) == expected
     assert organization_in(held["id_token"]) == expected
-    assert {name: app.userinfo(held["access_token"]).json[name] for name in expected} == expected
+    assert {name: app.userinfo(held["access_token"]).get_json()[name] for name in expected} == expected
     assert {name: app.introspect(held["access_token"])[name] for name in expected} == expected
     assert app.introspect(held["refresh_token"])["org_id"] == globex
     later = answered(app.refresh(held["refresh_token"]))
@@ -130,7 +132,7 @@ def test_member_removed_before_the_exchange_gets_no_token(company: Company, app:
     code = code_of(company.open(app, organization=org))
     company.leave(company.ada, org, role)
     answer = app.redeem(code)
-    assert (answer.status_code, answer.json["error"]) == (400, "invalid_grant")
+    assert (answer.status_code, answer.get_json()["error"]) == (400, "invalid_grant")
 
 
 @pytest.mark.parametrize("how", ["leave", "deactivate", "delete"])
@@ -149,7 +151,7 @@ def test_tokens_end_with_the_membership(company: Company, app: RelyingParty, how
     assert app.introspect(held["refresh_token"]) == {"active": False}
     assert app.userinfo(held["access_token"]).status_code == 401
     answer = app.refresh(held["refresh_token"])
-    assert (answer.status_code, answer.json["error"]) == (400, "invalid_grant")
+    assert (answer.status_code, answer.get_json()["error"]) == (400, "invalid_grant")
     assert app.userinfo(personal["access_token"]).status_code == 200
     assert app.refresh(personal["refresh_token"]).status_code == 200
 
@@ -161,7 +163,7 @@ def test_family_of_former_member_does_not_return(company: Company, app: RelyingP
     company.leave(company.ada, org, role)
     assert app.refresh(held["refresh_token"]).status_code == 400
     answered(company.business.assign(company.ada.uid, org, role))
-    assert app.refresh(held["refresh_token"]).json["error"] == "invalid_grant"
+    assert app.refresh(held["refresh_token"]).get_json()["error"] == "invalid_grant"
 
 
 def test_former_members_token_opens_no_own_account(company: Company, world: World) -> None:
@@ -170,9 +172,7 @@ def test_former_members_token_opens_no_own_account(company: Company, world: Worl
     org = company.business.create()
     role = company.join(company.ada, org, "Editor")
     held = company.tokens(client, organization=org, scope="openid account:read")
-    read = lambda: company.business.tenant.send(  # noqa: E731
-        "GET", "/identity/v2/auth/account", bearer=held["access_token"]
-    )
+    read = partial(company.business.tenant.send, "GET", "/identity/v2/auth/account", bearer=held["access_token"])
     assert read().status_code == 200
     company.leave(company.ada, org, role)
     assert read().status_code in (401, 403)
@@ -187,7 +187,7 @@ def test_tokens_show_their_own_organization_alone(company: Company, world: World
     held = company.tokens(app, organization=second, scope=ALL)
     seen = server.introspect(held["access_token"])
     assert (seen["org_id"], seen["org_roles"], seen["org_permissions"]) == (second, ["Guest"], ["plants:read"])
-    assert app.userinfo(held["access_token"]).json["org_permissions"] == ["plants:read"]
+    assert app.userinfo(held["access_token"]).get_json()["org_permissions"] == ["plants:read"]
     assert answered(app.refresh(held["refresh_token"], organization=first))
     assert organization_in(company.tokens(app, organization=first)["id_token"])["org_roles"] == ["Owner"]
 
@@ -206,7 +206,7 @@ def test_oversized_permissions_are_left_to_userinfo(company: Company, app: Relyi
     company.join(company.ada, org, "Everything", *names)
     held = company.tokens(app, organization=org, scope=ALL)
     assert organization_in(held["access_token"]).keys() == {"org_id", "org_name", "org_roles"}
-    assert len(app.userinfo(held["access_token"]).json["org_permissions"]) == 40
+    assert len(app.userinfo(held["access_token"]).get_json()["org_permissions"]) == 40
     assert len(app.introspect(held["access_token"])["org_permissions"]) == 40
 
 
@@ -243,6 +243,6 @@ def test_expired_access_token_stays_expired(
 
 def test_metadata_names_claims_and_standard_prompts(company: Company, app: RelyingParty) -> None:
     """Spring Security refuses a provider that names another prompt."""
-    document = app.get("/.well-known/openid-configuration").json
+    document = app.get("/.well-known/openid-configuration").get_json()
     assert {"org_id", "org_name", "org_roles", "org_permissions"} <= set(document["claims_supported"])
     assert document["prompt_values_supported"] == ["none", "login", "consent", "select_account", "create"]

@@ -29,7 +29,8 @@ from app.identity.platform.outbox import claims
 from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock
 from app.settings import Settings
-from tests.support.installation import ROOT, eventually
+from tests.support.commands import ROOT
+from tests.support.installation import eventually
 from tests.support.posting import SECRET, posted, row
 from tests.support.servers import end
 from tests.support.smtp_server import Mailbox, mailbox

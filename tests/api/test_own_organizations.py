@@ -245,11 +245,11 @@ def test_changes_need_recent_authentication(team: Team, services: Services) -> N
     with moved(services, minutes=6):
         for path in ("/leave", "/members/remove", "/members/roles"):
             answer = browser.send("POST", f"{OWN}{path}", json.dumps(body).encode())
-            assert (answer.status_code, answer.json["ErrorCode"]) == refused(e.WrongCurrentPassword), path
+            assert (answer.status_code, answer.get_json()["ErrorCode"]) == refused(e.WrongCurrentPassword), path
         with_password = {**body, "Password": team.people["owner"].password}
         answer = browser.send("POST", f"{OWN}/members/roles", json.dumps(with_password).encode())
         assert answer.status_code == 200
-        assert answer.json["Session"]["Token"], "the cookie is renewed"
+        assert answer.get_json()["Session"]["Token"], "the cookie is renewed"
 
 
 def test_signed_out_browser_is_refused(team: Team, world: World) -> None:

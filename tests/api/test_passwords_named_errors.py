@@ -12,6 +12,7 @@ from werkzeug.test import Client, TestResponse
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.customers import NEW, PATH, Customer, a_customer
+from tests.support.identity_service import pass_time
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?"}
@@ -51,7 +52,7 @@ def used(c: Customer) -> TestResponse:
 
 def expired(c: Customer) -> TestResponse:
     token = c.token()
-    c.tenant.services.clock.advance(hours=25)  # type: ignore[attr-defined]  # the fixed clock of the tests
+    pass_time(c.tenant.services, hours=25)
     return c.reset(resettoken=token, password=NEW)
 
 

@@ -337,7 +337,7 @@ def test_older_spelling_of_key_and_token_is_read(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
     one = social_account(new_tenant_server, fake_provider)
-    query = {"key": one.tenant.api_key, "access_token": one.who.held, "apikey": None}
+    query: dict[str, Any] = {"key": one.tenant.api_key, "access_token": one.who.held, "apikey": None}
     profile = answered(one.tenant.send("GET", "/api/v2/userprofile/refresh", with_secret=False, **query))
     assert profile["Uid"] == one.who.uid
 

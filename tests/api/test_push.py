@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -89,7 +90,7 @@ def test_denied_sign_in_stays_denied(ada: SecondFactorHolder, phone: Phone) -> N
     [({"signature": "00"}, 1297), ({"signature": "no hex"}, 1297), ({"verify": "Perhaps"}, 1297)],
 )
 def test_answer_without_device_signature_is_refused(
-    ada: SecondFactorHolder, phone: Phone, members: dict[str, str], code: int
+    ada: SecondFactorHolder, phone: Phone, members: dict[str, Any], code: int
 ) -> None:
     token = ada.token()
     assert refused(phone.respond("Yes", **members)) == (403, code)
@@ -146,8 +147,8 @@ def test_push_request_resends_are_limited(ada: SecondFactorHolder, phone: Phone)
 
 def test_parallel_answers_of_device_succeed_once(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
-    answers = at_once([lambda decision=decision: phone.respond(decision).status_code for decision in ["Yes", "No"] * 5])
-    assert answers.count(200) == 1
+    answers = at_once([partial(phone.respond, decision) for decision in ["Yes", "No"] * 5])
+    assert [answer.status_code for answer in answers].count(200) == 1
 
 
 @ONE_STORE
@@ -329,8 +330,8 @@ def test_push_credentials_are_encrypted_at_rest(ada: SecondFactorHolder) -> None
     sent: Any = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "push")[-1]
     assert sent["secret_access_key"] == AWS_KEY["secret_access_key"]
     with ada.tenant.services.database.connect() as connection:
-        rows = (
-            connection.execute(text("select * from outbox")).all()
-            + connection.execute(text("select * from tenants")).all()
-        )
+        rows = [
+            *connection.execute(text("select * from outbox")).all(),
+            *connection.execute(text("select * from tenants")).all(),
+        ]
     assert AWS_KEY["secret_access_key"] not in str([tuple(row) for row in rows])

@@ -19,7 +19,7 @@ BLOCKS = re.findall(r"^```\n(.*?)^```", text(Path("README.md")), re.MULTILINE | 
 
 def block(words: str) -> str:
     (found,) = [one for one in BLOCKS if words in one]
-    return found
+    return str(found)
 
 
 @pytest.fixture

@@ -193,7 +193,9 @@ def test_taken_identifier_is_refused(
 def test_confusable_names_are_distinct_within_one_script(acme: TenantServer) -> None:
     acme.create(Email=EMAIL, UserName="ada")
     cyrillic = [{"Type": "Primary", "Value": "\u0430da@example.test"}]
-    assert register(acme, Email=cyrillic, UserName="\u0430da").json["ErrorCode"] == 1024  # two scripts in one name
+    assert (
+        register(acme, Email=cyrillic, UserName="\u0430da").get_json()["ErrorCode"] == 1024
+    )  # two scripts in one name
     assert answered(register(acme, Email=cyrillic, UserName="\u0430\u0434\u0430"))["IsPosted"] is True
 
 

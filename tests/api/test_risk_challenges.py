@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_texted_code_completes_login_by_either_operation(new_tenant_server: NewT
     token = challenge_data(sign_in_elsewhere(ada), 1167)["SecondFactorAuthenticationToken"]
     (text,) = sent_texts(ada)
     assert text["to"] == ada.phone
-    by_operation = {
+    by_operation: Callable[[str], TestResponse] = {
         "U63": lambda otp: ada.ask("PUT", {"phone": ada.phone}, path="/identity/v2/auth/phone/otp", otp=otp),
         "M04": lambda otp: answer_challenge(ada, "sms", {"otp": otp}, token),
     }[operation_id]

@@ -26,7 +26,8 @@ from app.identity.platform.store.unit import UnitOfWork
 from app.kit.resource import CREATE, CREATED_AT, LIST, MODIFIED_AT, READ, REPLACE, SECRET, UPDATE, Resource
 from app.kit.resource_values import secret_name
 from tests.support.machines import ROBOT, ask
-from tests.support.resources import SAMPLES, Body, Manager
+from tests.support.resource_samples import SAMPLES, Body
+from tests.support.resources import Manager
 from tests.support.tenant_server import TenantServer, answered
 
 LEFT_OUT = {

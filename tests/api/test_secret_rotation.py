@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_queued_mail_and_its_link_survive_rotation(services: Services, new_tenan
     token = customer.token()
     assert rotated(services) == 2  # the mail and the API secret
     with mailbox() as server:
-        sender = {"mail_url": f"smtp://127.0.0.1:{server.port}", "mail_from": "noreply@id.example.com"}
+        sender: dict[str, Any] = {"mail_url": f"smtp://127.0.0.1:{server.port}", "mail_from": "noreply@id.example.com"}
         Worker(replace(services.settings, secrets=(NEXT,), **sender), services.database, services.clock).deliver_due()
         (mail,) = server.mails
     assert mail["To"] == customer.email

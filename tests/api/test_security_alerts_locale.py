@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.identity_service import MovableClock
+from tests.support.identity_service import MovableClock, pass_time
 from tests.support.mailbox import mails_to
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
@@ -30,5 +30,5 @@ def test_alert_uses_previous_locale_for_a_week(
         answered(tenant.send("PUT", OWN, {"LocalLanguage": language}, bearer=bearer, with_secret=False))
     assert alert_language(tenant, uid, "Quartz-lantern-58") == expected
     assert isinstance(tenant.services.clock, MovableClock)
-    tenant.services.clock.advance(days=8)
+    pass_time(tenant.services, days=8)
     assert alert_language(tenant, uid, "Racing-tortoise-17") == "ar", "the change is older than a week"

@@ -11,6 +11,7 @@ from app.contract.hub import Step
 from app.identity.authentication.sign_in.tables import interactions
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
+from tests.support.identity_service import pass_time
 from tests.support.invitations import Inviting
 from tests.support.joining import Joining
 from tests.support.members import Company, organization_in
@@ -69,8 +70,8 @@ def test_last_used_organization_comes_first(
 def test_only_organization_is_taken_without_a_page(company: Company, app: RelyingParty) -> None:
     org = company.business.create("Globex")
     company.join(company.ada, org, "Editor")
-    for asked in ({}, {"prompt": "none"}, {"prompt": "select_organization"}):
-        assert claims_of(company, app, company.open(app, **asked))["org_id"] == org
+    for prompt in (None, "none", "select_organization"):
+        assert claims_of(company, app, company.open(app, prompt=prompt))["org_id"] == org
 
 
 def test_account_without_organization_is_refused_if_required(company: Company, app: RelyingParty) -> None:
@@ -91,7 +92,7 @@ def test_existing_applications_show_no_new_page(company: Company, world: World, 
     ("usage", "asked"), [("allow", {"prompt": "select_organization"}), ("prompt", {})], ids=["asked", "prompt"]
 )
 def test_personal_account_can_be_chosen(
-    company: Company, world: World, two: tuple[str, str], usage: str, asked: dict[str, str]
+    company: Company, world: World, two: tuple[str, str], usage: str, asked: dict[str, Any]
 ) -> None:
     client = world.application("Shop", organization_usage=usage)
     step = company.open(client, **asked)
@@ -103,7 +104,7 @@ def test_personal_account_can_be_chosen(
     ("usage", "asked"), [("allow", {"prompt": "select_organization"}), ("prompt", {})], ids=["asked", "prompt"]
 )
 def test_account_without_organization_sees_no_page(
-    company: Company, world: World, usage: str, asked: dict[str, str]
+    company: Company, world: World, usage: str, asked: dict[str, Any]
 ) -> None:
     client = world.application("Shop", organization_usage=usage)
     assert claims_of(company, client, company.open(client, **asked)) == {}
@@ -265,7 +266,7 @@ def test_pending_invitations_are_read_once(company: Company, world: World) -> No
         False,
     ):  # an account that may create one gets the page without its invitations being read before
         world.change_settings(organizations={"self_service_creation": creates})
-        world.services.clock.advance(seconds=5)  # type: ignore[attr-defined]  # a test clock; settings are cached
+        pass_time(world.services, seconds=5)
         for _ in range(2):
             step = company.open(app, guest)
         assert (step.step, step.invitations.count, step.can_create) == (Step.SELECT_ORGANIZATION, 1, creates)

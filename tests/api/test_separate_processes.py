@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import httpx
@@ -51,7 +52,8 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SeparateProc
         for part, port in ports.items():
             ours.run("serve", "--only", part, "--bind", f"127.0.0.1:{port}")
         for port in ports.values():
-            eventually(lambda port=port: httpx.get(f"http://127.0.0.1:{port}/health/ready").is_success)
+            ready = partial(httpx.get, f"http://127.0.0.1:{port}/health/ready")
+            eventually(lambda: ready().is_success)  # noqa: B023 - called before the next one
         yield SeparateProcesses(ours, identity_port, tap)
         ours.stop()
 

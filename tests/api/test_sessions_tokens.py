@@ -182,7 +182,7 @@ def test_missing_or_unknown_token_is_refused(acme: TenantServer, what: str) -> N
 
 
 def test_legacy_key_and_secret_parameters_are_accepted(acme: TenantServer, issued: dict[str, Any]) -> None:
-    names = {"apikey": None, "apisecret": None, "key": acme.api_key, "secret": acme.api_secret}
+    names: dict[str, Any] = {"apikey": None, "apisecret": None, "key": acme.api_key, "secret": acme.api_secret}
     response = acme.send("GET", f"{TOKEN}/validate", access_token=issued["access_token"], **names)
     assert answered(response)["access_token"] == issued["access_token"]
 

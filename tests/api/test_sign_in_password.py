@@ -16,6 +16,7 @@ from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
+from tests.support.identity_service import pass_time
 from tests.support.relying_party import Browser
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
@@ -204,11 +205,11 @@ def test_unanswered_question_suspends_unless_accounts_are_hidden(
     customer = locking(new_tenant_server, "security_question", **questions)
     customer.fails(3)
     assert refused(customer.logs_in()) == (403, 1148)
-    customer.tenant.services.clock.advance(seconds=601)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    pass_time(customer.tenant.services, seconds=601)
     assert customer.logs_in().status_code == (403 if is_hidden else 200)
     customer.tenant.update(customer.uid, {"SecurityQuestionAnswer": {"pet": "Grey Owl"}, "IsLoginLocked": False})
     customer.fails(3)
-    customer.tenant.services.clock.advance(seconds=601)  # type: ignore[attr-defined]  # as above
+    pass_time(customer.tenant.services, seconds=601)
     assert refused(customer.logs_in()) == (403, 1148)
 
 
@@ -332,7 +333,7 @@ def test_lock_of_hidden_unknown_account_ends_alike(
     for _ in range(4):
         locked = [refused(customer.logs_in(WRONG, **named)) for named in identifiers]
     assert locked[0] == locked[1] != (401, 966)
-    customer.tenant.services.clock.advance(**elapsed)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+    pass_time(customer.tenant.services, **elapsed)
     known, unknown = (refused(customer.logs_in(WRONG, **named)) for named in identifiers)
     assert known == unknown
     assert (known == (401, 966)) is (kind == "suspend")
@@ -387,9 +388,8 @@ def test_stale_hash_is_renewed_at_next_sign_in(acme: TenantServer) -> None:
     with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
         where = tenants.c.tenant_id == acme.tenant_id
         stored = work.run(select(tenants.c.settings, tenants.c.version).where(where)).one()
-        argon2 = {"memory_kib": 9216, "iterations": 2, "parallelism": 1}
-        changed = {"settings": {**stored.settings, "argon2": argon2}, "version": stored.version + 1}
-        work.run(update(tenants).where(where).values(**changed))
+        settings = {**stored.settings, "argon2": {"memory_kib": 9216, "iterations": 2, "parallelism": 1}}
+        work.run(update(tenants).where(where).values(settings=settings, version=stored.version + 1))
     acme.services.directory.clear_cache()
     customer.fails(1)
     assert customer.row().password_hash == before

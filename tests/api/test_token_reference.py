@@ -34,7 +34,7 @@ def example(heading: str) -> set[str]:
 def issued(
     client: RelyingParty, browser: Browser, ada: Person, scope: str = "openid profile email address"
 ) -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, ada, scope=scope, nonce="n-0S6_WzA2Mj")).json
+    held: dict[str, Any] = client.redeem(browser.code(client, ada, scope=scope, nonce="n-0S6_WzA2Mj")).get_json()
     return held
 
 
@@ -73,7 +73,7 @@ def test_check_of_the_page_accepts_the_token_alone(
 
 @before_the_store
 def test_userinfo_has_the_members_of_the_example(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = shop.userinfo(issued(shop, browser, ada)["access_token"]).json
+    held = shop.userinfo(issued(shop, browser, ada)["access_token"]).get_json()
     assert example("Userinfo") == set(held)
 
 

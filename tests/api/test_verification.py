@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from werkzeug.test import TestResponse
 
 from app.contract import verification as contract
 from app.kit.operation import Operation
@@ -60,7 +61,7 @@ def with_codes(new_tenant_server: NewTenantServer, **settings: Any) -> Unverifie
 
 def test_resent_mail_link_verifies_address(ada: UnverifiedAccount) -> None:
     assert answered(ada.resend()) == {"IsPosted": True}
-    assert ada.profile["EmailVerified"] is False
+    assert {"EmailVerified": False}.items() <= ada.profile.items()
     response = answered(ada.ask("GET", EMAIL, verificationtoken=token_in(ada.verification_mails[-1])))
     assert response == {"IsPosted": True, "Data": None}
     assert ada.profile["EmailVerified"] is True
@@ -312,7 +313,10 @@ def test_unverified_phone_gets_another_code(new_tenant_server: NewTenantServer) 
 def test_availability_reports_taken_identifiers(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(phone_login=True, username_login=True, limits=OPEN)
     tenant.create(Email=[{"Type": "Primary", "Value": ADA}], PhoneId="+4915123456789", UserName="ada")
-    ask = lambda path, **query: tenant.send("GET", path, with_secret=False, **query)  # noqa: E731 - one line per lookup
+
+    def ask(path: str, **query: Any) -> TestResponse:
+        return tenant.send("GET", path, with_secret=False, **query)
+
     for path, taken, free in (
         (EMAIL, {"email": "ADA@Example.test"}, {"email": "bob@example.test"}),
         (PHONE, {"phone": "+49 151 23456789"}, {"phone": "+49 151 23456780"}),

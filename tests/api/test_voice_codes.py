@@ -18,7 +18,7 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 
 PHONE_LOGIN = {"phone_login": True, "email_login": True}
 OTHER = "+442079460999"
-VOICE = {"isvoiceotp": "true"}
+VOICE: dict[str, Any] = {"isvoiceotp": "true"}
 
 
 def unverified(who: AccountHolder) -> AccountHolder:

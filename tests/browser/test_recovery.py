@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect
 from app.hub.locale import LANGUAGES
 from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
 from tests.support.mailbox import code_in, link_in, mails_to
-from tests.support.oauth_world import Person, World
+from tests.support.oauth_world import World
+from tests.support.relying_party import Person
 
 ADA, NEW = "ada@example.com", "Quartz-lantern-58"
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"

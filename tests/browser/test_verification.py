@@ -14,7 +14,8 @@ from tests.pages.test_verification import ADA, PASSWORD, is_verified, unverified
 from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
 from tests.support.installation import eventually
 from tests.support.mailbox import code_in, link_in
-from tests.support.oauth_world import Person, World
+from tests.support.oauth_world import World
+from tests.support.relying_party import Person
 
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {

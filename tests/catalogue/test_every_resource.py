@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.directory.tenants import changes
 from app.identity.platform.resources.store import resources as table
 from app.identity.platform.store.unit import UnitOfWork
@@ -16,7 +16,8 @@ from app.kit.errors import ApiError
 from app.kit.resource import CREATE, DELETE, LIST, MASKED, ONCE, READ, REPLACE, UPDATE, InSettings, Resource
 from app.kit.resource_operations import is_list
 from tests.support.relying_party import moved
-from tests.support.resources import EVERY, SAMPLES, Manager, at_most, manager
+from tests.support.resource_samples import SAMPLES
+from tests.support.resources import EVERY, Manager, at_most, manager
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 COLLECTIONS = [one for one in EVERY if not one.is_singleton and CREATE in [does.verb for does in one.address.does]]
@@ -286,7 +287,7 @@ def test_only_prune_removes_unlisted_items(filed: Manager) -> None:
 
 
 def test_secret_of_a_file_is_never_repeated(filed: Manager) -> None:
-    with pytest.raises(configuration.ConfigurationError) as refusal:
+    with pytest.raises(ConfigurationError) as refusal:
         filed.plan(
             FILE.format(name=filed.tenant.name, shown="one").replace("secret-of-the-file", "[secret-of-the-file]")
         )

@@ -109,7 +109,7 @@ def test_lists_have_pages(new_tenant_server: NewTenantServer) -> None:
     made = [answered(manage.create(number)) for number in range(5)]
     path = manage.operation(LIST).path
 
-    def page(**query: int) -> Any:
+    def page(**query: Any) -> Any:
         return answered(manage.tenant.send("GET", path, bearer=manage.token, apikey=None, **query))["Data"]
 
     assert page() == made

@@ -19,6 +19,8 @@ def test_tenant_of_the_conformance_suite_is_valid() -> None:
     path = ROOT / "examples" / "conformance.yaml"
     text = path.read_bytes().replace(b"SUITE", b"suite.example")
     (tenant,) = read(text, path.name, path.parent).tenants
+    assert tenant.applications
+    assert tenant.settings
     plans = {name for one in tenant.applications for name in (one.security_profile, *one.response_types)}
     assert {"plain", "fapi2", "code", "code id_token token", "id_token"} <= plans
     assert tenant.settings.client_registration.is_open

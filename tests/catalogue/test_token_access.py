@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal, get_args
 
 from flask import Flask
 from sqlalchemy import insert
@@ -112,10 +112,10 @@ class Tokens:
     def __init__(self, tenant: TenantServer) -> None:
         self.tenant, self.now = tenant, tenant.services.clock.now()
         self.uid = str(tenant.create()["Uid"])
-        for access in ("none", "read", "full"):
+        for access in get_args(Access):
             self._register(access)
 
-    def _register(self, access: str) -> None:
+    def _register(self, access: Access) -> None:
         stated = ApplicationSettings(name=f"app-{access}", interface_access=access)
         row = {
             "tenant_id": self.tenant.tenant_id, "client_id": access, "name": f"app-{access}", "secret_hash": None,
@@ -154,6 +154,7 @@ class Tokens:
 
 
 BOTH = "openid " + " ".join(INTERFACE_SCOPES)
+Access = Literal["none", "read", "full"]
 Made = Callable[[Tokens], str]
 KINDS: dict[str, Made] = {
     "interface, stale": lambda held: held.made(None, seconds_since_login=3600),
@@ -237,7 +238,7 @@ def test_own_sign_ins_alone_approve_another_device(
     """Its access is NEVER: no token of an application, and none that is less than a sign-in of its person."""
     caller = Caller(new_tenant_server(**UNLIMITED, qr_sign_on=True), identity_app)
     tenant = caller.tenant
-    kinds = {
+    kinds: dict[str, Made] = {
         **every_kind(caller, globex),
         "interface, bound": lambda held: held.made(None, cnf={"jkt": "x"}),
         "interface, before the privacy policy": lambda held: held.made(None, before={"methods": ["pwd"]}),
@@ -278,7 +279,9 @@ def test_older_userinfo_admits_tokens_of_its_application(
         "application, access without scope", "application, full, stale", "application, full, fresh", "application, for an actor",
     }  # fmt: skip
     narrow = {"impersonation", "application, without openid", *(kind for kind in kinds if kind.startswith("interface"))}
-    expected = {kind: (403, "insufficient_scope") if kind in narrow else (401, "invalid_token") for kind in kinds}
+    expected: dict[str, Any] = {
+        kind: (403, "insufficient_scope") if kind in narrow else (401, "invalid_token") for kind in kinds
+    }
     expected |= dict.fromkeys(of_application, 200)
     assert {kind: ask_at(tenant.name, "app-full", make) for kind, make in kinds.items()} == expected
     elsewhere = {kind: ask_at(tenant.name, "app-none", make) for kind, make in kinds.items() if kind in of_application}
@@ -319,6 +322,7 @@ def test_members_of_u16_decide_about_fresh_authentication(
 ) -> None:
     tenant = new_tenant_server(**UNLIMITED)
     held = Tokens(tenant)
+    body: dict[str, Any]
     for body in ({"FirstName": "Eve"}, {"Company": "x"}):
         stale = held.made("full", BOTH, seconds_since_login=601)
         assert tenant.send("PUT", "/identity/v2/auth/account", body, bearer=stale).status_code == 200, body

@@ -19,7 +19,8 @@ def relying_party(provider: Provider) -> FlaskClient:
     """Return a relying party as in Authlib's manual."""
     app = Flask("relying party")
     app.secret_key = secrets.token_hex()
-    op: Any = OAuth(app).register(
+    oauth: Any = OAuth(app)  # untyped
+    op = oauth.register(
         "op",
         client_id=provider.client_id,
         client_secret=provider.secret,

@@ -18,12 +18,13 @@ NODE = Path(sys.executable).with_name("node")
 def run(provider: Provider, visitor: Visitor, script: Path = SCRIPT, **more: Any) -> dict[str, Any]:
     """Run the relying party, follow its redirects as the visitor, and return its report."""
     with subprocess.Popen([NODE, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdin is not None
+        stdin = program.stdin
+        assert stdin is not None
         assert program.stdout is not None
 
         def write(message: dict[str, Any]) -> None:
-            program.stdin.write(json.dumps(message) + "\n")
-            program.stdin.flush()
+            stdin.write(json.dumps(message) + "\n")
+            stdin.flush()
 
         settings = {"issuer": provider.issuer, "client_id": provider.client_id, "secret": provider.secret}
         write({**settings, "callback": CALLBACK, "bye": BYE, **more})

@@ -109,7 +109,7 @@ def _block(language: str, text: str) -> str:
     """Return the page's one block of code in this language that has the text."""
     blocks = [body for kind, body in re.findall(r"```(\w*)\n(.*?)```", PAGE.read_text(), re.DOTALL) if kind == language]
     (found,) = [body for body in blocks if text in body]
-    return found
+    return str(found)
 
 
 def _settings(domain: str) -> dict[str, str]:

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from app.hub.encryption import CookieCipher
-from tests.support.oauth_world import NewWorld, Person, RelyingParty, World
+from tests.support.oauth_world import NewWorld, World
+from tests.support.relying_party import Person, RelyingParty
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 ADA = "ada@example.test"

@@ -8,8 +8,9 @@ import pytest
 
 from app.identity.credentials.authenticators import backup_codes
 from tests.pages.test_second_factor import code_now, codes_on, enrol_totp, sign_in
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Person
+from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 APP = {"second_factors": {"email": False, "passkey": False}}
@@ -178,7 +179,7 @@ def test_not_you_leaves_the_pending_sign_in(
 ) -> None:
     app, codes_page = enrol_totp(browser, tenant, ada)
     codes_page.press("I’ve saved them")
-    tenant.services.clock.advance(seconds=30)
+    pass_time(tenant.services, seconds=30)
     page = sign_in(new_visitor_at(tenant), tenant, ada)
     assert "ada@example.com" in page.text
     left = page.press("Not you?")

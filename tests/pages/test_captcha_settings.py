@@ -17,7 +17,7 @@ from tests.support.visitor import NewVisitorAt
 
 CAPTCHA, BUTTON = "/v2/manage/captcha", "Create account"
 KEYS = {"PublicKey": "site-key-1", "PrivateKey": "a private key"}
-HCAPTCHA = {"IsEnabled": True, "EnabledCaptcha": "HCaptcha", "HCaptcha": {**KEYS, "Threshold": 0.7}}
+HCAPTCHA: dict[str, Any] = {"IsEnabled": True, "EnabledCaptcha": "HCaptcha", "HCaptcha": {**KEYS, "Threshold": 0.7}}
 OFF = {
     "IsEnabled": False, "EnabledCaptcha": None, "QQTencentCaptcha": None, "GoogleRecaptchaV2": None,
     "GoogleRecaptchaV3": None, "HCaptcha": None,

@@ -13,6 +13,7 @@ import pytest
 from tests.pages.test_passwordless import by_mail, code, link_path
 from tests.pages.test_second_factor import APP_ALONE, app_of, code_now
 from tests.support.authenticator import Authenticator
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
@@ -42,7 +43,7 @@ def sign_in_with_totp(visitor: Visitor, tenant: World, ada: Person) -> tuple[pyo
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     app = app_of(page)
     page.press("Verify", code=code_now(tenant, app))
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     return app, shop
 
 
@@ -66,7 +67,7 @@ def test_second_factor_reauthenticates_and_keeps_session(tenant: World, visitor:
 def test_password_alone_is_refused_with_second_factor(tenant: World, visitor: Visitor, ada: Person) -> None:
     app, _ = sign_in_with_totp(visitor, tenant, ada)
     page = visitor.open("/username").press("Verify", code=code_now(tenant, app))
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     page = page.press("Save", username="countess", asks="1", password=ada.password)
     assert status_and_heading(page) == (200, "Two-step verification")
     assert "countess" not in visitor.open("/profile").text
@@ -92,7 +93,7 @@ def test_account_with_password_only_confirms_by_password(new_world: NewWorld, ne
     ada, shop = tenant.person("ada@example.com"), tenant.application("shop")
     visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     assert visitor.open("/confirm?next=/emails").address.endswith("/emails")
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     page = visitor.open("/confirm?next=/emails")
     assert page.heading == "Confirm it’s you"
     assert status_and_heading(page.press("Continue", password="wrong")) == (401, "Confirm it’s you")
@@ -115,7 +116,7 @@ def one_factor_session(visitor: Visitor, tenant: World, ada: Person) -> pyotp.TO
     page = page.press("Authenticator app")
     app = app_of(page)
     page.press("Verify", code=code_now(tenant, app))
-    tenant.services.clock.advance(seconds=30)
+    pass_time(tenant.services, seconds=30)
     return app
 
 
@@ -135,7 +136,7 @@ def test_acr_values_asks_second_factor_and_is_reported(optional: World, new_visi
     ada, shop = optional.person("ada@example.com"), optional.application("shop", client_name="Acme Shop")
     app = one_factor_session(visitor, optional, ada)
     assert authentication_claims(shop, visitor.authorize(shop))["acr"] == "1"
-    optional.services.clock.advance(minutes=10)
+    pass_time(optional.services, minutes=10)
     refused = visitor.authorize(shop, acr_values="2", prompt="none")
     assert refused.query["error"] == "interaction_required"
     page = visitor.authorize(shop, acr_values="2")
@@ -181,7 +182,7 @@ def test_mailed_link_and_mailed_code_are_one_factor(new_world: NewWorld, new_vis
     assert authentication_claims(shop, visitor.authorize(shop, acr_values="2")) | {"auth_time": 0} == {
         "acr": "1", "amr": ["otp"], "auth_time": 0
     }  # fmt: skip
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     assert visitor.open("/confirm?next=/emails").heading == "Confirm it’s you", (
         "the account has a password, so the page asks it"
     )
@@ -192,7 +193,7 @@ def test_removed_factor_is_not_reenrolled_by_confirm(optional: World, new_visito
     visitor: Visitor = new_visitor_at(optional)
     ada = optional.person("ada@example.com")
     one_factor_session(visitor, optional, ada)
-    optional.services.clock.advance(minutes=10)
+    pass_time(optional.services, minutes=10)
     page = visitor.open("/confirm?next=/emails")
     assert page.heading == "Two-step verification"
     optional.delete_passkeys()
@@ -217,7 +218,7 @@ def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_v
     ada, shop, device = tenant.person("ada@example.com"), tenant.application("shop"), Authenticator(visitor.home)
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     page.press("Create passkey", credential=json.dumps(device.makes(options_in(page))))
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
 
     def assertion(page: VisitedPage) -> str:
         return json.dumps(device.shows(options_in(page), device.passkeys[0]))
@@ -231,7 +232,7 @@ def test_passkey_without_user_verification_is_refused(new_world: NewWorld, new_v
     page = page.press("Continue", password=ada.password)
     page = page.press("Use a passkey", credential=assertion(page))
     assert page.address.endswith("/username")
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     device.verifies = True
     page = visitor.open("/username")
     assert page.press("Use a passkey", credential=assertion(page)).address.endswith("/username")

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.upstream import FakeProvider
@@ -216,7 +217,7 @@ def test_reauthentication_at_provider_needs_fresh_auth_time(user: FederatedUser)
     """A silent sign-in at the provider is no reauthentication."""
     tenant, visitor = user.tenant, user.visitor
     user.sign_in()
-    tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
+    pass_time(tenant.services, minutes=10)
     shop = tenant.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop, prompt="login")
     assert page.heading == "Confirm it’s you"
@@ -232,7 +233,7 @@ def test_reauthentication_at_provider_needs_fresh_auth_time(user: FederatedUser)
 
 def test_federated_sign_in_does_not_refresh_the_session(user: FederatedUser) -> None:
     user.sign_in()
-    user.tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # a test clock
+    pass_time(user.tenant.services, minutes=10)
     assert user.sign_in().heading == "Ada Lovelace"
     assert user.visitor.open("/emails/add").heading == "Confirm it’s you"
 

@@ -19,8 +19,7 @@ from tests.pages.test_passkeys import has_passkey, sign_in_by_passkey, sign_out
 from tests.support.authenticator import Authenticator
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Person
-from tests.support.relying_party import RelyingParty, claims_in
+from tests.support.relying_party import Person, RelyingParty, claims_in
 from tests.support.visitor import NewVisitorAt, Visitor
 
 

@@ -13,6 +13,7 @@ from app.identity.entry.tables import metadata
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_second_factors import add_app, signed_in
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
@@ -126,7 +127,7 @@ def test_download_holds_nothing_of_other_accounts(
 def test_download_needs_the_password_and_is_limited(tenant: World, browser: Visitor) -> None:
     ada = tenant.person("ada@example.com")
     signed_in(browser, ada, "/download-data")
-    tenant.services.clock.advance(minutes=6)
+    pass_time(tenant.services, minutes=6)
     page = browser.open("/download-data")
     assert page.press("Download", password="wrong").status == 401
     for _ in range(5):

@@ -13,6 +13,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.identity_provider import ProviderIdentity
 from tests.pages.test_second_factors import signed_in
 from tests.support.callers import call_of
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
@@ -133,7 +134,7 @@ def test_stale_session_must_reauthenticate_to_link(
     tenant: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider
 ) -> None:
     signed_in(visitor, ada, "/identities")
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     page = visitor.open("/identities/add?provider=globex")
     before = visitor.session_cookie()
     wrong = page.press("Continue to Globex", password="wrong")
@@ -147,7 +148,7 @@ def test_account_without_password_signs_in_again_to_link(
 ) -> None:
     tenant.change_settings(passwordless_email=True)
     signed_in(visitor, ada, "/identities")
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     ada.set_columns(password_hash=None)
     page = visitor.open("/identities/add?provider=globex")
     assert page.heading == "Confirm it’s you"
@@ -164,7 +165,7 @@ def test_unlinking_needs_reauthentication(
     page = signed_in(visitor, ada, "/security").follow("Connected accounts 1 account").follow("Disconnect")
     assert page.heading == "Disconnect Globex?"
     assert "countess@globex.example" in page.text
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     assert page.press("Disconnect").status == 401
     assert linked_providers(tenant, ada) == ["globex"]
     after = visitor.open(page.address).press("Disconnect", password=ada.password)

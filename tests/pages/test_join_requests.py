@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.pages.test_second_factors import signed_in
+from tests.support.identity_service import pass_time
 from tests.support.joining import DOMAIN, Joining
 from tests.support.members import organization_in
 from tests.support.oauth_world import World
@@ -139,7 +140,7 @@ def test_silent_request_cannot_ask(joining: Joining, world: World, visitor: Visi
 def test_approval_asks_for_the_password_later(joining: Joining, new_visitor: NewVisitor) -> None:
     joining.open_request()
     page = requests_page(joining, new_visitor)
-    joining.team.company.world.services.clock.advance(minutes=6)  # type: ignore[attr-defined] # the tests' clock
+    pass_time(joining.team.company.world.services, minutes=6)
     asked = page.press("Approve")
     assert (asked.status, "Your password" in asked.text) == (401, True)
     approved = asked.press("Approve", password=joining.team.people["manager"].password)

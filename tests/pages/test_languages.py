@@ -9,6 +9,7 @@ import pytest
 from app.hub.locale import LANGUAGES, catalogue, lookup, negotiate, parse_accept_language
 from app.identity.messaging.rendering import format_duration
 from app.kit.clock import thread_cpu_seconds
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import World
 from tests.support.visitor import VisitedPage, Visitor
 
@@ -45,7 +46,7 @@ def test_account_language_beats_accept_language(world: World, visitor: Visitor) 
     for address in ("/security", "/logout"):
         assert visitor.open(address).language == "de"
     assert visitor.authorize(shop).language == "de"
-    world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # a test clock
+    pass_time(world.services, minutes=1)
     assert visitor.authorize(shop, prompt="login").heading == "Bestätigen Sie Ihre Identität"
 
 

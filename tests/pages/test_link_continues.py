@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from tests.pages.test_link_handover import ADA, PASSWORD, Journey
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
@@ -142,7 +143,7 @@ def test_contested_address_asks_for_the_password(world: World, visitor: Visitor,
     """Two browsers signed up with the address: a link continues by itself only where its own sign-up was typed."""
     first, other = Journey("verification", world, visitor), new_visitor_at(world)
     first_link = first.link
-    world.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # a test clock
+    pass_time(world.services, seconds=31)
     other.open("/register").press("Create account", email=ADA, password="Teapot-zebra-91")
     second_link = link_in(mails_to(world.services, world.tenant_id, ADA)[-1])
     assert not continues(other.open(first_link))

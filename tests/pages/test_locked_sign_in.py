@@ -166,7 +166,8 @@ def test_captcha_question_is_in_the_visitors_language(new_locking_world: NewLock
     ada, page = world.person("ada@example.com"), visitor.open("/login")
     for _ in range(MAX_FAILURES):
         page = page.press(button, identifier=ada.email, password="wrong")
-    with visitor.client.application.test_request_context("/"):
+    hub: Any = visitor.client.application
+    with hub.test_request_context("/"):
         use_language(LANGUAGES[language])
         question = str(question_text(asked_on(page, button)))
     assert question in page.text

@@ -139,7 +139,9 @@ def test_link_and_code_over_the_api_are_used_once(new_tenant_server: NewTenantSe
         mail = mails_to(tenant.services, tenant.tenant_id, email)[-1]
         link = partial(ask, "GET", EMAIL, verificationtoken=token_in(mail))
         code = partial(ask, "PUT", EMAIL, {"email": email, "otp": code_in(mail)})
-        answers = Counter(refused(answer) for answer in at_once([link if kind == "link" else code] * RACERS))
+        answers: Counter[tuple[int, Any]] = Counter(
+            refused(answer) for answer in at_once([link if kind == "link" else code] * RACERS)
+        )
         assert answers[200, None] == 1
         assert {status for status, _ in answers} == {200, 403}
         assert answers[403, 974] == (RACERS - 1 if kind == "link" else 0)

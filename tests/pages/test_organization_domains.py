@@ -11,6 +11,7 @@ import pytest
 
 from tests.pages.test_second_factors import signed_in
 from tests.support.dns_server import FakeDns
+from tests.support.identity_service import pass_time
 from tests.support.members import Company
 from tests.support.oauth_world import World
 from tests.support.organizations import PATH
@@ -162,7 +163,7 @@ def test_limit_of_domains_is_explained(owned: Owned) -> None:
 
 def test_adding_and_removing_ask_for_the_password_later(owned: Owned) -> None:
     owned.add()
-    owned.company.world.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # a test clock
+    pass_time(owned.company.world.services, minutes=6)
     page = owned.open("/add")
     owned.dns.mail_server("gardens.example")
     wrong = page.press("Add domain", name="gardens.example", password="wrong")
@@ -193,5 +194,5 @@ def test_others_do_not_see_the_domains(owned: Owned, world: World, new_visitor: 
 
 def test_tab_needs_dns(owned: Owned, world: World) -> None:
     world.change_settings(organizations={"dns": False})
-    owned.company.world.services.clock.advance(seconds=5)  # type: ignore[attr-defined]  # as above
+    pass_time(owned.company.world.services, seconds=5)
     assert owned.open().heading == "Organizations"

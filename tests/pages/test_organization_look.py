@@ -121,7 +121,7 @@ def test_chosen_organization_shows_its_look(visitor: Visitor, world: World, comp
 def test_device_for_a_chosen_organization_shows_its_look(
     visitor: Visitor, world: World, company: Company, globex: str
 ) -> None:
-    settings = {"grant_types": [DEVICE_GRANT], "redirect_uris": [], "organization_usage": "prompt"}
+    settings: dict[str, Any] = {"grant_types": [DEVICE_GRANT], "redirect_uris": [], "organization_usage": "prompt"}
     tv = world.application("tv", secret=None, client_name="Acme TV", **settings)
     company.join(company.ada, globex, "Editor")
     page = visitor.open("/device").press("Continue", user_code=answered(tv.start_device())["user_code"])

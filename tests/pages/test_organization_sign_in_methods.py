@@ -13,6 +13,7 @@ from tests.pages.test_connections import ADA, START_URL
 from tests.pages.test_passkeys import has_passkey, options, sign_out
 from tests.pages.test_passwordless import ALL_METHODS, E164, NUMBER, by_device, by_mail, code, link_path, number_on
 from tests.support.authenticator import Authenticator
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.organizations import PATH, Business
@@ -50,7 +51,7 @@ class Member:
 
     def begin(self) -> VisitedPage:
         sign_out(self.visitor)
-        self.tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # a test clock
+        pass_time(self.tenant.services, seconds=31)
         return self.visitor.authorize(self.shop)
 
     def by_password(self) -> VisitedPage:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.authenticator import Authenticator
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Person
+from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 

@@ -11,6 +11,7 @@ import pytest
 from app.hub.parts.qr_codes import qr_code
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.platform.audit import audit
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.phone_sign_in import (
     PATH,
@@ -108,7 +109,7 @@ def test_slow_sign_in_on_the_phone_keeps_the_code(
 ) -> None:
     page, phone = shown(desktop), new_visitor_at(world)
     login = phone.open(path_on(page))
-    world.services.clock.advance(seconds=240)  # type: ignore[attr-defined]  # a test clock
+    pass_time(world.services, seconds=240)
     question = login.press("Sign in", identifier=ada.email, password=ada.password)
     assert question.press("Approve", number=number_on(page)).heading == "Approved"
     assert page.press("Continue").address.endswith("/profile")
@@ -158,7 +159,7 @@ def test_denied_code_stays_denied(world: World, desktop: Visitor, phone: Visitor
 
 def test_expired_code_is_renewed_by_one_button(world: World, desktop: Visitor, phone: Visitor, ada: Person) -> None:
     page = shown(desktop)
-    world.services.clock.advance(seconds=121)  # type: ignore[attr-defined]  # as above
+    pass_time(world.services, seconds=121)
     assert phone.open(path_on(page)).heading == "Code expired"
     assert state_of(page) == "expired"
     expired = desktop.open(page.address)
@@ -171,9 +172,9 @@ def test_expired_code_is_renewed_by_one_button(world: World, desktop: Visitor, p
 def test_late_approval_can_be_collected(world: World, desktop: Visitor, phone: Visitor) -> None:
     page = shown(desktop)
     question = phone.open(path_on(page))
-    world.services.clock.advance(seconds=299)  # type: ignore[attr-defined]  # as above
+    pass_time(world.services, seconds=299)
     question.press("Approve", number=number_on(page))
-    world.services.clock.advance(seconds=30)  # type: ignore[attr-defined]  # as above
+    pass_time(world.services, seconds=30)
     assert page.press("Continue").address.endswith("/profile")
 
 
@@ -196,7 +197,7 @@ def test_opened_codes_of_one_network_are_limited(phone: Visitor) -> None:
 def test_approval_that_is_not_collected_in_time_ends(world: World, desktop: Visitor, phone: Visitor) -> None:
     page = shown(desktop)
     approved(phone, page)
-    world.services.clock.advance(seconds=301)  # type: ignore[attr-defined]  # as above
+    pass_time(world.services, seconds=301)
     assert page.press("Continue").heading == "Code expired"
 
 
@@ -311,7 +312,7 @@ def test_session_of_another_account_does_not_reload_the_page(
     world: World, desktop: Visitor, phone: Visitor, ada: Person
 ) -> None:
     signed_in(desktop, world.person("grace@example.com"))
-    world.services.clock.advance(seconds=10)  # type: ignore[attr-defined]  # as above
+    pass_time(world.services, seconds=10)
     page = desktop.authorize(world.application("shop"), login_hint=ada.email).follow("Sign in with your phone")
     assert state_of(page) == "waits"
     approved(phone, page)

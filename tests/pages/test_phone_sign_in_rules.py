@@ -10,6 +10,7 @@ import pytest
 from app.identity.authentication.sign_in.tables import sessions
 from tests.api.test_risks import CHROME
 from tests.pages.test_second_factor import close_browser, code_now, enrol_totp, sign_in
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.phone_sign_in import approved, newest_session, path_on, rows, shown, signed_in
 from tests.support.registrations import Registrar
@@ -42,7 +43,7 @@ def phone(world: World, new_visitor_at: NewVisitorAt, ada: Person) -> Visitor:
 
 def test_session_is_no_more_than_the_phones(world: World, desktop: Visitor, phone: Visitor) -> None:
     before = newest_session(world)
-    world.services.clock.advance(minutes=40)  # type: ignore[attr-defined]  # as above
+    pass_time(world.services, minutes=40)
     page = shown(desktop)
     approved(phone, page)
     page.press("Continue")
@@ -57,7 +58,7 @@ def test_session_is_no_more_than_the_phones(world: World, desktop: Visitor, phon
 def test_claims_have_the_phones_time_of_authentication(world: World, desktop: Visitor, phone: Visitor) -> None:
     shop = world.application("shop")
     at = int(newest_session(world).authenticated_at.timestamp())
-    world.services.clock.advance(minutes=30)  # type: ignore[attr-defined]  # as above
+    pass_time(world.services, minutes=30)
     page = desktop.authorize(shop).follow("Sign in with your phone")
     approved(phone, page)
     answer = shop.redeem(page.press("Continue").query["code"]).json or {}
@@ -71,7 +72,7 @@ def test_application_that_asks_for_a_new_sign_in_gets_one(
     world: World, desktop: Visitor, phone: Visitor, ada: Person, asked: dict[str, str]
 ) -> None:
     shop = world.application("shop")
-    world.services.clock.advance(minutes=30)  # type: ignore[attr-defined]  # as above
+    pass_time(world.services, minutes=30)
     page = desktop.authorize(shop, **asked).follow("Sign in with your phone")
     approved(phone, page)
     again = page.press("Continue")
@@ -89,7 +90,7 @@ def with_totp(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> tuple[World,
 
 
 def later(world: World, **by: float) -> None:
-    world.services.clock.advance(**by)  # type: ignore[attr-defined]  # a test clock
+    pass_time(world.services, **by)
 
 
 def test_second_factor_of_the_phone_counts(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

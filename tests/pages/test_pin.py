@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, link_in, mails_to, path_of
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
@@ -61,7 +62,7 @@ def test_stale_session_needs_the_password_to_set_a_pin(
 ) -> None:
     tenant, visitor, ada = world_with(new_world, new_visitor_at, pin={"is_on": True})
     sign_in(visitor, tenant, ada)
-    tenant.services.clock.advance(minutes=minutes_later)
+    pass_time(tenant.services, minutes=minutes_later)
     page = visitor.open("/pin")
     if minutes_later:
         assert page.press("Save PIN", pin=PIN, password="wrong").status == 401
@@ -92,7 +93,7 @@ def test_stale_session_reauthenticates_before_setting_pin(
 ) -> None:
     tenant, visitor, ada = world_with(new_world, new_visitor_at, passwordless_email=True)
     sign_in(visitor, tenant, ada)
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     ada.set_columns(password_hash=None)
     tenant.change_settings(**pins)
     page = visitor.authorize(tenant.application("other"))

@@ -10,7 +10,7 @@ from app.identity.credentials.one_time_tokens.store import one_time_tokens
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from app.identity.entry.cleaning import clean
 from app.identity.platform.store.unit import UnitOfWork
-from tests.support.identity_service import MovableClock
+from tests.support.identity_service import MovableClock, pass_time
 from tests.support.mailbox import link_in, links_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
@@ -113,7 +113,7 @@ def test_resend_is_for_this_browsers_registration(world: World, new_visitor: New
     sign_up(new_visitor(), ATTACKERS)
     owner = new_visitor()
     page = sign_up(owner, MINE)
-    world.services.clock.advance(seconds=40)  # type: ignore[attr-defined]  # a test clock
+    pass_time(world.services, seconds=40)
     page.press("Resend email")
     owner.open(links(world)[-1]).press("Verify")
     assert signed_in(new_visitor(), MINE)

@@ -11,6 +11,7 @@ from tests.pages.test_confirm import authentication_claims, one_factor_session
 from tests.pages.test_passkeys import has_passkey
 from tests.pages.test_second_factor import APP_ALONE, code_now
 from tests.support.authenticator import Authenticator
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
@@ -44,7 +45,7 @@ def shop(tenant: World) -> RelyingParty:
 
 def signed_in(visitor: Visitor, tenant: World, ada: Person) -> None:
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
 
 
 def claims(shop: RelyingParty, answer: VisitedPage) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def test_reauthentication_names_account_and_keeps_session(
     assert after["sid"] == earlier["sid"]
     assert visitor.session_cookie() != before
     assert visitor.authorize(shop, max_age="60").query["code"]
-    tenant.services.clock.advance(minutes=2)
+    pass_time(tenant.services, minutes=2)
     assert visitor.authorize(shop, **parameters).heading == REAUTHENTICATION_HEADING
     assert visitor.authorize(shop, max_age="60", prompt="none").query["error"] == "login_required"
 
@@ -136,7 +137,7 @@ def test_reauthentication_asks_factor_in_trusted_browser(new_world: NewWorld, ne
     visitor.forget("session")
     page = visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
     page.press("Verify", code=code_now(tenant, app), trust="y")
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     page = visitor.authorize(shop, prompt="login").press("Continue", password=ada.password)
     assert page.heading == "Two-step verification"
     assert visitor.authorize(shop).query["code"], "the session stays valid meanwhile"
@@ -150,7 +151,7 @@ def test_passkey_or_mail_reauthenticates_without_password(
 ) -> None:
     device = Authenticator(visitor.home)
     has_passkey(visitor, ada, device)
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     ada.set_columns(password_hash=None)
     page = visitor.authorize(shop, prompt="login")
     assert "Forgot password?" not in page.text
@@ -161,7 +162,7 @@ def test_passkey_or_mail_reauthenticates_without_password(
     shown = device.shows(json.loads(given.html), device.passkeys[0])
     assert claims(shop, page.press("Use a passkey", credential=json.dumps(shown)))["amr"] == ["swk", "mfa"]
     tenant.delete_passkeys()
-    tenant.services.clock.advance(minutes=10)
+    pass_time(tenant.services, minutes=10)
     mail = visitor.authorize(shop, prompt="login").follow("Get an email link")
     assert mail.form("Email me a link").fields["identifier"] == ada.email
     sent = mail.press("Email me a link")

@@ -13,6 +13,7 @@ import pytest
 from app.identity.authentication.federation.providers import openid
 from tests.support import upstream
 from tests.support.connecting import asked
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import RelyingParty
 from tests.support.upstream import FakeProvider
@@ -55,7 +56,7 @@ def provider_link(page: VisitedPage) -> str:
 
 
 def test_provider_is_asked_to_reauthenticate(tenant: World, visitor: Visitor, globex: FakeProvider) -> None:
-    tenant.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # a test clock
+    pass_time(tenant.services, minutes=6)
     page = visitor.open("/set-password")
     assert page.heading == REAUTHENTICATION_HEADING
     redirected = visitor.open(provider_link(page)).address
@@ -70,7 +71,7 @@ def test_first_sign_in_sends_no_reauthentication_request(tenant: World, new_visi
 
 
 def test_old_auth_time_is_no_reauthentication(tenant: World, visitor: Visitor, globex: FakeProvider) -> None:
-    tenant.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
+    pass_time(tenant.services, minutes=6)
     globex.claims["auth_time"] = int(tenant.services.clock.now().timestamp()) - 360
     assert (
         sign_in_at_provider(visitor, globex, provider_link(visitor.open("/set-password"))).heading
@@ -86,7 +87,7 @@ def test_provider_without_prompt_signs_in_only(
     redirected = visitor.open(START_URL).address
     assert redirected.startswith(globex.url)
     assert not asked(redirected).keys() & {"prompt", "max_age"}
-    tenant.services.clock.advance(minutes=6)  # type: ignore[attr-defined]  # as above
+    pass_time(tenant.services, minutes=6)
     assert provider_links(visitor.open("/set-password")) == []
 
 
@@ -114,7 +115,7 @@ def test_silent_federated_sign_in_does_not_refresh_session(
     """The application signs the session out with an id_token_hint and redirects through a provider with single sign-on."""
     shop = tenant.application("shop", interface_access="full", access_token_seconds=3600)
     first = tokens_of(visitor, shop)
-    tenant.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # a test clock
+    pass_time(tenant.services, minutes=15)
     visitor.open(f"/service/oidc/logout?id_token_hint={first['id_token']}")
     assert visitor.open("/profile").heading == "Welcome back"
     sign_in_at_provider(visitor, globex, START_URL)
@@ -124,7 +125,7 @@ def test_silent_federated_sign_in_does_not_refresh_session(
 def test_fresh_auth_time_of_provider_refreshes_session(tenant: World, visitor: Visitor, globex: FakeProvider) -> None:
     shop = tenant.application("shop", interface_access="full", access_token_seconds=3600)
     token = tokens_of(visitor, shop)["access_token"]
-    tenant.services.clock.advance(minutes=15)  # type: ignore[attr-defined]  # a test clock
+    pass_time(tenant.services, minutes=15)
     globex.claims["auth_time"] = globex.now - 3600
     sign_in_at_provider(visitor, globex, START_URL)
     assert change_username_status(tenant, token) == 403

@@ -11,10 +11,10 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_risks import CHROME
 from tests.pages.test_passwordless import by_mail, link_path
 from tests.pages.test_second_factor import close_browser, code_now, enrol_totp, sign_in
-from tests.support.identity_service import on_one_database
+from tests.support.identity_service import on_one_database, pass_time
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Person
+from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, Visitor
 
 pytestmark = on_one_database
@@ -57,14 +57,14 @@ def test_trusted_browser_is_asked_if_risky(new_world: NewWorld, new_visitor_at: 
     ada = tenant.person("ada@example.com")
     app, _ = enrol_totp(new_visitor_at(tenant), tenant, ada)
     visitor = new_visitor_at(tenant)
-    tenant.services.clock.advance(seconds=30)
+    pass_time(tenant.services, seconds=30)
     sign_in(visitor, tenant, ada).press("Verify", code=code_now(tenant, app), trust="y")
     close_browser(visitor)
     assert sign_in(visitor, tenant, ada).query["code"]
     close_browser(in_chrome(visitor))
     page = sign_in(visitor, tenant, ada)
     assert "You haven’t signed in from here before." in page.text
-    tenant.services.clock.advance(seconds=30)
+    pass_time(tenant.services, seconds=30)
     assert page.press("Verify", code=code_now(tenant, app)).query["code"]
 
 

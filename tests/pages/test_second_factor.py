@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 import pyotp
 import pytest
 
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Person
+from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 APP_ALONE = {"email": False, "passkey": False}
@@ -84,7 +85,7 @@ def test_enrolled_factor_is_asked_after_the_password(
 ) -> None:
     ada = tenant.person("ada@example.com")
     app, _ = enrol_totp(browser, tenant, ada)
-    tenant.services.clock.advance(seconds=30)
+    pass_time(tenant.services, seconds=30)
     page = sign_in(new_visitor_at(tenant), tenant, ada)
     assert page.heading == "Two-step verification"
     wrong = page.press("Verify", code="000000")
@@ -126,12 +127,12 @@ def test_trusted_browser_skips_factor_until_it_expires(
 ) -> None:
     ada = tenant.person("ada@example.com")
     app, _ = enrol_totp(browser, tenant, ada)
-    tenant.services.clock.advance(seconds=30)
+    pass_time(tenant.services, seconds=30)
     visitor = new_visitor_at(tenant)
     sign_in(visitor, tenant, ada).press("Verify", code=code_now(tenant, app), trust="y")
     close_browser(visitor)
     assert sign_in(visitor, tenant, ada).query.get("code")
-    tenant.services.clock.advance(days=31)
+    pass_time(tenant.services, days=31)
     close_browser(visitor)
     assert sign_in(visitor, tenant, ada).heading == "Two-step verification"
 
@@ -153,5 +154,5 @@ def test_too_many_wrong_codes_restart_the_sign_in(
 
 def test_second_factor_page_expires_after_ten_minutes(tenant: World, browser: Visitor) -> None:
     page = sign_in(browser, tenant, tenant.person("ada@example.com"))
-    tenant.services.clock.advance(minutes=11)
+    pass_time(tenant.services, minutes=11)
     assert browser.open(page.address).status == 410

@@ -9,9 +9,10 @@ import pytest
 
 from tests.pages.test_second_factor import close_browser, sign_in
 from tests.pages.test_second_factors import signed_in
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Person
+from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?", "school": "Your first school?"}
@@ -53,7 +54,7 @@ def test_phone_number_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at
     assert "texted to ***********23" in typed.text
     codes_page = typed.press("Verify", code=code_in(sent_codes(tenant)[-1]))
     assert codes_page.heading == "Save your backup codes"
-    tenant.services.clock.advance(seconds=30)  # type: ignore[attr-defined]  # a test clock
+    pass_time(tenant.services, seconds=30)
     page = sign_in(visitor_at(tenant), tenant, ada)
     assert (page.heading, len(sent_codes(tenant))) == ("Two-step verification", 2), "the code is sent without a click"
     assert page.press("Verify", code=code_in(sent_codes(tenant)[-1])).query["code"]
@@ -85,7 +86,7 @@ def test_message_limit_leaves_the_other_factors(new_world: NewWorld, visitor_at:
     ada = tenant.person("ada@example.com")
     codes = enrol_number(visitor_at(tenant), tenant, ada)
     codes.press("I’ve saved them")
-    tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
+    pass_time(tenant.services, seconds=31)
     page = sign_in(visitor_at(tenant), tenant, ada)
     assert (page.status, page.heading, len(sent_codes(tenant))) == (200, "Two-step verification", 1)
     limited = page.press("Send code")
@@ -102,7 +103,7 @@ def test_mailed_code_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at:
     assert "sent to a*a@e*****e.c*m" in page.text
     assert "ada@example.com" not in page.html.split("</h1>")[1].split("<footer")[0]
     assert page.press("Verify", code=code_in(sent_codes(tenant, "mail")[-1])).heading == "Save your backup codes"
-    tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # as above
+    pass_time(tenant.services, seconds=31)
     again = sign_in(visitor_at(tenant), tenant, ada)
     wrong = again.press("Verify", code="000000")
     assert (wrong.status, "Wrong or expired code" in wrong.text) == (403, True)

@@ -10,6 +10,7 @@ import pytest
 from app.identity.credentials.store import credentials
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_second_factor import app_of, close_browser, code_now, codes_on, enrol_totp, sign_in
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import links_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import main_of
@@ -67,7 +68,7 @@ def test_added_factor_brings_backup_codes_and_a_mail(
     assert "Added " in listed.text
     assert "Backup codes 10 left" in browser.open("/security").text
     assert [row for row in mails(tenant, ada) if row.startswith("A two-step verification method was added")] != []
-    tenant.services.clock.advance(seconds=30)
+    pass_time(tenant.services, seconds=30)
     assert sign_in(new_visitor_at(tenant), tenant, ada).press("Verify", code=code_now(tenant, app)).query["code"]
 
 
@@ -83,7 +84,7 @@ def test_wrong_first_code_enrols_nothing(tenant: World, browser: Visitor) -> Non
 def test_first_factor_needs_the_password_in_stale_session(tenant: World, browser: Visitor) -> None:
     ada = tenant.person("ada@example.com")
     signed_in(browser, ada)
-    tenant.services.clock.advance(minutes=11)
+    pass_time(tenant.services, minutes=11)
     page = browser.open("/second-factors/add?kind=totp")
     assert "Your password" in page.text
     assert not re.search(r'class="key"|<code>', page.html), "no secret is shown before reauthentication"
@@ -96,7 +97,7 @@ def test_first_factor_needs_the_password_in_stale_session(tenant: World, browser
 def test_changing_factors_needs_the_existing_factor(tenant: World, browser: Visitor, address: str) -> None:
     ada = tenant.person("ada@example.com")
     app, _ = add_app(browser, tenant, ada)
-    tenant.services.clock.advance(minutes=11)
+    pass_time(tenant.services, minutes=11)
     page = browser.open(address)
     assert page.heading == "Two-step verification"
     assert not re.search(r'class="key"|<code>', page.html), "no secret is shown before reauthentication"
@@ -109,7 +110,7 @@ def test_stale_session_reauthenticates_and_keeps_secret(tenant: World, browser: 
     ada = tenant.person("ada@example.com")
     page = choose_app(signed_in(browser, ada))
     app = app_of(page)
-    tenant.services.clock.advance(minutes=6)
+    pass_time(tenant.services, minutes=6)
     needs_sign_in = page.press("Verify", code=code_now(tenant, app))
     assert needs_sign_in.heading == "Confirm it’s you"
     again = needs_sign_in.press("Continue", password=ada.password)
@@ -173,7 +174,7 @@ def test_security_alert_keeps_an_older_factor(tenant: World, browser: Visitor) -
     """Access to the mailbox must not bypass the factor."""
     ada = tenant.person("ada@example.com")
     app, _ = add_app(browser, tenant, ada)
-    tenant.services.clock.advance(days=1)
+    pass_time(tenant.services, days=1)
     page = signed_in(browser, ada, "/change-password").press("Verify", code=code_now(tenant, app))
     page.press("Save password", old_password=ada.password, new_password="Zebra-kettle-92")
     report_compromise(tenant, browser, ada)
@@ -199,7 +200,7 @@ def enrolled_kinds(tenant: World, ada: Person) -> list[str]:
 def test_trusted_browser_is_listed_and_revoked(tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt) -> None:
     ada = tenant.person("ada@example.com")
     app, _ = add_app(browser, tenant, ada)
-    tenant.services.clock.advance(seconds=30)
+    pass_time(tenant.services, seconds=30)
     visitor = new_visitor_at(tenant)
     sign_in(visitor, tenant, ada).press("Verify", code=code_now(tenant, app), trust="y")
     page = browser.open("/security")

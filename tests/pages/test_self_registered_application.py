@@ -61,6 +61,7 @@ def test_logo_is_a_copy_on_the_tenants_host(
     made = registrar.registered(logo_uri=f"{fake_provider.url}/logo")
     page = consent_page(world, visitor, registrar.relying_party(made))
     (source,) = re.findall(r'src="(/application-logo/[^"]+)"', page.html)
+    assert page.answer
     assert fake_provider.url not in str(page.answer.headers["Content-Security-Policy"]) + page.answer.text
     answer = page.visitor.client.get(source, base_url=page.visitor.home)
     assert (answer.status_code, answer.data, answer.content_type) == (200, PNG, "image/png")

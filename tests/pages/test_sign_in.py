@@ -10,6 +10,7 @@ import pytest
 
 from app.contract import errors as e
 from app.hub.parts.sign_in_refusals import reason_for, sign_in_notice
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Visitor
 
@@ -182,7 +183,7 @@ def test_interaction_in_another_browser_answers_410(world: World, new_visitor: N
 def test_expired_interaction_links_back_to_the_application(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", client_name="Acme Shop", client_uri="https://shop.example/start")
     page = visitor.authorize(shop)
-    world.services.clock.advance(minutes=11)  # type: ignore[attr-defined]  # a test clock
+    pass_time(world.services, minutes=11)
     expired = page.press("Sign in", identifier="ada@example.com", password=PASSWORD)
     assert expired.status == 410
     assert expired.follow("Continue to Acme Shop").address == "https://shop.example/start"
@@ -201,7 +202,7 @@ def test_evicted_interaction_links_back_to_application(world: World, visitor: Vi
     second = visitor.authorize(world.application("second", client_name="Second", client_uri="https://second.example/"))
     shop, ada = world.application("shop"), world.person("ada@example.com")
     for _ in range(8):
-        world.services.clock.advance(seconds=1)  # type: ignore[attr-defined]  # a test clock
+        pass_time(world.services, seconds=1)
         visitor.authorize(shop)
     expired = visitor.open(first.address)
     assert expired.status == 410
@@ -258,7 +259,7 @@ def test_json_body_is_not_read_as_a_form(visitor: Visitor, path: str, body: str)
 @pytest.mark.parametrize("name", ["token", "identifier", "password", "captcha", "attempt", "remember"])
 def test_file_upload_is_not_read_as_a_field(world: World, visitor: Visitor, name: str) -> None:
     page = visitor.authorize(world.application("shop"))
-    sent = {**page.form("Sign in").fields, "identifier": "ada@example.com", "password": "x"}
+    sent: dict[str, Any] = {**page.form("Sign in").fields, "identifier": "ada@example.com", "password": "x"}
     sent[name] = (BytesIO(b"x"), "x.txt")
     answer = visitor.client.post("/login", base_url=visitor.home, data=sent, content_type="multipart/form-data")
     assert answer.status_code in (401, 403, 422)
@@ -279,7 +280,7 @@ def test_oversized_form_answers_413(visitor: Visitor) -> None:
 def test_reauthentication_fills_in_the_identifier(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop"), world.person("ada@example.com")
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
-    world.services.clock.advance(minutes=1)  # type: ignore[attr-defined]  # a test clock
+    pass_time(world.services, minutes=1)
     page = visitor.authorize(shop, prompt="login")
     assert page.heading == "Confirm it’s you"
     assert page.form("Continue").fields["identifier"] == ada.email

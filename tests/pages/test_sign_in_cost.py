@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Person
+from tests.support.relying_party import Person
 from tests.support.visitor import VisitedPage, Visitor
 
 ANSWERS = {"answer.pet": "Rex", "answer.town": "Ulm"}

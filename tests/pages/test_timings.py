@@ -10,6 +10,7 @@ import os
 import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from time import perf_counter, process_time
@@ -30,10 +31,11 @@ from tests.support.account_states import (
 )  # fmt: skip
 from tests.support.authenticator import Authenticator
 from tests.support.captchas import worked
-from tests.support.identity_service import MovableClock
+from tests.support.identity_service import MovableClock, pass_time
 from tests.support.registering import primary
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import NewTenantServer, TenantServer
+from tests.support.visitor import VisitedPage
 
 RUNS = int(os.environ.get("TIMINGS", "2"))
 AUTH = "/identity/v2/auth"
@@ -47,18 +49,28 @@ FORM = ({"name": "email", "required": True}, {"name": "password", "type": "passw
 Timed = Iterator[tuple[str, Callable[[], Any]]]
 
 
+@dataclass
+class Pressed:
+    """A page, and then the page that a press led to."""
+
+    page: VisitedPage
+
+    def press(self, button: str, **typed: str) -> None:
+        self.page = self.page.press(button, **typed)
+
+
 def operations(who: Subject) -> Timed:
     """Yield the API operations in an order in which each finds the state that the one before left."""
     for name, value in who.names.items():
         body = {name: value, "password": WRONG}
-        yield f"POST login, {name}", lambda body=body: who.ask("POST", f"{AUTH}/login", body)
+        yield f"POST login, {name}", partial(who.ask, "POST", f"{AUTH}/login", body)
     yield "PUT register (mail again)", lambda: who.ask("PUT", f"{AUTH}/register", {"email": who.email})
     yield "PUT email (code)", lambda: who.ask("PUT", f"{AUTH}/email", {"email": who.email, "otp": "000000"})
     for name in ("email", "username"):
         asked = {name: who.names[name]}
         body = {**asked, "otp": "000000", "password": PASSWORD}
-        yield f"POST password, {name}", lambda asked=asked: who.ask("POST", f"{AUTH}/password", asked)
-        yield f"PUT password (code), {name}", lambda body=body: who.ask("PUT", f"{AUTH}/password", body)
+        yield f"POST password, {name}", partial(who.ask, "POST", f"{AUTH}/password", asked)
+        yield f"PUT password (code), {name}", partial(who.ask, "PUT", f"{AUTH}/password", body)
     texted = {"phone": who.phone, "otp": "000000", "password": PASSWORD}
     yield "POST password/otp", lambda: who.ask("POST", f"{AUTH}/password/otp", {"phone": who.phone})
     yield "PUT password/otp", lambda: who.ask("PUT", f"{AUTH}/password/otp", texted)
@@ -66,7 +78,7 @@ def operations(who: Subject) -> Timed:
     yield "PUT password/securityanswer", lambda: who.ask("PUT", f"{AUTH}/password/securityanswer", answer)
     for name, value in who.names.items():
         path, asked = f"{AUTH}/securityquestion/{name}", {name: value}
-        yield f"GET securityquestion/{name}", lambda path=path, asked=asked: who.ask("GET", path, **asked)
+        yield f"GET securityquestion/{name}", partial(who.ask, "GET", path, **asked)
 
 
 def passwordless(who: Subject) -> Timed:
@@ -75,9 +87,9 @@ def passwordless(who: Subject) -> Timed:
     for name in ("email", "username"):
         asked = {name: who.names[name]}
         body = {**asked, "otp": "000000"}
-        yield f"GET passwordlesslogin/email, {name}", lambda asked=asked: who.ask("GET", f"{less}/email", **asked)
+        yield f"GET passwordlesslogin/email, {name}", partial(who.ask, "GET", f"{less}/email", **asked)
         path = f"{less}/{name}/verifyotp"
-        yield f"POST verifyotp, {name}", lambda path=path, body=body: who.ask("POST", path, body)
+        yield f"POST verifyotp, {name}", partial(who.ask, "POST", path, body)
     texted = {"phone": who.phone, "otp": "000000"}
     yield "GET passwordlesslogin/otp", lambda: who.ask("GET", f"{less}/otp", phone=who.phone)
     yield "PUT passwordlesslogin/otp/verify", lambda: who.ask("PUT", f"{less}/otp/verify", texted)
@@ -92,7 +104,7 @@ def one_touch(who: Subject) -> Timed:
         path, body = f"{AUTH}/onetouchlogin/{method}", {name: who.names[name], "clientguid": secrets.token_hex(16)}
         asked = who.ask("POST", path, body).get_json()["Data"]["Captcha"]
         shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
-        yield f"POST onetouchlogin/{method}", lambda path=path, body={**body, **shown}: who.ask("POST", path, body)
+        yield f"POST onetouchlogin/{method}", partial(who.ask, "POST", path, {**body, **shown})
     guess = {"phone": who.phone}
     yield (
         "PUT onetouchlogin/phone/verify",
@@ -105,10 +117,10 @@ def with_pin_or_passkey(who: Subject) -> Timed:
     for name, value in who.names.items():
         forgot, reset = f"{AUTH}/pin/forgot/{'otp' if name == 'phone' else name}", f"{AUTH}/pin/reset/otp/{name}"
         body = {name: value, "otp": "000000", "pin": "905142"}
-        yield f"POST {forgot.removeprefix(AUTH)}", lambda path=forgot, asked={name: value}: who.ask("POST", path, asked)
-        yield f"PUT {reset.removeprefix(AUTH)}", lambda path=reset, body=body: who.ask("PUT", path, body)
-    body = {"email": who.email, "pin": "905142", "securityanswer": {"pet": "no"}}
-    yield "PUT pin/reset/securityanswer", lambda: who.ask("PUT", f"{AUTH}/pin/reset/securityanswer/email", body)
+        yield f"POST {forgot.removeprefix(AUTH)}", partial(who.ask, "POST", forgot, {name: value})
+        yield f"PUT {reset.removeprefix(AUTH)}", partial(who.ask, "PUT", reset, body)
+    answer = {"email": who.email, "pin": "905142", "securityanswer": {"pet": "no"}}
+    yield "PUT pin/reset/securityanswer", lambda: who.ask("PUT", f"{AUTH}/pin/reset/securityanswer/email", answer)
     yield "POST passkey/forgot", lambda: who.ask("POST", f"{AUTH}/passkey/forgot", {"email": who.email})
     started = {"identifier": who.email}
     yield "GET login/passkey/begin", lambda: who.ask("GET", f"{AUTH}/login/passkey/begin", **started)
@@ -118,7 +130,7 @@ def with_pin_or_passkey(who: Subject) -> Timed:
 def second_factor_operations(who: Subject) -> Timed:
     for name, value in who.names.items():
         body = {name: value, "password": WRONG}
-        yield f"POST login/2fa, {name}", lambda body=body: who.ask("POST", f"{AUTH}/login/2fa", body)
+        yield f"POST login/2fa, {name}", partial(who.ask, "POST", f"{AUTH}/login/2fa", body)
     yield "GET account/2fa/email", lambda: who.ask("GET", f"{AUTH}/account/2fa/email", emailid=who.email)
 
 
@@ -129,13 +141,9 @@ def lost_passkey_page(who: Subject, hub: Flask) -> Timed:
 
 def passwordless_pages(who: Subject, hub: Flask) -> Timed:
     for method, name, button in (("mail", "email", "Email me a link"), ("sms", "phone", "Text me a code")):
-        page, sent = browser_of(who, hub).open(f"/sign-in/{method}"), []
-        value = who.names[name]
-        yield (
-            f"page: sign in by {method}",
-            lambda page=page, value=value, sent=sent, button=button: sent.append(page.press(button, identifier=value)),
-        )
-        yield f"page: code of a sign-in by {method}", lambda sent=sent: sent[0].press("Sign in", code="000000")
+        sent = Pressed(browser_of(who, hub).open(f"/sign-in/{method}"))
+        yield f"page: sign in by {method}", partial(sent.press, button, identifier=who.names[name])
+        yield f"page: code of a sign-in by {method}", partial(sent.press, "Sign in", code="000000")
     device = browser_of(who, hub).open("/sign-in/device")
     yield "page: ask another device", lambda: device.press("Email me a sign-in request", identifier=who.email)
 
@@ -153,16 +161,13 @@ def pages(who: Subject, hub: Flask) -> Timed:
         page = visitor.open("/login")
         yield (
             f"page: sign in, {name}",
-            lambda page=page, value=value: page.press("Sign in", identifier=value, password=WRONG),
+            partial(page.press, "Sign in", identifier=value, password=WRONG),
         )
     for name, value in who.names.items():
         visitor = browser_of(who, hub)
-        page, sent = visitor.open("/forgot-password"), []
-        yield (
-            f"page: forgotten password, {name}",
-            lambda page=page, value=value, sent=sent: sent.append(page.press("Continue", identifier=value)),
-        )
-        yield f"page: code of a reset, {name}", lambda sent=sent: sent[0].press("Verify", code="000000")
+        sent = Pressed(visitor.open("/forgot-password"))
+        yield f"page: forgotten password, {name}", partial(sent.press, "Continue", identifier=value)
+        yield f"page: code of a reset, {name}", partial(sent.press, "Verify", code="000000")
 
 
 def sign_up(who: Subject, hub: Flask) -> Timed:
@@ -172,7 +177,7 @@ def sign_up(who: Subject, hub: Flask) -> Timed:
     seen = made[0]
     yield "page: check your mail", lambda: seen.visitor.open(seen.address)
     yield "page: code of a sign-up", lambda: seen.press("Verify", code="000000")
-    who.tenant.services.clock.advance(seconds=31)  # type: ignore[attr-defined]  # a test clock
+    pass_time(who.tenant.services, seconds=31)
     yield "page: another mail", lambda: seen.press("Resend email")
     back = seen.visitor.open(f"/login?attempt={seen.query['attempt']}")
     yield "page: sign in where one signed up", lambda: back.press("Sign in", identifier=who.email, password=WRONG)

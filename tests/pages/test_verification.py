@@ -14,8 +14,8 @@ from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import MovableClock
 from tests.support.mailbox import code_in, link_in, links_in, mails_to, older_form, path_of, token_of
-from tests.support.oauth_world import NewWorld, Person, World
-from tests.support.relying_party import RelyingParty
+from tests.support.oauth_world import NewWorld, World
+from tests.support.relying_party import Person, RelyingParty
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"

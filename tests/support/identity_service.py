@@ -26,7 +26,7 @@ from app.identity.platform import saml_certificates
 from app.identity.platform.services import Services
 from app.identity.platform.store import database, migrate
 from app.identity.platform.store.database import Database
-from app.kit.clock import Clock, SystemClock
+from app.kit.clock import Clock, FixedClock, SystemClock
 from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, PostgresUrls
 from tests.support.services import worker_number
@@ -65,6 +65,12 @@ class MovableClock(SystemClock):
     def advance(self, **by: float) -> None:
         """Move on by a `timedelta`'s keywords."""
         self.ahead += timedelta(**by)
+
+
+def pass_time(services: Services, **by: float) -> None:
+    """Put the services' clock forward by a `timedelta`'s keywords."""
+    assert isinstance(services.clock, MovableClock | FixedClock)
+    services.clock.advance(**by)
 
 
 def reset(clock: Clock) -> None:

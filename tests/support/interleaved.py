@@ -14,7 +14,7 @@ from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
-from tests.support.identity_service import CHEAP
+from tests.support.identity_service import CHEAP, pass_time
 from tests.support.mailbox import links_in
 from tests.support.oauth_world import World
 from tests.support.people import ADDRESSES, PASSWORDS, Browser, Person, Pressed, forms_of, leads_on
@@ -73,7 +73,7 @@ class Model:
 
     def waited(self, seconds: int) -> None:
         """Advance the clock; after a day, people no longer confirm their registrations."""
-        self.world.services.clock.advance(seconds=seconds)  # type: ignore[attr-defined]  # a test clock
+        pass_time(self.world.services, seconds=seconds)
         if seconds > 86_400:
             for person in self.people.values():
                 person.asked_for.clear()

@@ -8,6 +8,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import mails_to
 from tests.support.organizations import Business
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
@@ -89,7 +90,7 @@ class Inviting(Business):
 
     def wait(self, **time: float) -> None:
         """Move the clock on by a `timedelta`'s keywords."""
-        self.tenant.services.clock.advance(**time)  # type: ignore[attr-defined] # the tests' clock
+        pass_time(self.tenant.services, **time)
 
     def set_policy(self, **policies: Any) -> None:
         answered(self.send("PUT", f"/v2/manage/organizations/{self.org}/policy", policies))

@@ -52,7 +52,7 @@ class NativeUpstream:
         self.provider.tokens[token] = person
         return token
 
-    def twitter_token(self, client: str = CLIENT, **who: Any) -> dict[str, str]:
+    def twitter_token(self, client: str = CLIENT, **who: Any) -> dict[str, Any]:
         token = self.access_token(client, **who)
         self.token_secrets[token] = randomness.token(16)
         return {"tw_access_token": token, "tw_token_secret": self.token_secrets[token]}

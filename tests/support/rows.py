@@ -19,6 +19,7 @@ from tests.support.breached_passwords import breached_password_server
 from tests.support.captchas import worked
 from tests.support.customers import UNLIMITED, Customer, a_customer
 from tests.support.expected_operations import ROWS, Row, status_of
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import sent_messages
 from tests.support.shapes import differs, narrowed
 from tests.support.tenant_server import NewTenantServer, TenantServer, refused
@@ -64,7 +65,7 @@ class AccountHolder(Customer):
 
     def advance_clock(self, **by: float) -> None:
         """Advance the clock."""
-        self.tenant.services.clock.advance(**by)  # type: ignore[attr-defined]  # the tests' clock is moved by hand
+        pass_time(self.tenant.services, **by)
 
     def mailed(self, to: str = "") -> dict[str, Any]:
         """Return the newest mail to an address, by default the account's own."""
@@ -128,7 +129,7 @@ def with_breached(who: AccountHolder, *passwords: str) -> Iterator[None]:
             services.breached_passwords = kept
 
 
-def solved(refusal: TestResponse) -> dict[str, str]:
+def solved(refusal: TestResponse) -> dict[str, Any]:
     """Return the answer to the captcha that a refusal holds."""
     asked = refusal.get_json()["Data"]["Captcha"]
     return {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
@@ -147,6 +148,12 @@ class Ask:
     query: Mapping[str, Any] = field(default_factory=dict)
     at: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def once(done: object, asked: Ask) -> Ask:
+    """Return what is asked once something is done."""
+    assert done
+    return asked
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 
 from app.identity.entry import audit_retention
 from app.identity.entry.cleaning import Cleaner
-from app.identity.platform.audit import AuditLog, of_account
+from app.identity.platform.audit import AuditLog, audit, of_account
 from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
@@ -164,7 +164,7 @@ def test_concurrent_purges_and_writes_do_not_deadlock(
         log.record("something.happened", uid="u")
         with UnitOfWork(audit_database, "acme").separate_transaction() as work:
             log.write(work)
-            work.run(audit_retention.metadata.tables["audit"].select().limit(1))
+            work.run(audit.select().limit(1))
 
     with (
         psycopg.connect(partitioned.runtime_url) as writer,

@@ -12,18 +12,19 @@ CIPHER = CookieCipher([b"a secret of the tests, long enough"])
 COOKIES = InteractionCookies(CIPHER, "")
 ADDED = 9
 """Members of a cookie since then."""
-BEFORE = ["i", "binding", "Shop", "https://shop.example/", "https://shop.example", ["de"], "ada", "", 1, 2]
+SHOP = ("Shop", "https://shop.example/", "https://shop.example")
+BEFORE = ["i", "binding", *SHOP, ["de"], "ada", "", 1, 2]
 
 
 def test_cookie_of_the_previous_release_is_read() -> None:
     """A sign-in that began before an upgrade goes on after it."""
     name = COOKIES.name_of("i")
     read = COOKIES.read({name: CIPHER.encrypt(BEFORE, f"acme {name}")}, "acme", "i")
-    assert read == Interaction("i", "binding", *BEFORE[2:5], ("de",), "ada", "", 1, 2)
+    assert read == Interaction("i", "binding", *SHOP, ("de",), "ada", "", 1, 2)
 
 
 def test_cookie_without_logo_is_read_by_the_previous_release() -> None:
-    name, value = COOKIES.write(Interaction("i", "binding", *BEFORE[2:5], ("de",), "ada", "", 1, 2), "acme")
+    name, value = COOKIES.write(Interaction("i", "binding", *SHOP, ("de",), "ada", "", 1, 2), "acme")
     assert CIPHER.decrypt(value, f"acme {name}") == BEFORE
 
 

@@ -28,7 +28,7 @@ def drawn(
 ) -> RenderedMessage:
     made = tenant_template(mail(html, kind, **more))  # type: ignore[arg-type]  # what a template may have
     assert made.problems(()) == []
-    return made.render(LOOK, {**VALUES, **(values or {})}, LANGUAGES["en"], set(placeholders.SECTIONS))  # type: ignore[call-arg,return-value]  # a mail
+    return made.render(LOOK, {**VALUES, **(values or {})}, LANGUAGES["en"], set(placeholders.SECTIONS))  # type: ignore[arg-type,call-arg,return-value]  # a mail
 
 
 def wrong(html: str, kind: MailKind = MailKind.WELCOME, **more: object) -> str:
@@ -198,7 +198,7 @@ def test_sections_depend_on_the_account() -> None:
     html = "<p>#OTP#</p>#FPass <p>Password</p> FPass##FUName <p>Name</p> FUName#"
     made = tenant_template(mail(html, MailKind.RESET))
     assert made.problems(()) == []
-    text = made.render(LOOK, VALUES, LANGUAGES["en"], {"FUName"}).text  # type: ignore[call-arg,union-attr]  # a mail
+    text = made.render(LOOK, VALUES, LANGUAGES["en"], {"FUName"}).text  # type: ignore[arg-type,call-arg,union-attr]  # a mail
     assert "Name" in text
     assert "Password" not in text
     assert "in its line" in wrong("<p>#OTP##FPass </p> FPass#", MailKind.RESET)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -38,10 +39,10 @@ class Holder:
             call.work.commit()
             return made
 
-    def link(self, kind: Purpose = KIND, **how: int) -> str:
+    def link(self, kind: Purpose = KIND, **how: Any) -> str:
         return self.asks(lambda call: one_time_tokens.new_link(call, kind, self.uid, subject=ADDRESS, **how))
 
-    def code(self, **how: int) -> str:
+    def code(self, **how: Any) -> str:
         return self.asks(lambda call: one_time_tokens.new_code(call, KIND, self.uid, subject=ADDRESS, **how))
 
     def opens(self, token: str, kind: Purpose = KIND) -> OneTimeToken:

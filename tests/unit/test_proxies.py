@@ -1,6 +1,7 @@
 """Forwarded header fields are used from trusted proxies only, and plain HTTP redirects to HTTPS."""
 
-from collections.abc import Iterable
+import io
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from wsgiref.util import setup_testing_defaults
@@ -53,8 +54,9 @@ def through(settings: dict[str, Any], peer: str = CLIENT, **request: str) -> Vis
     environ |= {f"HTTP_{name.upper()}": value for name, value in request.items()}
     setup_testing_defaults(environ)
 
-    def start_response(status: str, headers: list[tuple[str, str]]) -> None:
+    def start_response(status: str, headers: list[tuple[str, str]], *_: object) -> Callable[[bytes], object]:
         seen.status, seen.headers = int(status[:3]), dict(headers)
+        return io.BytesIO().write
 
     app = protect(
         seen, **{"scheme": "https", "domain": "example.com", "trusted_proxies": ["10.0.0.0/24", "::1"]} | settings

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.identity.directory.identity_provider import ProviderUnavailable
 from app.identity.platform import outbound
+from app.identity.platform.outbound import ProviderUnavailable
 from app.kit.public_addresses import AddressRefused, Resolver, is_public
 from app.settings import Settings, SettingsError, read
 from tests.support.network import NetworkClosed

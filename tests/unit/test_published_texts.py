@@ -144,7 +144,7 @@ PUBLIC = [operation for operation in load_catalogue() if operation.documentation
 
 
 def test_every_operation_has_a_unique_summary() -> None:
-    summaries = {}
+    summaries = dict[str, str]()
     for operation in PUBLIC:
         said = operation.documentation.summary
         assert re.fullmatch(r"[A-Z].{5,69}[^.]", said), (operation.name, said)
