@@ -8,8 +8,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-import httpx  # noqa: TID251 - calls the identity service in this process
-
 from app import hub, identity
 from app.contract.auth import Host
 from app.hub import lifecycle
@@ -44,7 +42,7 @@ def create_both(settings: Settings) -> Application:
     services = identity.create_services(settings)
     server = identity.create_service(services)
     service = identity.create_app(server)
-    pages = hub.create_app(settings, httpx.WSGITransport(app=service, raise_app_exceptions=False), services.clock)
+    pages = hub.create_app(settings, clock=services.clock, server=server)
     of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(lifecycle.queue_slot, pages)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:

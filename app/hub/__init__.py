@@ -39,6 +39,7 @@ from app.hub.visit import current_visit, retry_address
 from app.kit.client import ServiceUnavailable
 from app.kit.clock import Clock, SystemClock
 from app.kit.errors import ApiError
+from app.kit.server import Server
 from app.kit.throttled_log import ThrottledLog
 from app.settings import Settings
 
@@ -48,21 +49,26 @@ _SIGNATURE_REFUSED: Final = (
 )
 
 
-def create_app(settings: Settings, transport: httpx.BaseTransport | None = None, clock: Clock | None = None) -> Flask:
+def create_app(
+    settings: Settings,
+    transport: httpx.BaseTransport | None = None,
+    clock: Clock | None = None,
+    server: Server | None = None,
+) -> Flask:
     """Return the WSGI application of the hub.
 
     Args:
-        transport: transport to the identity service in this process (`httpx.WSGITransport`); None for `settings.api_url`.
+        transport: transport to the identity service; None for `settings.api_url`.
         clock: the system clock by default.
+        server: the identity service in this process; calls are handed to it, without HTTP.
     """
     app = flask_app.make_flask_app(settings.secrets, development=settings.development)
-    time = clock or SystemClock()
-    address = settings.api_url or settings.base_url
+    time, address = clock or SystemClock(), settings.api_url or settings.base_url
     keys = tuple(derive_key(secret, "hub calls") for secret in settings.secrets)
     app.extensions["gatehouse"] = Services(
         settings=settings,
         clock=time,
-        identity_client=IdentityClient(address, keys, time, transport),
+        identity_client=IdentityClient(address, keys, time, transport, server),
         tenancy=Tenancy(),
         cookie_cipher=CookieCipher(settings.secrets),
     )

@@ -11,14 +11,17 @@ from typing import Final
 
 import httpx  # noqa: TID251 - the one module of the hub that opens connections
 
+from app.contract.auth import Host
 from app.contract.errors import AnotherAccount
 from app.contract.visit import VISIT_HEADER
 from app.contract.visit import Visit as SignedVisit
 from app.kit import randomness
 from app.kit.client import Client, Req, Res, ResponseHeaders, wsgi_transport
 from app.kit.clock import Clock
+from app.kit.local_calls import LocalClient
 from app.kit.operation import Operation
 from app.kit.probed_http import ProbedHttp
+from app.kit.server import Server
 from app.kit.signing import SIGNATURE_HEADER, signature
 
 TIMEOUTS: Final = httpx.Timeout(10.0, connect=1.0, pool=1.0)
@@ -44,9 +47,14 @@ class AccountChanged(Exception):
 
 
 class _VisitClient(Client):
+    """Calls through another client, and raises AccountChanged for AnotherAccount."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
     def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
         try:
-            return super().__call__(operation, req)
+            return self._client(operation, req)
         except AnotherAccount:
             raise AccountChanged from None
 
@@ -57,12 +65,20 @@ class IdentityClient:
     Args:
         address: base address of the service.
         keys: signing keys, one per line of the secret; each call is signed with all of them.
-        transport: transport to the service in this process (`httpx.WSGITransport`); None for the network.
+        transport: transport to the service; None for the network.
+        server: the service in this process. Calls are handed to it, without HTTP and signature.
     """
 
     def __init__(
-        self, address: str, keys: Sequence[bytes], clock: Clock, transport: httpx.BaseTransport | None = None
+        self,
+        address: str,
+        keys: Sequence[bytes],
+        clock: Clock,
+        transport: httpx.BaseTransport | None = None,
+        server: Server | None = None,
     ) -> None:
+        if server is not None:
+            transport = httpx.WSGITransport(app=server, raise_app_exceptions=False)  # for OAuth clients
         limits = httpx.Limits(max_connections=100, max_keepalive_connections=20)
         self.http = httpx.Client(base_url=address, transport=transport, timeout=TIMEOUTS, limits=limits)
         self._transport = (
@@ -70,6 +86,7 @@ class IdentityClient:
             if isinstance(transport, httpx.WSGITransport)
             else ProbedHttp(self.http)
         )
+        self._server = server
         self._keys = keys
         self._clock = clock
 
@@ -79,6 +96,8 @@ class IdentityClient:
 
     def for_visit(self, visit: SignedVisit, on_response: Callable[[ResponseHeaders], None]) -> Client:
         """Return the client for one visit; it calls `on_response` with the headers of every response."""
+        if self._server is not None:
+            return _VisitClient(LocalClient(self._server, Host.INSIDE, visit, on_response))
         header = visit.to_header()
 
         def sign(method: str, address: str, body: bytes) -> dict[str, str]:
@@ -86,4 +105,4 @@ class IdentityClient:
             signed = signature(self._keys, method, address, body, header, timestamp, randomness.token(16))
             return {VISIT_HEADER: header, SIGNATURE_HEADER: signed}
 
-        return _VisitClient(self._transport, sign, on_response)
+        return _VisitClient(Client(self._transport, sign, on_response))

@@ -147,31 +147,44 @@ class Client:
         reply = self._transport(operation.method, address, body, sent)
         if self._on_response is not None:
             self._on_response(reply.headers)
-        if 200 <= reply.status < 300:
-            if issubclass(operation.response, Document):
-                return operation.response(reply.content, reply.headers.get("content-type") or "")
-            return operation.response.model_validate_json(reply.content)
-        raise _error(operation, reply)
+        return read_response(operation, reply)
 
 
-def _encoded(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, str]]:
+def read_response(operation: Operation[Any, Res], reply: Reply) -> Res:
+    """Return the operation's response, or raise the error that the reply carries."""
+    if 200 <= reply.status < 300:
+        if issubclass(operation.response, Document):
+            return operation.response(reply.content, reply.headers.get("content-type") or "")
+        return operation.response.model_validate_json(reply.content)
+    try:
+        body = json.loads(reply.content)
+    except ValueError:
+        raise ServiceUnavailable(503 if reply.status in (502, 503, 504) else 500) from None
+    raise error_of(operation, reply.status, body, reply.headers)
+
+
+def split_request(operation: AnyOperation, req: Wire) -> tuple[dict[From, dict[str, str]], Any]:
+    """Return the request's fields outside of its body, by place and wire name, and its body as JSON values."""
     shape = shape_of(operation.request)
     held = req.model_dump(mode="json", by_alias=True, exclude_none=True)
     by_field = _aliases(type(req))
-    placed = {
-        place: {wire: held.pop(by_field[name], None) for name, wire in names.items()}
-        for place, names in shape.places.items()
-        if place is not From.BODY
-    }
+    whole = next((held.pop(by_field[name], None) for name in shape.places[From.WHOLE]), None)
+    placed: dict[From, dict[str, str]] = {}
+    for place in (From.PATH, From.QUERY, From.HEADER):
+        given = {wire: held.pop(by_field[name], None) for name, wire in shape.places[place].items()}
+        placed[place] = {wire: str(value) for wire, value in given.items() if value is not None}
+    return placed, whole if shape.places[From.WHOLE] else held
+
+
+def _encoded(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, str]]:
+    placed, members = split_request(operation, req)
     path = operation.path
     for wire, value in placed[From.PATH].items():
-        path = path.replace("{" + wire + "}", quote(str(value), safe=""))
-    query = {wire: value for wire, value in placed[From.QUERY].items() if value is not None}
+        path = path.replace("{" + wire + "}", quote(value, safe=""))
+    query = placed[From.QUERY]
     address = f"{path}?{urlencode(query)}" if query else path
-    headers = {wire: str(value) for wire, value in placed[From.HEADER].items() if value is not None}
-    whole = next(iter(placed[From.WHOLE].values()), None)
-    body = to_json(whole if shape.places[From.WHOLE] else held) if shape.has_body else b""
-    return address, body, headers
+    body = to_json(members) if shape_of(operation.request).has_body else b""
+    return address, body, placed[From.HEADER]
 
 
 @lru_cache(maxsize=1024)
@@ -179,22 +192,19 @@ def _aliases(request: type[Wire]) -> dict[str, str]:
     return {name: info.alias or name for name, info in request.model_fields.items()}
 
 
-def _error(operation: AnyOperation, reply: Reply) -> Exception:
-    try:
-        body = json.loads(reply.content)
-    except ValueError:
-        return ServiceUnavailable(503 if reply.status in (502, 503, 504) else 500)
+def error_of(operation: AnyOperation, status: int, body: Any, headers: ResponseHeaders) -> Exception:
+    """Return the declared error that a response carries, or ServiceUnavailable."""
     code = body.get("ErrorCode", body.get("errorCode", body.get("error")))
     text = body.get("Description") or body.get("description") or body.get("error_description")
-    if reply.status >= 500:
-        return ServiceUnavailable(503 if reply.status == 503 else 500, str(text or ""))
-    known = next((kind for kind in operation.every_error if kind.code == code and kind.status == reply.status), None)
+    if status >= 500:
+        return ServiceUnavailable(503 if status == 503 else 500, str(text or ""))
+    known = next((kind for kind in operation.every_error if kind.code == code and kind.status == status), None)
     if known is None:
         known = next((kind for kind in operation.every_error if kind.code == code), None)
     if known is None:
         return ServiceUnavailable(500, f"undeclared {code}")
     problems = [(entry["FieldName"], entry["ErrorMessage"]) for entry in body.get("Errors") or ()]
-    wait = reply.headers.get("retry-after")
+    wait = headers.get("retry-after")
     return known(
         text,
         data=body.get("Data"),

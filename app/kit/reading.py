@@ -41,6 +41,9 @@ class RawRequest:
     too_large: bool = False
     request_id: str = ""  # in logs, audit rows and answers
     is_inside: bool = False  # a call within this process, not over the network
+    caller: object = (
+        None  # who calls within this process, in place of a signature; never set for a request over the network
+    )
     shed: Shed | None = None  # the queue for hashing is full
     client_certificate: str = ""  # that of the TLS connection, as a trusted proxy spells it
     certificate_check: str = ""  # what the proxy says about its chain
@@ -161,9 +164,13 @@ def _read_json(
         raise unreadable from None
     if not isinstance(members, dict):
         raise no_object("The body must be one JSON object.")
-    if input_filter.may_be_dangerous(body) and input_filter.is_dangerous(
-        members, with_markup=operation.documentation.is_public and not operation.body.takes_markup
-    ):
+    return filter_members(operation, members) if input_filter.may_be_dangerous(body) else members
+
+
+def filter_members(operation: AnyOperation, members: dict[str, Any]) -> dict[str, Any]:
+    """Return the body's members. Refuses dangerous content, as `read_body` describes it."""
+    with_markup = operation.documentation.is_public and not operation.body.takes_markup
+    if input_filter.is_dangerous(members, with_markup=with_markup):
         raise operation.error_profile.dangerous
     return members
 

@@ -56,6 +56,16 @@ class Answer:
         return [] if method == "HEAD" else [self.content]
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of an operation gave."""
+
+    operation: AnyOperation
+    context: Any  # None: it was refused before it had one
+    answer: Any  # the handler's, or an ApiError
+    status: int = 200  # of the error
+
+
 class RequestLifecycle(Protocol[ContextT]):
     """The lifecycle of a request, supplied by the owner of the operations: authentication, and the unit of work around a handler."""
 
@@ -127,7 +137,10 @@ class Server:
         if operation is None:
             return self._wrong_method(found, raw)
         raw.parameters = found.parameters
-        return self._run(operation, raw)
+        outcome = self.run(operation, raw, lambda: read_body(operation, raw))
+        if isinstance(outcome.answer, ApiError):
+            return self._write_error(outcome.answer, raw, outcome.context, operation, outcome.status)
+        return self._write(outcome, raw)
 
     def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:
         """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
@@ -136,25 +149,37 @@ class Server:
         response.headers.append(("Allow", ", ".join(sorted(found.methods))))
         return response
 
-    def _run(self, operation: AnyOperation, raw: RawRequest, *, runs_left: int = MOST_RUNS) -> Answer:
+    def run(
+        self,
+        operation: AnyOperation,
+        raw: RawRequest,
+        read_members: Callable[[], dict[str, Any]],
+        *,
+        runs_left: int = MOST_RUNS,
+    ) -> Outcome:
+        """Run an operation: admit the caller, read the request, call the handler, commit or roll back.
+
+        `read_members` returns the body's members, or raises their refusal. A request over the network and a call within the
+        process differ only there and in how the outcome is passed on.
+        """
         context = None
         if raw.shed is not None:
             return self._refuse(raw.shed, operation, raw, None)
         try:
             filter_address(operation, raw)
             context = self.lifecycle.open(operation, raw)
-            body = read_body(operation, raw)
+            body = read_members()
             self.lifecycle.admit_person(context, operation, raw, body)
             answer = operation.handler(context, read_request(operation, raw, body))
             self.lifecycle.close(context, None)
         except Exception as problem:  # noqa: BLE001 - any undeclared failure is answered with a reference
             if runs_left > 1 and context is not None and self.lifecycle.may_retry(context, problem):
                 raw.is_repeated = True
-                return self._run(operation, raw, runs_left=runs_left - 1)
+                return self.run(operation, raw, read_members, runs_left=runs_left - 1)
             return self._refuse(problem, operation, raw, context)
-        return self._write(answer, operation, raw, context)
+        return Outcome(operation, context, answer)
 
-    def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, context: Any) -> Answer:
+    def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, context: Any) -> Outcome:
         if context is not None:
             try:
                 self.lifecycle.close(context, problem)
@@ -162,9 +187,9 @@ class Server:
                 problem = second if isinstance(problem, ApiError) else problem
         known = declared_as(problem, operation.every_error) if isinstance(problem, ApiError) else None
         if isinstance(problem, ApiError) and known is not None:
-            return self._write_error(problem, raw, context, operation, known.status)
+            return Outcome(operation, context, problem, known.status)
         if isinstance(problem, Shed):
-            return self._write_error(_shed_as(problem, operation), raw, context, operation, problem.unavailable_status)
+            return Outcome(operation, context, _shed_as(problem, operation), problem.unavailable_status)
         broken = operation.error_profile.broken
         status = getattr(problem, "unavailable_status", broken.status)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -175,17 +200,24 @@ class Server:
         error = broken(f"An internal error. Quote reference {raw.request_id}.")
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             error.retry_after_seconds = getattr(problem, "retry_after_seconds", 5)
-        return self._write_error(error, raw, context, operation, status)
+        return Outcome(operation, context, error, status)
 
-    def _write(self, answer: Any, operation: AnyOperation, raw: RawRequest, context: Any) -> Answer:
+    def added_headers(self, outcome: Outcome, raw: RawRequest) -> list[tuple[str, str]]:
+        """Return the headers that handler and lifecycle add to the response."""
+        return [
+            *raw.response_headers.items(),
+            *self.lifecycle.headers(outcome.context, outcome.operation, raw),
+        ]
+
+    def _write(self, outcome: Outcome, raw: RawRequest) -> Answer:
+        answer = outcome.answer
         if isinstance(answer, Document):
             kept = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
             response = _answer(getattr(answer, "http_status", 200), answer.content, answer.media_type, kept)
             response.headers.extend(answer.headers.items())
         else:
             response = _answer(getattr(answer, "http_status", 200), answer.to_json())
-        response.headers.extend(raw.response_headers.items())
-        response.headers.extend(self.lifecycle.headers(context, operation, raw))
+        response.headers.extend(self.added_headers(outcome, raw))
         return response
 
     def _write_error(

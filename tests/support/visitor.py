@@ -16,6 +16,8 @@ from werkzeug.test import Client, Cookie, TestResponse
 
 from app.hub import create_app
 from app.identity.platform.services import Services
+from app.kit.server import Server
+from tests.support.local_calls import HUB_CALLS
 from tests.support.oauth_world import World
 from tests.support.relying_party import RelyingParty
 
@@ -201,14 +203,17 @@ class Visitor:
             del held[key]
 
 
-_HUBS: dict[int, tuple[Flask, Flask]] = {}
+_HUBS: dict[int, tuple[Server, Flask]] = {}
 
 
 @pytest.fixture
-def hub_app(services: Services, identity_app: Flask) -> Flask:
+def hub_app(services: Services, identity_app: Server) -> Flask:
     """Return the hub over this identity service, in one process; created once."""
     if id(identity_app) not in _HUBS:
-        made = create_app(services.settings, httpx.WSGITransport(app=identity_app), services.clock)
+        if HUB_CALLS == "http":
+            made = create_app(services.settings, httpx.WSGITransport(app=identity_app), services.clock)
+        else:
+            made = create_app(services.settings, clock=services.clock, server=identity_app)
         _HUBS[id(identity_app)] = (identity_app, made)
     return _HUBS[id(identity_app)][1]
 

@@ -70,8 +70,11 @@ def tenant_of_site(services: Services, raw: RawRequest, cost: Cost | None = None
 def visit_of(services: Services, raw: RawRequest) -> Visit:
     """Return the visit that the hub signed; raises HubRefused, also for a replayed call.
 
-    Calls within the process need no replay protection.
+    A call within the process hands the visit over: no request over the network can set `caller`. One that came as a
+    request all the same needs no protection from replays.
     """
+    if isinstance(raw.caller, Visit):
+        return raw.caller
     visit, signature = raw.headers.get(VISIT_HEADER.lower(), ""), raw.headers.get(SIGNATURE_HEADER.lower(), "")
     address = f"{raw.path}?{raw.query_text}" if raw.query_text else raw.path
     now = int(services.clock.now().timestamp())

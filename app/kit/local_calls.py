@@ -1,0 +1,106 @@
+"""Calls of operations within one process: the request is handed to the server and the response back (decisions/0270).
+
+Nothing is encoded, signed, sent or routed. What admits and answers a request is `Server.run`, as for a request over the
+network: the caller's context, filter and validation of the request, unit of work, repetition, declared errors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from werkzeug.datastructures import Headers
+
+from app.kit.client import (
+    Client,
+    Reply,
+    Req,
+    Res,
+    ResponseHeaders,
+    ServiceUnavailable,
+    error_of,
+    read_response,
+    split_request,
+)
+from app.kit.errors import ApiError
+from app.kit.instrumentation import new_request_id
+from app.kit.operation import AnyOperation, Host, Operation
+from app.kit.reading import RawRequest, filter_members
+from app.kit.server import Outcome, Server, error_body
+from app.kit.wire import Document, From, Wire
+
+JSON_TYPE = "application/json"
+
+
+class LocalClient(Client):
+    """Calls operations of a server in this process.
+
+    Args:
+        host: the kind of host whose operations may be called.
+        caller: whom the server takes the request from, in place of a signature; no request over the network has one.
+        on_response: called with the headers of every response (costs, versions).
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        host: Host,
+        caller: object,
+        on_response: Callable[[ResponseHeaders], None] | None = None,
+    ) -> None:
+        self._server = server
+        self._host = host
+        self._caller = caller
+        self._on_response = on_response
+
+    def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
+        if operation.host is not self._host:
+            raise ServiceUnavailable(500, f"{operation.name} is not called from here")
+        raw, body = local_request(operation, req, self._caller)
+        outcome = self._server.run(operation, raw, lambda: filter_members(operation, body))
+        headers = self._server.added_headers(outcome, raw)
+        if self._on_response is not None:
+            self._on_response(Headers(headers))
+        if isinstance(outcome.answer, ApiError):
+            raise _raised_again(operation, outcome, headers)
+        return _handed_over(operation, outcome.answer, headers)
+
+
+def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[RawRequest, dict[str, Any]]:
+    """Return the request and its body's members, as a server reads them."""
+    placed, body = split_request(operation, req)
+    raw = RawRequest(
+        method=operation.method,
+        path=operation.path,
+        query_text="",
+        headers={name.lower(): value for name, value in placed[From.HEADER].items()},
+        body=b"",
+        parameters=placed[From.PATH],
+        request_id=new_request_id(),
+        is_inside=True,
+        caller=caller,
+    )
+    raw.query_pairs = list(placed[From.QUERY].items())
+    return raw, body
+
+
+def _handed_over(operation: Operation[Any, Res], answer: Any, headers: list[tuple[str, str]]) -> Res:
+    """Return the handler's answer; one that is not exactly of the declared class is read as from the network."""
+    if type(answer) is operation.response and not isinstance(answer, Document) and not answer.sparse:
+        handed: Res = answer
+        return handed
+    is_document = isinstance(answer, Document)
+    content = answer.content if is_document else answer.to_json()
+    media_type = answer.media_type if is_document else JSON_TYPE
+    status = getattr(answer, "http_status", 200)
+    return read_response(operation, Reply(status, Headers([*headers, ("Content-Type", media_type)]), content))
+
+
+def _raised_again(operation: AnyOperation, outcome: Outcome, headers: list[tuple[str, str]]) -> Exception:
+    """Return the error as it would arrive over the network: of a declared class, and without anything of the server's."""
+    error = outcome.answer
+    body = json.loads(json.dumps(error_body(error)))
+    if error.retry_after_seconds is not None:
+        headers = [*headers, ("Retry-After", str(error.retry_after_seconds))]
+    return error_of(operation, outcome.status, body, Headers(headers))
