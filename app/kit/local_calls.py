@@ -23,11 +23,11 @@ from app.kit.client import (
     read_response,
     split_request,
 )
-from app.kit.errors import ApiError
+from app.kit.errors import ApiError, error_body
 from app.kit.instrumentation import new_request_id
 from app.kit.operation import AnyOperation, Host, Operation
 from app.kit.reading import RawRequest, filter_members
-from app.kit.server import Outcome, Server, error_body
+from app.kit.server import Outcome, Server
 from app.kit.wire import Document, From, Wire
 
 JSON_TYPE = "application/json"
