@@ -22,6 +22,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.store.database import StoreContended
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.client import Client, ServiceUnavailable
+from app.kit.errors import ApiError
 from app.kit.local_calls import LocalClient
 from app.kit.operation import AnyOperation, Operation
 from app.kit.server import Server, raw_request
@@ -52,14 +53,15 @@ def any_request(operation: AnyOperation, filler: str = "x") -> Wire:
         name: filler for name, info in operation.request.model_fields.items() if info.default is PydanticUndefined
         and info.default_factory is None
     }  # fmt: skip
-    return operation.request.model_construct(**values)
+    made: Wire = operation.request.model_construct(**values)
+    return made
 
 
 def outcome_of(client: Client, operation: AnyOperation, req: Wire) -> tuple[Any, ...]:
     """Return what the hub learns from a call."""
     try:
         return "answer", type(client(operation, req))
-    except e.ApiError as refusal:
+    except ApiError as refusal:
         facts = (
             refusal.description,
             refusal.data,
@@ -149,7 +151,7 @@ def test_session_of_another_tenant_is_none(
     session = client_of(world, identity_app, transport)(hub.sign_in, sign_in).session
     assert session is not None
     mine = client_of(world, identity_app, transport, session=session.token)
-    assert mine(hub_security.read, NoParameters())
+    mine(hub_security.read, NoParameters())
     foreign = client_of(new_world(), identity_app, transport, session=session.token)
     with pytest.raises(e.NotAuthenticated):
         foreign(hub_security.read, NoParameters())

@@ -201,12 +201,10 @@ _recorder: Recorder | None = None
 _write = server.Server._write
 
 
-def _write_and_note(
-    self: server.Server, answer: Any, operation: AnyOperation, raw: RawRequest, context: Any
-) -> server.Answer:
-    made = _write(self, answer, operation, raw, context)
+def _write_and_note(self: server.Server, outcome: server.Outcome, raw: RawRequest) -> server.Answer:
+    made = _write(self, outcome, raw)
     if _recorder is not None and _recorder.test:
-        _recorder.note(operation, raw, made, context)
+        _recorder.note(outcome.operation, raw, made, outcome.context)
     return made
 
 
