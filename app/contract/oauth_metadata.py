@@ -52,7 +52,7 @@ jwks = operation(
 
 
 class Address(OAuthWire):
-    """A postal address (OpenID Connect Core, section 5.1.1)."""
+    """A postal address (OpenID Connect Core section 5.1.1)."""
 
     street_address: str | None = None
     locality: str | None = None

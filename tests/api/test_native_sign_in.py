@@ -154,7 +154,7 @@ def test_tokens_of_native_sign_in_are_kept(new_tenant_server: NewTenantServer, f
         ("foursquare", {}, 929, "fs_access_token"),
         ("google", {"google_access_token": "any", "client_id": "unknown"}, 908, "client_id"),
         ("apple", {"code": "any", "redirect_uri": "https://evil.example/back"}, 908, "redirect_uri"),
-        ("google", {"google_access_token": "any", "invitation_token": "any"}, 8175, "no longer open"),
+        ("google", {"google_access_token": "any", "invitation_token": "any"}, 8175, "accepted, revoked or has expired"),
     ],
 )
 def test_missing_or_wrong_parameter_is_named(

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import Column, String, bindparam, select, text, update
+from sqlalchemy import JSON, Column, MetaData, String, Table, bindparam, select, text, update
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import IntegrityError, NoResultFound
 
@@ -95,6 +95,20 @@ def test_rows_read_ahead_end_with_the_next_statement(work: UnitOfWork) -> None:
         work.read_ahead["account", "ada"] = object()
         end()
         assert not work.read_ahead
+
+
+def test_column_that_is_not_given_gets_its_default_or_null() -> None:
+    """An upgrade adds columns that earlier code doesn't name."""
+    things = Table(
+        "things", MetaData(), Column("name", String, nullable=False), Column("kind", String, default="next", nullable=False),
+        Column("facts", JSON), Column("made_at", String, server_default="now", nullable=False),
+    )  # fmt: skip
+    form = insert_row(things).form(SQLiteDialect_pysqlite())
+    assert form.parameters({"name": "one", "made_at": "then"}) == ["one", "next", None, "then"]
+    given = {"name": "one", "made_at": "then", "kind": "this", "facts": {"a": 1}}
+    assert form.parameters(given) == ["one", "this", '{"a": 1}', "then"]
+    with pytest.raises(KeyError):
+        form.parameters({"name": "one"})
 
 
 def test_expanding_parameter_is_no_compiled_statement() -> None:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Table, bindparam, insert
+from sqlalchemy import BindParameter, Column, Table, bindparam, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import MultipleResultsFound, NoResultFound
 from sqlalchemy.sql import Executable
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.schema import ScalarElementColumnDefault
 
 Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 _Processor = Callable[[Any], Any]
@@ -51,7 +52,7 @@ class Rows:
 class Compiled:
     """A statement whose changing values are named `bindparam`s, stated once in a module.
 
-    An expanding IN is not possible, nor are the defaults of columns: an insert names each column.
+    An expanding IN is not possible.
     """
 
     def __init__(self, statement: Executable) -> None:
@@ -68,10 +69,19 @@ class Compiled:
 
 
 def insert_row(table: Table) -> Compiled:
-    """Return the insert of one row, or of several; the parameters are its columns."""
-    return Compiled(
-        insert(table).values({column.name: bindparam(column.name, type_=column.type) for column in table.c})
-    )
+    """Return the insert of one row, or of several; the parameters are its columns.
+
+    A column that is not given gets its default value, or NULL where it may be empty; one whose default is computed must be given.
+    """
+    return Compiled(insert(table).values({column.name: _parameter(column) for column in table.c}))
+
+
+def _parameter(column: Column[Any]) -> BindParameter[Any]:
+    if isinstance(column.default, ScalarElementColumnDefault):
+        return bindparam(column.name, column.default.arg, type_=column.type)
+    if column.nullable and column.default is None and column.server_default is None:
+        return bindparam(column.name, None, type_=column.type)
+    return bindparam(column.name, type_=column.type)
 
 
 class _Form:
@@ -88,8 +98,8 @@ class _Form:
         for name, bind in binds.items():
             processor = bind.type.dialect_impl(dialect).bind_processor(dialect)
             if not bind.required:
-                self._constants[name] = processor(bind.value) if processor else bind.value
-            elif processor is not None:
+                self._constants[name] = processor(bind.value) if processor and bind.value is not None else bind.value
+            if processor is not None:
                 self._to_driver[name] = processor
         self._order: list[str] | None = list(compiled.positiontup or ()) if compiled.positional else None
         columns = list(statement.exported_columns) if hasattr(statement, "exported_columns") else []
@@ -102,7 +112,8 @@ class _Form:
         """Return parameters as the driver takes them. Raises KeyError for a missing one."""
         values = {**self._constants, **given}
         for name, processor in self._to_driver.items():
-            values[name] = processor(values[name])
+            if name in given or name not in self._constants:
+                values[name] = processor(values[name])
         return values if self._order is None else [values[name] for name in self._order]
 
     def rows(self, fetched: Sequence[Sequence[Any]]) -> list[Any]:
