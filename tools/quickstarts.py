@@ -19,8 +19,11 @@ NEEDS = {
     "spring-boot": ("mvn", "java"),
     "go": ("go",),
     "single-page-app": ("npm",),
+    "machine-to-machine": ("python3", "curl"),
 }
 """The programs that each quickstart runs."""
+OTHER_TESTS = {"machine-to-machine": "test_program_calls_the_api"}
+"""The tests of quickstarts without a browser."""
 
 
 def main(names: list[str]) -> int:
@@ -28,12 +31,17 @@ def main(names: list[str]) -> int:
     chosen = names or list(NEEDS)
     missing = {name: [one for one in NEEDS[name] if shutil.which(one) is None] for name in chosen}
     skipped = [f"{name} ({', '.join(tools)})" for name, tools in missing.items() if tools]
-    tests = [f"{TEST}::test_reader_signs_in_and_out[{name}]" for name, tools in missing.items() if not tools]
+    tests = [f"{TEST}::{test_of(name)}" for name, tools in missing.items() if not tools]
     command = [sys.executable, "-m", "pytest", "-v", "-n", "0", "--durations=0", "-p", "no:randomly", *tests]
     status = subprocess.run(command, check=False).returncode if tests else 1
     if skipped:
         print(f"Not run, since a tool is missing: {'; '.join(skipped)}.")
     return status
+
+
+def test_of(name: str) -> str:
+    """Return the test of a quickstart."""
+    return OTHER_TESTS.get(name, f"test_reader_signs_in_and_out[{name}]")
 
 
 if __name__ == "__main__":

@@ -5,14 +5,21 @@ from pathlib import Path
 import pytest
 
 from tests.support.hub_in_browser import Opened
+from tests.support.machine_quickstart import call_the_api
 from tests.support.quickstarts import app_started, prepared, sign_in_and_out
-from tools.quickstarts import NEEDS
+from tools.quickstarts import NEEDS, OTHER_TESTS
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", NEEDS)
+@pytest.mark.parametrize("name", [name for name in NEEDS if name not in OTHER_TESTS])
 def test_reader_signs_in_and_out(name: str, tmp_path: Path, opened: Opened) -> None:
     tab = opened()
     tab.set_default_timeout(120_000)  # development servers compile a page at its first visit
     with prepared(name, tmp_path, from_registries=True) as running, app_started(running) as app:
         sign_in_and_out(tab, app)
+
+
+@pytest.mark.timeout(900)
+def test_program_calls_the_api(tmp_path: Path) -> None:
+    with prepared("machine-to-machine", tmp_path, from_registries=True) as running, app_started(running) as api:
+        call_the_api(running, api)

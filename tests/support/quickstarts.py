@@ -8,14 +8,15 @@ The contract between a page and this module:
   their language.
 - A block that begins with `gatehouse` is Gatehouse's: `gatehouse apply gatehouse.yaml` creates the tenant and the application, and
   `gatehouse serve` runs in a terminal of its own. All other `sh` blocks run in one shell, so an `export` lasts; the last one starts the
-  app and does not return.
+  app and does not return. Blocks with `terminal="NAME"` are pasted into another terminal meanwhile (quickstart_terminals.py).
 - The page's account is ada@example.com with the password correct-horse-7 and the name Ada Lovelace (PERSON below).
 
 What differs from a reader's machine, and nothing else:
 
 - Gatehouse listens at a free port instead of 8000 and the app at a free one instead of 3000: these two numbers are replaced wherever
   they stand in the page as whole words. `gatehouse serve` gets `--bind` with the port.
-- PASTED stands in the page where the reader pastes the client secret. It is replaced by the one that `gatehouse apply` printed.
+- PASTED stands in the page where the reader pastes the client secret, with `-of-NAME` where the page has several applications. It is
+  replaced by the one that `gatehouse apply` printed.
 - Nothing is downloaded. The lines that install (INSTALLING) are not run: Python packages are those of this environment, that is of
   requirements-dev.lock, and `node_modules` is a link to the one of package-lock.json. A requirement that these do not fulfil fails the
   test, so that page and lock agree. With `from_registries=True` the lines run as they are.
@@ -59,7 +60,10 @@ INSTALLING = re.compile(r"^(?:python3 -m venv|\. \.venv/bin/activate|pip install
 PATIENCE_SECONDS = 60
 DOWNLOAD_SECONDS = 600
 """How long an app may take whose packages come from registries."""
-_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)"( append)?)?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r'^```(\w+)(?: title="([^"]+)"( append)?)?(?: terminal="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL
+)
+_PASTED = re.compile(rf"{PASTED}(?:-of-([\w-]+))?")
 _PYTHON_NAMES = """\
 import socket
 import sys
@@ -93,6 +97,8 @@ class Block:
     language: str
     file: str
     is_appended: bool
+    terminal: str
+    """The terminal beside the app's that the commands are pasted into; empty for the app's."""
     code: str
 
     @property
@@ -134,8 +140,8 @@ class Running:
     page: Quickstart
     folder: Path
     gatehouse: Command
-    secret: str
-    """The client secret that `gatehouse apply` printed; empty for a public client."""
+    secrets: dict[str, str]
+    """The client secrets that `gatehouse apply` printed, by the applications' names; a public client has none."""
     environment: dict[str, str]
     script: str
     names: Sequence[str] = ()
@@ -146,7 +152,10 @@ def read(name: str) -> Quickstart:
     """Return the page docs/quickstarts/NAME.md, at free ports."""
     ports = {"8000": free_port(), "3000": free_port()}
     page = re.sub(r"\b(8000|3000)\b", lambda found: str(ports[found[0]]), text(FOLDER / f"{name}.md"))
-    blocks = [Block(language, file, bool(more), code) for language, file, more, code in _BLOCK.findall(page)]
+    blocks = [
+        Block(language, file, bool(more), terminal, code)
+        for language, file, more, terminal, code in _BLOCK.findall(page)
+    ]
     assert len(blocks) * 2 == page.count("```"), "a fence is indented, not closed or without a language"
     return Quickstart(blocks, ports["8000"], ports["3000"])
 
@@ -167,16 +176,20 @@ def prepared(name: str, folder: Path, *, from_registries: bool = False) -> Itera
             block.write(home)
         elif block.file:
             script += put(block, support / f"block-{number}")
-        elif block.is_script and not block.is_of_gatehouse:
+        elif block.is_script and not block.is_of_gatehouse and not block.terminal:
             script += block.code if from_registries else without_installs(block.code)
-    secret = re.search(r"client_secret: (\S+)", printed)
-    pasted = secret[1] if secret else ""
+    secrets = dict(re.findall(r"application \S+/(\S+) client_secret: (\S+)", printed))
     gatehouse = started(["gatehouse", "serve"], home, environ, until="inbox.localhost")
     try:
         names = with_hosts_file(page, support) if from_registries else ()
-        yield Running(page, home, gatehouse, pasted, environ, script.replace(PASTED, pasted), names)
+        yield Running(page, home, gatehouse, secrets, environ, with_secrets(script, secrets), names)
     finally:
         assert gatehouse.end(signal.SIGTERM) == 0
+
+
+def with_secrets(script: str, secrets: dict[str, str]) -> str:
+    """Return the commands with each secret in the place where the page says to paste it."""
+    return _PASTED.sub(lambda found: secrets[found[1]] if found[1] else "".join(secrets.values()), script)
 
 
 def put(block: Block, kept: Path) -> str:
