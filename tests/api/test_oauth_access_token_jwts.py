@@ -1,4 +1,4 @@
-"""JWT access tokens (RFC 9068 section 2.2) (RFC 9068 section 4), and that no token stands in for another kind (RFC 8725 section 3.11)."""
+"""JWT access tokens (RFC 9068), and that no token stands in for another kind (RFC 8725 section 3.11)."""
 
 from __future__ import annotations
 
@@ -34,6 +34,16 @@ def test_token_has_every_required_claim(machine_readable: RelyingParty, browser:
     assert claims["scope"] == "openid profile email", "RFC 9068 section 2.2.3"
     again = claims_in(tokens_of(machine_readable, browser, ada)["access_token"])
     assert len({claims["jti"], again["jti"]}) == 2
+
+
+def test_introspection_has_the_claims_of_the_token(
+    machine_readable: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    """RFC 7662 section 2.2: a resource server may note a token by `jti`, read from the token or by introspection."""
+    token = tokens_of(machine_readable, browser, ada)["access_token"]
+    told = machine_readable.introspect(token)
+    names = ("iss", "sub", "client_id", "exp", "iat", "jti", "scope")
+    assert {name: told[name] for name in names} == {name: claims_in(token)[name] for name in names}
 
 
 def test_token_has_the_authentication_claims_of_the_id_token(
