@@ -12,7 +12,7 @@ from app.contract.auth import INTERFACE_SCOPES
 from app.contract.authorization_details import TypeName
 from app.contract.client_addresses import AuthenticationClass, RequestUri, SecureAddress
 from app.contract.client_authentication import problem_of
-from app.contract.client_keys import public_keys
+from app.contract.client_keys import usable_keys
 from app.contract.configuration_model import Picture, WebAddress, plain, web_origin
 from app.contract.connections import (
     ProviderAddress,
@@ -64,7 +64,7 @@ def _free_application(name: str) -> str:
     return name
 
 
-Jwks = Annotated[dict[str, Any], AfterValidator(public_keys)]
+Jwks = Annotated[dict[str, Any], AfterValidator(usable_keys)]
 
 
 RedirectUri = Annotated[str, AfterValidator(redirect_uri), Field(max_length=2_000)]

@@ -3,6 +3,9 @@
 import json
 from typing import Any
 
+from joserfc.errors import JoseError
+from joserfc.jwk import JWKRegistry
+
 _MOST_KEYS = 20
 _MOST_CHARACTERS = 100_000
 _KEY_TYPES = ("RSA", "EC", "OKP")
@@ -25,6 +28,21 @@ def public_keys(jwks: dict[str, Any]) -> dict[str, Any]:
         or len(json.dumps(jwks)) > _MOST_CHARACTERS
     ):
         raise ValueError(f"keys whose members are texts or lists of texts, {_MOST_CHARACTERS} characters at most")
+    return jwks
+
+
+def usable_keys(jwks: dict[str, Any]) -> dict[str, Any]:
+    """Check a key set as `public_keys` does, and that each key can be read, so that a mistake shows when it is made.
+
+    A curve that is not served is no mistake: a set may hold keys for others (RFC 7517 section 5).
+    """
+    for position, key in enumerate(public_keys(jwks)["keys"], start=1):
+        try:
+            JWKRegistry.import_key(key)
+        except KeyError:
+            continue
+        except (JoseError, ValueError) as error:
+            raise ValueError(f"keys that can be read; number {position} cannot") from error
     return jwks
 
 

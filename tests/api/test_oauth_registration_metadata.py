@@ -150,6 +150,8 @@ BAD_METADATA: list[dict[str, Any]] = [
     {"jwks": {"keys": []}},
     {"jwks": {"keys": [{"kty": "oct", "k": "c2VjcmV0"}]}},
     {"jwks": "keys"},
+    {"jwks": {"keys": [{**ED25519, "x": "AAAA"}]}},
+    {"jwks": {"keys": [{"kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"}]}},
     {"jwks": {"keys": [{**ED25519, "d": "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"}]}},
     {"jwks": {"keys": [ED25519]}, "jwks_uri": "https://calendar.example/jwks"},
     {"jwks_uri": "http://169.254.169.254/latest/meta-data"},
