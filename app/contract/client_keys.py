@@ -42,7 +42,7 @@ def usable_keys(jwks: dict[str, Any]) -> dict[str, Any]:
         except KeyError:
             continue
         except (JoseError, ValueError) as error:
-            raise ValueError(f"keys that can be read; number {position} cannot") from error
+            raise ValueError(f"keys that can be read, unlike number {position}") from error
     return jwks
 
 
