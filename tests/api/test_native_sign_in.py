@@ -19,6 +19,7 @@ from tests.support.native_apps import (
 from tests.support.rows import AccountHolder, Answer, Ask, Refusal, refusals
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.upstream import FakeProvider
+from tests.support.variants import every_variant
 
 Given = Callable[[NativeUpstream], dict[str, Any]]
 RUNNING: list[FakeProvider] = []
@@ -83,9 +84,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)
 

@@ -12,6 +12,7 @@ from tests.support.mailbox import token_in
 from tests.support.rows import PAGE, AccountHolder, Act, Answer, Ask, Refusal, refusals, solved, without_sms
 from tests.support.shapes import DELETED, POSTED, POSTED_SMS, PROFILE, ListOf
 from tests.support.tenant_server import NewTenantServer, answered
+from tests.support.variants import every_variant
 
 POLICY = {"privacy_policy": {"versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}}
 HEX = "0" * 32
@@ -176,9 +177,6 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)

@@ -11,6 +11,7 @@ from tests.support.races import at_once
 from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, once, refusals
 from tests.support.shapes import PROFILE, ListOf
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import every_variant
 
 SIGN_IN = form("FirstLogin", option("terms", mandatory=True), option("news"), mandatory=False)
 SURVEY = form("Survey", option("study"), version=3)
@@ -89,10 +90,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)
 

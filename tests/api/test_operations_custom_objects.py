@@ -13,6 +13,7 @@ from tests.support.races import at_once
 from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals, send
 from tests.support.shapes import DELETED, ListOf
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import every_variant
 
 CARS = {"custom_objects": [{"name": "cars", "id": "5f3c1a", "max_records_per_account": 3}, {"name": "pets"}]}
 CAR: dict[str, Any] = {"Plate": "B-AD 1", "Doors": 5, "Owners": [{"name": "Ada", "Since": 1843.5}], "Sold": None}
@@ -153,10 +154,7 @@ ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, val
 """Fields of a record are no parameters: their letter case is kept."""
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     is_kept_odd = variant == "odd letter case" and answer.row in ("U78", "U81", "A31", "A34")
     shape = {**RECORD, "CustomObject": ODD} if is_kept_odd else answer.shape

@@ -19,6 +19,7 @@ from tests.support.mailbox import code_in, other_code
 from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, refusals, without_sms
 from tests.support.shapes import LOGIN, POSTED, Whole
 from tests.support.tenant_server import NewTenantServer, answered
+from tests.support.variants import every_variant
 
 ALL = {"totp": True, "sms": True, "email": True, "security_questions": True, "passkey": False}
 REQUIRED = {"two_factor": "required", "second_factors": ALL}
@@ -375,8 +376,6 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
 
 
 @before_the_store
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)

@@ -40,6 +40,7 @@ from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Answer, Ask, R
 from tests.support.shapes import DELETED, POSTED, ListOf, Whole
 from tests.support.shapes import LOGIN as SESSION
 from tests.support.tenant_server import NewTenantServer
+from tests.support.variants import every_variant
 
 REGISTERED = {"PasskeyCredential": EMPTY}
 SHOWN = {"PasskeyCredential": EMPTY}
@@ -288,9 +289,6 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)

@@ -26,6 +26,7 @@ from tests.support.rows import (
 )
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS, ListOf
 from tests.support.tenant_server import NewTenantServer, answered
+from tests.support.variants import every_variant
 
 PHONE = {"phone_login": True}
 RIGHT = {"pet": "grey owl"}
@@ -316,12 +317,9 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize(
-    ("answer_", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer_: Answer, variant: str) -> None:
-    answer_.check(new_tenant_server, variant)
+@every_variant(ANSWERS)
+def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
+    answer.check(new_tenant_server, variant)
 
 
 def test_security_answer_unlocks_password_change(new_tenant_server: NewTenantServer) -> None:

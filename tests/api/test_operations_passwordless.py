@@ -12,6 +12,7 @@ from tests.support.mailbox import code_in, links_in, sent_messages, token_in
 from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import every_variant
 
 ON = {"passwordless_email": True, "passwordless_sms": True, "phone_login": True}
 SESSION = {**LOGIN, "SecondFactorAuthentication": None}
@@ -170,10 +171,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)
 

@@ -44,6 +44,7 @@ from tests.support.pinned import (
 from tests.support.rows import PAGE, STRANGE_PAGE, Answer, Ask, Refusal, once, refusals
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered
+from tests.support.variants import every_variant
 
 ONE_MAIL = {**PINS, "sending": {"mails": {"amount": 1, "minutes": 43_200}}}
 REFUSALS: list[Refusal] = [
@@ -156,9 +157,6 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)

@@ -16,6 +16,7 @@ from tests.support.races import RACERS, at_once
 from tests.support.rows import PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals, solved
 from tests.support.shapes import POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import every_variant
 
 SMART, TOUCH = {"smart_login": True}, {"one_touch": True, "phone_login": True}
 NEW_PHONE = "+493055555555"
@@ -260,10 +261,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)
 

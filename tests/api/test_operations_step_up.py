@@ -15,6 +15,7 @@ from tests.support.races import at_once
 from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, once, refusals
 from tests.support.shapes import POSTED
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import every_variant
 
 OWN_2FA = "/identity/v2/auth/account/2fa"
 PIN = "270486"
@@ -293,10 +294,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.both_databases
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)
 

@@ -17,6 +17,7 @@ from tests.support.rows import AccountHolder, Answer, Ask, Refusal, account_hold
 from tests.support.shapes import PROFILE
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.upstream import FakeProvider
+from tests.support.variants import every_variant
 
 RUNNING: list[FakeProvider] = []
 NEWER = {"name": "Ada King", "family_name": "King", "email": "countess@example.test", "picture": None}
@@ -57,9 +58,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@pytest.mark.parametrize(
-    ("answer", "variant"), [(one, variant) for one in ANSWERS for variant in one.variants()], ids=str
-)
+@every_variant(ANSWERS)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)
 

@@ -1,0 +1,21 @@
+"""Every spelling of the requests of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+from tests.support.rows import Answer
+
+Test = TypeVar("Test", bound=Callable[..., None])
+FOR_THE_STORE = {"as stated", "prevent_webhook"}
+"""The variants that PostgreSQL is asked too; the others are spellings of the same request, which the store never sees."""
+
+
+def every_variant(answers: list[Answer]) -> Callable[[Test], Test]:
+    """Run the test with each `answer` in each `variant` of its request."""
+    cases = [(one, variant) for one in answers for variant in one.variants()]
+    table = pytest.mark.parametrize(("answer", "variant"), cases, ids=str)
+    return lambda test: pytest.mark.both_databases(variant=FOR_THE_STORE)(table(test))
