@@ -69,7 +69,7 @@ UNLIMITED = {
 }
 # Generation of the deterministic requests takes nine tenths of the time. GATEHOUSE_TESTS_EXAMPLES=100 tests more of them.
 bounded = settings(
-    max_examples=int(os.environ.get("GATEHOUSE_TESTS_EXAMPLES", "6")),
+    max_examples=int(os.environ.get("GATEHOUSE_TESTS_EXAMPLES", "4")),
     derandomize=True,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),

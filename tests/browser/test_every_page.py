@@ -44,10 +44,15 @@ class PageReader:
     gallery: str
 
     def faults_of(self, name: str, language: str) -> list[str]:
-        """Return the faults of a page in all its states; rules independent of the texts run in one language."""
+        """Return the faults of a page: in all states where words are longest, in the other language where elements differ.
+
+        Rules independent of the texts run in one language.
+        """
         states = samples.states()[name]
         examined = covering([samples.rendered(name, state, language).html for state in states])
         self.console_messages.clear()
+        if language != LONGEST_LANGUAGE:
+            states, examined = [states[index] for index in examined], [*range(len(examined))]
         self.sheet.lay(self.gallery, [samples.address(name, state, language) for state in states], examined)
         rules: dict[looks.Rule, list[str]] = {looks.in_narrow_windows: states}
         if language == LONGEST_LANGUAGE:

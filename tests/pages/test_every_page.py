@@ -48,8 +48,23 @@ def test_known_pages_have_samples() -> None:
     }
 
 
+TRANSLATED = "aria-label|placeholder|hreflang|content|nonce|title|value|lang|dir|alt|data-[a-z-]+"
+WORDS = re.compile(rf'(?<=>)[^<]+(?=<)|([?;]lang=)\w+|( (?:{TRANSLATED})=")[^"]+')
+
+
+def without_words(html: str) -> str:
+    """Return a page with one word for all of a text or translated attribute: of equal ones all are valid or none is."""
+
+    def replaced(found: re.Match[str]) -> str:
+        kept = found[1] or found[2] or ""
+        return kept + re.sub(r"[^&<>]+", "x", found[0].removeprefix(kept))
+
+    return WORDS.sub(replaced, html)
+
+
 def test_every_page_is_valid_html(pages: list[Sample]) -> None:
-    assert html_problems({page.name: page.html for page in pages}) == []
+    different = {without_words(page.html): page for page in pages}
+    assert html_problems({page.name: page.html for page in different.values()}) == []
 
 
 def test_every_page_fits_into_the_first_flight(pages: list[Sample]) -> None:

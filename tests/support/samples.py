@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import json
 import logging
+import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
-from threading import Thread
+from pathlib import Path
+from threading import Thread, get_ident
 from urllib.parse import quote
 
 import pytest
@@ -22,8 +26,19 @@ from app.hub.gallery import all_samples
 from app.hub.locale import LANGUAGES
 from app.settings import Settings
 from tests.support.looks import SHEET
+from tests.support.services import FOLDER
 
 SETTINGS = Settings(secrets=(b"a secret of the tests, long enough",), development=True)
+
+
+SHARED: list[Path] = []
+"""The folder where the workers of a run keep what they rendered."""
+
+
+@pytest.hookimpl(trylast=True)  # after the run's folder was made
+def pytest_configure(config: pytest.Config) -> None:
+    SHARED[:] = [config.stash[FOLDER] / "samples"]
+    SHARED[0].mkdir(exist_ok=True)
 
 
 @cache
@@ -73,7 +88,21 @@ def weight(part: str) -> int:
 
 @cache
 def rendered(page: str, state: str, language: str) -> Sample:
-    """Render a page and measure everything that a browser fetches for it."""
+    """Render a page and measure everything that a browser fetches for it, unless another worker of this run has done so."""
+    address = hashlib.sha256(f"{page}/{state}/{language}".encode()).hexdigest()
+    kept = [folder / address for folder in SHARED]
+    for path in kept:
+        if path.exists():
+            return Sample(**json.loads(path.read_text()))
+    made = _render(page, state, language)
+    for path in kept:
+        unfinished = path.with_suffix(f".{os.getpid()}.{get_ident()}")
+        unfinished.write_text(json.dumps(asdict(made)))
+        unfinished.rename(path)
+    return made
+
+
+def _render(page: str, state: str, language: str) -> Sample:
     client = hub().test_client()
     answer = client.get(address(page, state, language), headers={"Accept-Encoding": "gzip"})
     assert answer.status_code == 200, f"{page} {state} {language}: {answer.status_code}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, get_args
 
 import pytest
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from app.contract.configuration_texts import EXAMPLES, examples, names_of, texts
@@ -37,14 +37,17 @@ def models_below(model: type[BaseModel], found: dict[str, type[BaseModel]]) -> d
 CLASSES = models_below(configuration_file(file_resources()), {})
 
 
-@pytest.mark.parametrize(("name", "key"), KEYS)
-def test_key_has_a_sentence_and_a_valid_example(name: str, key: str) -> None:
-    published = MODELS[name]["properties"][key]
-    assert published["description"].rstrip().endswith((".", ")"))
-    (example,) = published[EXAMPLES]
-    info: FieldInfo = CLASSES[name].model_fields[key]
-    kind: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
-    TypeAdapter(kind).validate_python(example)
+@pytest.mark.parametrize("name", sorted({name for name, _ in KEYS}))
+def test_keys_have_a_sentence_and_a_valid_example(name: str) -> None:
+    for key, published in MODELS[name]["properties"].items():
+        assert published["description"].rstrip().endswith((".", ")")), key
+        assert len(published[EXAMPLES]) == 1, key
+        info: FieldInfo = CLASSES[name].model_fields[key]
+        kind: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+        try:
+            TypeAdapter(kind).validate_python(published[EXAMPLES][0])
+        except ValidationError as invalid:
+            pytest.fail(f"{key}: {invalid}")
 
 
 def test_no_text_is_stale() -> None:

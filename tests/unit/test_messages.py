@@ -1,7 +1,9 @@
 """Messages hold the required text in every language, and names in them are harmless."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -19,14 +21,6 @@ from app.kit.languages import LANGUAGES
 LOOK = Branding(
     "Acme", Brand(color="#ffd400", signature="Acme Platform", links={"privacy": "https://acme.example/privacy"})
 )
-EVERY_MAIL = [
-    pytest.param(kind, state, tag, id=f"{kind.name} {state} {tag}")
-    for kind, states in EMAIL_SAMPLES.items()
-    for state in states
-    for tag in LANGUAGES
-]
-
-
 _ALERT = "https://acme.example.com/n/"
 ALERTS = [kind for kind, states in EMAIL_SAMPLES.items() if any(one.url.startswith(_ALERT) for one in states.values())]
 
@@ -59,6 +53,7 @@ class Read(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
+@cache
 def drawn(kind: MailKind, state: str, tag: str) -> tuple[Facts, RenderedMessage, Read]:
     facts = EMAIL_SAMPLES[kind][state]
     message = render(kind, LOOK, facts, LANGUAGES[tag])
@@ -70,7 +65,26 @@ def test_every_kind_has_samples() -> None:
     assert set(SMS_SAMPLES) == set(SmsKind)
 
 
-@pytest.mark.parametrize(("kind", "state", "tag"), EVERY_MAIL)
+Check = Callable[[MailKind, str, str], None]
+
+
+def of_every_mail(check: Check) -> Callable[[MailKind], None]:
+    """Check each state of a kind in each language; the failure names the first that fails."""
+
+    @pytest.mark.parametrize("kind", MailKind, ids=lambda kind: kind.name)
+    def test_kind(kind: MailKind) -> None:
+        for state in EMAIL_SAMPLES[kind]:
+            for tag in LANGUAGES:
+                try:
+                    check(kind, state, tag)
+                except Exception as failure:
+                    failure.add_note(f"The mail is {kind.name} {state} {tag}.")
+                    raise
+
+    return test_kind
+
+
+@of_every_mail
 def test_both_parts_of_every_mail_hold_the_required_text(kind: MailKind, state: str, tag: str) -> None:
     facts, message, read = drawn(kind, state, tag)
     assert "Acme" in message.subject
@@ -85,7 +99,7 @@ def test_both_parts_of_every_mail_hold_the_required_text(kind: MailKind, state: 
     assert not re.search(r"%\(|\{\{|None|\n\n\n", message.text)
 
 
-@pytest.mark.parametrize(("kind", "state", "tag"), EVERY_MAIL)
+@of_every_mail
 def test_mail_loads_no_resource_and_runs_no_script(kind: MailKind, state: str, tag: str) -> None:
     facts, message, read = drawn(kind, state, tag)
     assert read.pictures == list(filter(None, [facts.organization_logo]))
@@ -94,7 +108,7 @@ def test_mail_loads_no_resource_and_runs_no_script(kind: MailKind, state: str, t
     assert "url(" not in message.html
 
 
-@pytest.mark.parametrize(("kind", "state", "tag"), EVERY_MAIL)
+@of_every_mail
 def test_preview_line_adds_to_subject_and_heading(kind: MailKind, state: str, tag: str) -> None:
     _, message, _ = drawn(kind, state, tag)
     preview, heading = (
