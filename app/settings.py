@@ -42,88 +42,86 @@ class Settings:
     """What differs between installations."""
 
     data_dir: Path = field(default_factory=default_data_dir)
-    """Directory of the embedded database and the generated secret; empty: `var` in a checkout, else `~/.local/share/gatehouse`."""
+    """The folder of the SQLite database and of the generated secret. Empty: `var` in a checkout, otherwise `~/.local/share/gatehouse`."""
     database_url: str = ""
-    """sqlite:///FILE, or postgresql://USER:PASSWORD@HOST:PORT/NAME with the runtime role, which owns no tables; empty: SQLite in the data
-    directory. Several hosts: `@one:5432,two:5432/NAME?target_session_attrs=read-write`. Behind PgBouncer: `?prepare=off`. SQLite:
-    `?synchronous=normal` writes faster, but a power failure may lose the last commits."""
+    """The database: `postgresql://…` with the runtime role, which owns no tables, or `sqlite:///FILE`. Empty: SQLite in the data folder.
+    Several hosts: `@one:5432,two:5432/NAME?target_session_attrs=read-write`. Behind PgBouncer: `?prepare=off`. SQLite with
+    `?synchronous=normal` writes faster, but a power failure can lose the last commits."""
     migrate_url: str = ""
-    """The owner's address for migrations on PostgreSQL; empty: `database_url`."""
+    """The same database with the role that owns the tables, for `gatehouse migrate`. Empty: `GATEHOUSE_DATABASE_URL`."""
     backup_url: str = ""
-    """Used by `gatehouse backup` on PostgreSQL only: the role that reads every tenant's rows (deploy/postgres-roles.sql)."""
+    """The same database with the role that reads every tenant's rows (`deploy/postgres-roles.sql`), for `gatehouse backup`."""
     redis_url: str = ""
-    """Limits, cache and messages between workers; empty: in memory."""
+    """Redis, where several processes share their limits and caches. Empty: each process uses its own memory."""
     hub_domain: str = _LOCAL
-    """Tenants answer at NAME.<hub_domain>; empty: localhost with the port of `serve --bind`."""
+    """The domain of the tenants' hosts: tenant `acme` is at `acme.id.example.com`. Empty: localhost, with the port of `serve --bind`."""
     api_host: str = ""
-    """The host of the JSON interface; empty: api.<hub_domain>."""
+    """The host of the JSON API. Empty: `api.` and the hub domain."""
     api_url: str = ""
-    """Internal address of the identity service, for a hub that runs separately; empty: in this process. Set it for the
-    identity service too, which serves the hub's operations on this host only."""
+    """The internal address of the identity service, if the hub runs separately. Set it for both: the identity service serves
+    the hub's operations on this host only. Empty: both run in one process."""
     scheme: str = ""
-    """https or http; empty: http on localhost, https elsewhere."""
+    """`https` or `http`. Empty: `http` on localhost, otherwise `https`."""
     secrets: tuple[bytes, ...] = field(default=(), repr=False)
-    """The secret keys: the first encrypts and signs, the others still decrypt (rotation)."""
+    """The secret keys, one per line. The first one encrypts and signs; the others still decrypt and verify."""
     mail_url: str = "inbox:"
-    """smtp://user:password@host:port; empty or `inbox:`: not delivered. On localhost `serve` then shows it at inbox.<hub_domain>."""
+    """The mail server. Empty, or `inbox:`: emails aren't delivered; on localhost, `serve` shows them at `inbox.` and the hub domain."""
     mail_from: str = ""
-    """The address that mails come from; empty: no-reply@ and the hub domain."""
+    """The sender's address of emails. Empty: `no-reply@` and the hub domain."""
     sms_url: str = ""
-    """inbox: (development), twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100 or https://:token@gateway.example/send;
-    empty: the inbox where mail goes there, else no SMS. With &voice=+15550101 Twilio reads codes out in a call from that number,
-    where a program asks for it."""
+    """The SMS gateway: `twilio://…`, an `https://` address, or `inbox:` for development. With `&voice=+15550101`, Twilio reads codes
+    out in a call from that number, if a program asks for it. Empty: the inbox if emails stay there, otherwise no text messages."""
     push_url: str = ""
-    """Address of Amazon SNS, or of a proxy or compatible service; empty: the endpoint of the tenant's region."""
+    """The address of Amazon SNS, or of a compatible service or proxy. Empty: the endpoint of the tenant's region."""
     duo_url: str = ""
-    """Address of Duo, or of a proxy or compatible service; empty: the tenant's Duo API host."""
+    """The address of Duo, or of a compatible service or proxy. Empty: the tenant's Duo API host."""
     bigcommerce_url: str = ""
-    """Address of the BigCommerce API, or of a proxy; empty: https://api.bigcommerce.com."""
+    """The address of the BigCommerce API, or of a proxy. Empty: `https://api.bigcommerce.com`."""
     perfectmind_url: str = ""
-    """Address of the PerfectMind API, or of a proxy; empty: the host of the tenant's site."""
+    """The address of the PerfectMind API, or of a proxy. Empty: the host of the tenant's site."""
     metrics_bind: str = ""
-    """host:port of the Prometheus metrics; empty: none."""
+    """Host and port where Prometheus metrics are served. Empty: not served."""
     telemetry_url: str = ""
-    """Address that receives OpenTelemetry traces (OTLP over HTTP); empty: none. Needs the extra `telemetry`."""
+    """Where OpenTelemetry traces are sent (OTLP over HTTP). Needs the extra `gatehouse[telemetry]`. Empty: no traces."""
     captcha_urls: tuple[tuple[str, str], ...] = ()
-    """Verification addresses of captcha providers, other than their own: `recaptcha_v2=https://... hcaptcha=https://...`."""
+    """Verification addresses of captcha providers, if you reach them through proxies. Empty: the providers' own addresses."""
     breaches_url: str = ""
-    """Range API of breached passwords (https://api.pwnedpasswords.com/range); empty: none. It receives five digits of a digest."""
+    """A range API of breached passwords. It receives the first five digits of a password's SHA-1 digest. Empty: not asked."""
     breaches_file: str = ""
-    """Sorted file of SHA-1 digests of breached passwords, or of at least their first ten digits; for offline installations."""
+    """A sorted file of SHA-1 digests of breached passwords, or at least their first ten digits, if you don't use a range API."""
     locations_file: str = ""
-    """Location database for risk checks: a city database in the MaxMind DB format (GeoLite2, DB-IP), or
-    `network,country,city` lines; empty: none."""
+    """A file that locates IP addresses, for risk checks: a city database in the MaxMind DB format (GeoLite2, DB-IP), or lines of
+    `network,country,city`. Empty: locations are unknown."""
     theme_files: str = ""
-    """Folder with a folder for each tenant, by its name, whose fonts (woff2) and pictures its host serves at /theme/NAME; empty: none."""
+    """A folder with one folder per tenant. A tenant's host serves the fonts and pictures in it at `/theme/FILE`. Empty: none are served."""
     dns_servers: tuple[str, ...] = ()
-    """IP addresses of the DNS servers that custom domains are verified at, each with `:port` or `[IPv6]:port`; empty: the machine's."""
+    """IP addresses of the DNS servers that verify domains, optionally with a port: `[IPv6]:port`. Empty: the machine's servers."""
     trusted_proxies: tuple[str, ...] = ()
-    """Addresses or networks of proxies whose X-Forwarded-* headers are trusted."""
+    """Addresses or networks of your proxies. Only their `X-Forwarded-*` headers are trusted."""
     client_certificate_header: str = ""
-    """Header in which trusted proxies send a client's TLS certificate: `Client-Cert` (RFC 9440), `X-Forwarded-Client-Cert` (Envoy),
-    or another name for an escaped PEM (nginx: `$ssl_client_escaped_cert`); empty: certificates authenticate no client and bind
-    no token."""
+    """The header in which trusted proxies send a client's TLS certificate: `Client-Cert` (RFC 9440), `X-Forwarded-Client-Cert`
+    (Envoy), or any other name for an escaped PEM (nginx: `$ssl_client_escaped_cert`). Empty: client certificates are ignored."""
     client_verification_header: str = ""
-    """Header that is `SUCCESS` where the proxy verified the chain of that certificate (nginx: `$ssl_client_verify`); empty: no
-    client can use `tls_client_auth`."""
+    """The header that is `SUCCESS` if the proxy verified the certificate's chain (nginx: `$ssl_client_verify`). Empty: no
+    application can use `tls_client_auth`."""
     mtls_domain: str = ""
-    """Domain whose hosts ask for client certificates, one below it for each tenant; the metadata name it as `mtls_endpoint_aliases`."""
+    """The domain whose hosts ask for client certificates, one host per tenant. The metadata lists it as `mtls_endpoint_aliases`."""
     provider_networks: tuple[str, ...] = ()
-    """Private networks that tenants' identity providers (`connections`) may use, such as `10.20.0.0/16`; empty: none, except this
-    machine if the hub domain is localhost. With HTTPS_PROXY set, the proxy must enforce this instead."""
+    """Private networks in which identity providers (`connections`) may be. Empty: none, except this machine if the hub domain is
+    localhost. With `HTTPS_PROXY` set, the proxy must enforce this instead."""
     development: bool = False
-    """Serves the gallery, for development only."""
+    """`1` serves the gallery of pages and messages. For development only."""
     shows_cost: bool = False
-    """Adds X-Gatehouse-Cost to responses (for `make bench`)."""
+    """`1` adds the header `X-Gatehouse-Cost` to responses, for `make bench`."""
     request_wait_seconds: float = 2.5
-    """Total time one request may wait for the database and Redis before it is answered 503. From 1 to 60."""
+    """Seconds that a request may wait for the database and Redis in total, before it is answered 503. From 1 to 60."""
     drain_seconds: float = 0.0
-    """After SIGTERM, how long requests are accepted while `/health/ready` answers 503, until load balancers stop sending."""
+    """Seconds after SIGTERM in which requests are still accepted and `/health/ready` answers 503, so that load balancers stop sending."""
     hashes_at_once: int = 2
-    """Maximum number of concurrent password hashes, over all processes of one `serve`; the rest queue, round-robin across tenants.
-    Empty: one per whole CPU of the machine or of the container's quota."""
+    """The maximum number of passwords hashed at once by all processes of one `serve`. Others wait, in turn by tenant. Empty: one
+    per whole CPU of the machine or of the container's quota."""
     sends_at_once: int = 4
-    """Maximum number of messages a worker sends concurrently in each lane: mail, text messages, push, others."""
+    """The maximum number of messages that a worker sends at once, for each kind: email, text message, push, others."""
 
     @property
     def database(self) -> str:

@@ -8,7 +8,9 @@ import ast
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from app.contract.configuration_texts import EXAMPLES
@@ -16,37 +18,43 @@ from app.contract.messages import MailKind
 from app.contract.tenant_file import json_schema
 from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.kit.package_files import HOME as ROOT
+from app.kit.typography import typographic
 
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
 TABLE_BEGINS, TABLE_ENDS = "<!-- placeholders: written by tools.configuration -->", "<!-- end of placeholders -->"
 _LONGEST_EXAMPLE = 120
+_NAMES = {"shows_cost": "COST", "secrets": "SECRET_KEY"}
+_FILE = "A file with the value of `{}`, in place of that variable."
 HEAD = """# Configuration reference
 
-Written by `python -m tools.configuration` from the models and from `app/settings.py`; change those.
+<!-- Written by `python -m tools.configuration` from the models and from `app/settings.py`: change those. -->
+
+Two places configure Gatehouse: the environment, for the installation, and a file, for its tenants.
 
 ## The environment
 
-Settings of the installation. Contradictory settings stop the start, with one sentence that explains why.
+Gatehouse reads these variables when it starts. If two of them contradict each other, it prints the reason and doesn't start.
 
-| variable | meaning |
-| --- | --- |
+| variable | meaning | example |
+| --- | --- | --- |
 """
 FILE_HEAD = """
 ## The configuration file
 
-The tenants, for `gatehouse apply FILE.yaml`. `gatehouse schema` prints this reference as JSON Schema
-([configuration.schema.json](configuration.schema.json)) for editors: put
-`# yaml-language-server: $schema=configuration.schema.json` into the first line of your file.
+The file describes tenants, their applications and everything else below. Apply it with `gatehouse apply FILE.yaml`; with `--dry-run`,
+Gatehouse shows what would change. For completion in your editor, put
+`# yaml-language-server: $schema=configuration.schema.json` into the first line: `gatehouse schema` prints
+[that schema](configuration.schema.json).
 
-- A file overwrites the settings in it. Settings that an earlier file had and this one lacks return to their defaults. Other settings that a
-  management operation made stay (decisions/0162). `--dry-run` shows which differences an operation had made, and which settings stay.
-- A tenant's key that is absent from the file is left alone, even if an earlier file had it.
-- Existing passwords, keys and secrets are never overwritten. Absent keys and secrets are generated and printed once.
-- Nothing is removed without `--prune`. With it, applications and templates that the file does not list are removed, and so are accounts
+- The file sets what it names. Remove a setting from the file, and the next `apply` resets it to its default.
+- Settings that only the management API has set stay as they are. `--dry-run` lists them.
+- A key of the tenant that the file doesn't have, such as `applications`, is left alone.
+- Existing passwords, keys and secrets are never overwritten. If the file has none, Gatehouse generates them and prints them once.
+- Nothing is deleted without `--prune`. With it, `apply` deletes applications and templates that the file doesn't have, and accounts
   that an earlier file created.
-- `theme` names a folder with `theme.yaml` (the keys of `brand`) and the logo beside it.
-- YAML without anchors, aliases and tags; `true` and `false` are the only booleans.
+- `theme` names a folder with `theme.yaml`, which has the keys of `brand`, and with the logo.
+- The file is YAML without anchors, aliases and tags. Only `true` and `false` are booleans.
 """
 
 
@@ -65,7 +73,7 @@ def main() -> None:
 
 def page() -> str:
     schema = json_schema()
-    parts = [HEAD, *(f"| `{name}` | {words} |\n" for name, words in variables()), FILE_HEAD]
+    parts = [typographic(HEAD), *(one.row for one in variables()), typographic(FILE_HEAD)]
     order = [
         "ConfigurationFile",
         "TenantFile",
@@ -117,12 +125,15 @@ def _must(rule: PlaceholderRule) -> str:
 
 
 def section(name: str, model: dict[str, Any]) -> str:
-    words = " ".join(str(model.get("description", "")).split())
     rows = "".join(
-        f"| `{key}` | {kind(one)} | {default(key, one, model)} | {example(one)} | {' '.join(str(one.get('description', '')).split())} |\n"
+        f"| `{key}` | {kind(one)} | {default(key, one, model)} | {example(one)} | {_sentence(one)} |\n"
         for key, one in model.get("properties", {}).items()
     )
-    return f"\n### {name}\n\n{words}\n\n| key | kind | default | example | |\n| --- | --- | --- | --- | --- |\n{rows}"
+    return f"\n### {name}\n\n{_sentence(model)}\n\n| key | kind | default | example | |\n| --- | --- | --- | --- | --- |\n{rows}"
+
+
+def _sentence(schema: dict[str, Any]) -> str:
+    return typographic(" ".join(str(schema.get("description", "")).split()))
 
 
 def kind(schema: dict[str, Any]) -> str:
@@ -163,24 +174,38 @@ def example(schema: dict[str, Any]) -> str:
     return f"`{text}`".replace("|", "\\|") if len(text) <= _LONGEST_EXAMPLE else ""
 
 
-def variables() -> list[tuple[str, str]]:
-    """Return the environment's variables with the docstrings of the settings they fill."""
+@dataclass(frozen=True)
+class Variable:
+    """A variable of the environment, with the docstring of the setting that it fills."""
+
+    name: str
+    words: str
+    example: str
+
+    @property
+    def row(self) -> str:
+        """Return its row of the table."""
+        return f"| `{self.name}` | {typographic(self.words)} | `{self.example}` |\n"
+
+
+def variables() -> list[Variable]:
+    """Return the variables in the order in which the settings are declared."""
     source = (ROOT / "app" / "settings.py").read_text()
-    tree = ast.parse(source)
-    settings = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
-    words: dict[str, str] = {}
+    settings = next(
+        node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == "Settings"
+    )
+    examples = tomllib.loads((ROOT / "tools" / "environment_examples.toml").read_text())
+    read = dict.fromkeys(re.findall(r"\"(GATEHOUSE_[A-Z_]+)\"", source))
+    listed = []
     for field, after in zip(settings.body, settings.body[1:], strict=False):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
             said = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
-            words[field.target.id] = " ".join(str(said).split())
-    named = dict.fromkeys(re.findall(r"env\.get\(\"(GATEHOUSE_\w+)\"", source))
-    special = {"COST": "shows_cost", "SECRET_KEY": "secrets"}
-    variables = []
-    for name in named:
-        key = name.removeprefix("GATEHOUSE_")
-        field_name = special.get(key, key.lower())
-        variables.append((name, words.get(field_name, "A file that holds the same." if key.endswith("_FILE") else "")))
-    return variables
+            name = f"GATEHOUSE_{_NAMES.get(field.target.id, field.target.id.upper())}"
+            listed.append(Variable(name, " ".join(str(said).split()), examples.get(name, "")))
+    known = {one.name for one in listed}
+    files = [name for name in read if name.removesuffix("_FILE") in known - {name}]
+    listed += [Variable(name, _FILE.format(name.removesuffix("_FILE")), examples.get(name, "")) for name in files]
+    return [*listed, *(Variable(name, "", "") for name in read if name not in known | set(files))]
 
 
 if __name__ == "__main__":

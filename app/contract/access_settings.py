@@ -33,22 +33,22 @@ class LoginLockedConfiguration(Wire):
 
 
 class DomainAccess(Wire):
-    """Email addresses and domains that may register, and those that may not. An entry with `@` is an address; a domain includes its
-    subdomains. With an `Allowlist`, no other address may register."""
+    """Email addresses and domains that can sign up, and those that can't. An entry with `@` is an address; a domain includes its
+    subdomains. With an `Allowlist`, no other address can sign up."""
 
     allowlist: Annotated[Entries, StoredAs("/email_access.allow")] = Field(default_factory=list)
     blocklist: Annotated[Entries, StoredAs("/email_access.block")] = Field(default_factory=list)
 
 
 class IpAccess(Wire):
-    """Addresses and networks (CIDR) that may call the tenant, and those that may not. With `AllowedIPs`, no other address may."""
+    """IP addresses and networks (CIDR) that can call the tenant, and those that can't. With `AllowedIPs`, no other address can."""
 
     allowed_ips: Annotated[Networks, StoredAs("/allowed_ips")] = Field(default_factory=list, alias="AllowedIPs")
     denied_ips: Annotated[Networks, StoredAs("/denied_ips")] = Field(default_factory=list, alias="DeniedIPs")
 
 
 class WhitelistedUrls(Wire):
-    """Web applications and return addresses to which a sign-in may lead."""
+    """Web applications and return addresses that a sign-in can lead to."""
 
     domains: Annotated[list[AllowedAddress], Field(max_length=500), StoredAs("/url_whitelist")] = Field(
         default_factory=list

@@ -1,4 +1,4 @@
-"""One account of an import file, as `gatehouse import` reads it: the account of a configuration file, and what it had elsewhere."""
+"""One account of an import file: the account of a configuration file, and what the other system knew about it."""
 
 from datetime import datetime
 from typing import Annotated, Final

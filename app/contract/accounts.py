@@ -21,7 +21,7 @@ _written = partial(lambda writers, schema: describe_request(schema, *writers), (
 
 
 class EmailEntry(Wire):
-    """One address; exactly one is of type Primary."""
+    """An email address of the account. Exactly one has the type `Primary`."""
 
     type: str | None = Field(default=None, max_length=50)
     value: str | None = Field(default=None, max_length=320)
@@ -39,7 +39,7 @@ class AccountIdentifiers(Wire):
 
 
 class PinInfo(Wire):
-    """A PIN, or that the account has declined one."""
+    """Whether the account has a PIN, or has declined one."""
 
     pin: str | None = Field(default=None, max_length=64, alias="PIN")
     skipped: bool | None = None

@@ -117,13 +117,13 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$"), AfterValidator(_free_application)]
     client_id: Annotated[str, Field(pattern=r"^[!-~]{1,128}$")] | None = Field(
-        default=None, description="Generated and printed once if absent."
+        default=None, description="If absent, Gatehouse generates one and prints it once."
     )
     client_secret: str | None = Field(
         default=None,
         min_length=16,
         max_length=256,
-        description="Generated and printed once if absent; an existing one is never overwritten.",
+        description="If absent, Gatehouse generates one and prints it once. An existing secret is never overwritten.",
     )
     redirect_uris: tuple[RedirectUri, ...] = ()
     post_logout_redirect_uris: tuple[RedirectUri, ...] = ()

@@ -111,21 +111,23 @@ class ApplicationSettings(
         False  # its tokens stay valid after sign-out and session end even without `offline_access`
     )
     resources: tuple[Resource, ...] = Field(
-        default=(), description="APIs that it may request as `resource` (RFC 8707), the `aud` of its access tokens."
+        default=(),
+        description="APIs that it can request as `resource` (RFC 8707), which becomes the `aud` of its access tokens.",
     )
     interface_access: Literal["none", "read", "full"] = Field(
         default="none",
-        description="Account operations that its access tokens may call: none, those of `account:read`, or also of `account:write`.",
+        description="What its access tokens can do in the account API: nothing, what `account:read` allows, or also what "
+        "`account:write` allows.",
     )
     exchange_audiences: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
         default=(),
         max_length=50,
-        description="Audiences beside its own that it may request by token exchange (RFC 8693): resources, or other client ids.",
+        description="Other audiences that it can request by token exchange (RFC 8693): resources, or client IDs.",
     )
     may_act: tuple[Annotated[str, Field(min_length=1, max_length=128)], ...] = Field(
         default=(),
         max_length=50,
-        description="Client ids that may exchange its access tokens and act for their users (RFC 8693).",
+        description="Client IDs that can exchange its access tokens and act for its users (RFC 8693).",
     )
     assertion_issuers: tuple[AssertionIssuer, ...] = Field(default=(), max_length=10)
     resource_server: bool = False  # it may introspect access tokens of the tenant's other applications

@@ -69,35 +69,40 @@ class Brand(ConfigurationModel):
     display_name: str = ""
     color: Hex = "#3b49d9"
     logo: OwnPicture | None = Field(default=None)  # a data: URI or an https address
-    logo_dark: OwnPicture | None = Field(default=None, description="The logo in dark mode; absent: `logo` in both.")
-    favicon: OwnPicture | None = Field(default=None, description="Absent: the mark in your color.")
+    logo_dark: OwnPicture | None = Field(default=None, description="The logo in dark mode. Default: `logo`.")
+    favicon: OwnPicture | None = Field(
+        default=None, description="The icon of browser tabs. Default: Gatehouse's icon in your color."
+    )
     scene: Scene = Field(
         default="dusk",
-        description="What stands beside the form on wide screens: a gate at `dusk` or in `daylight` in your color (bright"
-        " colors are always in daylight), your own `picture`, or `none`.",
+        description="What wide screens show next to the form: a gate in your color at `dusk` or in `daylight` (bright colors are "
+        "always in daylight), your own `picture`, or `none`.",
     )
     picture: FileAddress | None = Field(
-        default=None, description="The picture of the scene `picture`; it fills half of a wide screen."
+        default=None, description="The picture for the scene `picture`. It fills half of a wide screen."
     )
     background: Annotated[Hex, AfterValidator(_light_ground)] | None = Field(
-        default=None, description="The ground of pages in light mode; absent: white."
+        default=None, description="The background of pages in light mode. Default: white."
     )
     background_dark: Annotated[Hex, AfterValidator(_dark_ground)] | None = Field(
-        default=None, description="The ground of pages in dark mode; absent: almost black, in the hue of your color."
+        default=None,
+        description="The background of pages in dark mode. Default: almost black, in the hue of your color.",
     )
     font: Annotated[str, AfterValidator(_fonts), Field(max_length=200)] | None = Field(
         default=None,
-        description="Font names in order, such as `Inter, Arial, sans-serif`; absent: the font of the device.",
+        description="Font names in order, such as `Inter, Arial, sans-serif`. Default: the device's font.",
     )
     font_file: Annotated[str, AfterValidator(_font_file), Field(max_length=2_000)] | None = Field(
         default=None,
-        description="A variable font (woff2) for all pages; text shows in `font` until it has loaded. At another host than"
-        " your own, that host sees each visit and must allow it by CORS.",
+        description="A variable font (woff2) for all pages. Text is in `font` until it has loaded. A font on another host lets that "
+        "host see each visit, and that host must allow it by CORS.",
     )
     sentence: dict[Tag, str] = Field(default_factory=dict)
     signature: str | None = None
     radius_px: int = Field(default=10, ge=0, le=24)
-    button_shape: ButtonShape = Field(default="rounded", description="`rounded`: by `radius_px`, as fields are.")
+    button_shape: ButtonShape = Field(
+        default="rounded", description="The shape of buttons. `rounded` follows `radius_px`, like fields."
+    )
     links: dict[Annotated[str, AfterValidator(_link)], WebAddress] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -12,7 +12,7 @@ EnabledCaptcha = Literal["QQTencentCaptcha", "GoogleRecaptchaV2", "GoogleRecaptc
 
 
 class CaptchaKeys(Wire):
-    """The key pair that the provider issued. `PrivateKey` is masked in responses; masked in a request it stays as it is."""
+    """The key pair that the provider issued. Responses mask `PrivateKey`; send the masked value to keep it."""
 
     public_key: Annotated[str, Field(max_length=200)] = ""
     private_key: Annotated[str | None, Field(max_length=500)] = None
@@ -25,8 +25,9 @@ class ScoredCaptchaKeys(CaptchaKeys):
 
 
 class CaptchaConfiguration(Wire):
-    """The captcha of registrations, locks and risky sign-ins. With `IsEnabled` it is the provider `EnabledCaptcha` with its key pair;
-    without, a question and a proof of work of the service itself. Only the enabled provider's keys are stored."""
+    """The captcha at sign-up, after failed sign-ins and at risky ones. With `IsEnabled` it's that of the provider
+    `EnabledCaptcha`; otherwise it's the built-in one, a question or a proof of work. Gatehouse stores only the keys of the
+    enabled provider."""
 
     is_enabled: Annotated[bool, COMPUTED] = False
     enabled_captcha: Annotated[EnabledCaptcha | None, COMPUTED] = None

@@ -21,7 +21,7 @@ SIGN_IN: Final = ChapterGroup(
         ),
         Chapter(
             "Sign-in",
-            "Sign in with a password, or again with a session that another sign-in left behind. The answer is a session: access token, "
+            "Sign in with a password, or again with a session that another sign-in left behind. The response is a session: access token, "
             "refresh token and profile.",
             ("sign_in",),
         ),
@@ -127,7 +127,7 @@ OWN_ACCOUNT: Final = ChapterGroup(
         ),
         Chapter(
             "Step-up",
-            "Confirm who is signed in before something sensitive. The answer is a validation token, which your server checks.",
+            "Confirm who is signed in before something sensitive. The response is a validation token, which your server checks.",
             ("step_up",),
         ),
         Chapter(

@@ -215,31 +215,31 @@ class TenantSettings(ConfigurationModel):
     remember_me: bool = True
     hide_unknown_accounts: bool = Field(
         default=False,
-        description="No response reveals whether an account exists. Availability look-ups report every name as free.",
+        description="No response reveals whether an account exists. Availability checks report every name as available.",
     )
     fresh_proof_for_credentials: bool = Field(
         default=False,
-        description="Tokens of the API's own sign-ins change credentials only within 10 minutes of a sign-in or step-up.",
+        description="Tokens of the API's own sign-ins can change credentials only within 10 minutes of a sign-in or step-up.",
     )
     token_in_return_url: bool = Field(
         default=False,
-        description="Append an access token to a return_url whose page `url_whitelist` names in full. Older applications need it;"
-        " OpenID Connect is safer.",
+        description="Append an access token to a `return_url` that `url_whitelist` lists in full. For older applications only: "
+        "OpenID Connect is safer.",
     )
     code_in_return_url: bool = Field(
         default=False,
-        description="Append a one-time code, in place of a token, to a return_url whose page `url_whitelist` names in full. Your server"
-        " exchanges it within two minutes at `POST /identity/v2/auth/hosted/token`.",
+        description="Append a one-time code, instead of a token, to a `return_url` that `url_whitelist` lists in full. Your server "
+        "exchanges it within two minutes at `POST /identity/v2/auth/hosted/token`.",
     )
     web_sso: bool = Field(
         default=False,
-        description="Scripts of sites in `url_whitelist` read, begin and end the session of this host (`/ssologin/*`). Older sites need"
-        " it; OpenID Connect is safer.",
+        description="Scripts of sites in `url_whitelist` can read, start and end the session of this host (`/ssologin/*`). For "
+        "older sites only: OpenID Connect is safer.",
     )
     qr_sign_on: bool = Field(
         default=False,
-        description="A signed-in phone signs another device in by the QR code that it shows: at our sign-in page, and in your"
-        " own applications (`/sso/mobile/*`).",
+        description="People sign in on another device by scanning its QR code with a phone that's signed in: on the sign-in page, "
+        "and in your own apps (`/sso/mobile/*`).",
     )
     legacy_native_login: bool = False
     custom_uid: bool = False

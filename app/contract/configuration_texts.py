@@ -21,15 +21,23 @@ def texts() -> Mapping[str, Mapping[str, str]]:
 
 
 @cache
+def model_texts() -> Mapping[str, str]:
+    """Return the descriptions of models that replace their docstrings."""
+    return tomllib.loads((_FOLDER / "configuration_models.toml").read_text(encoding="utf-8"))
+
+
+@cache
 def examples() -> Mapping[str, Any]:
     """Return the examples by `Model.key`."""
     return tomllib.loads((_FOLDER / "configuration_examples.toml").read_text(encoding="utf-8"))
 
 
 def describe(schema: Schema) -> Schema:
-    """Add a description and an example to each key that lacks one, and return the schema."""
+    """Add a description and an example to each key that has none, and descriptions of the models, and return the schema."""
     models = {schema.get("title", ""): schema, **schema.get("$defs", {})}
     for name, model in models.items():
+        if text := model_texts().get(name):
+            model["description"] = text
         for key, one in model.get("properties", {}).items():
             if not one.get("description") and (text := _lookup(name, key)):
                 one["description"] = text

@@ -72,47 +72,51 @@ class ConnectionSettings(ConfigurationModel):
     set, for OAuth 2.0. Its redirect URI is `/socialauth/validate.sauth` of your
     host. With `native_only` only apps sign in with it, and `userinfo_endpoint` is enough."""
 
-    key: str = Field(min_length=1, max_length=500, description="The client id that the provider issued.")
+    key: str = Field(min_length=1, max_length=500, description="The client ID that the provider issued.")
     is_active: bool = True
-    title: str = Field(default="", max_length=60, description="The name on pages; absent: its usual name, or the key.")
-    issuer: Issuer | None = Field(
-        default=None, description="The address below which `/.well-known/openid-configuration` is."
+    title: str = Field(
+        default="", max_length=60, description="The name on pages. Default: its usual name, or the connection's."
     )
+    issuer: Issuer | None = Field(default=None, description="The issuer, where `/.well-known/openid-configuration` is.")
     authorization_endpoint: ProviderAddress | None = None
     token_endpoint: ProviderAddress | None = None
     userinfo_endpoint: ProviderAddress | None = None
     emails_endpoint: ProviderAddress | None = Field(
         default=None,
-        description="Returns a list of addresses with the members `primary` and `verified`, as GitHub does.",
+        description="An endpoint that returns a list of email addresses with `primary` and `verified`, like GitHub's.",
     )
     introspection_endpoint: ProviderAddress | None = Field(
         default=None,
-        description="Tells which client an access token was issued to: Google's `tokeninfo`, Facebook's `debug_token`, LinkedIn's "
-        "`introspectToken`. Without it, no access token that an app received from the provider signs in.",
+        description="An endpoint that tells which client an access token was issued to, such as Google's `tokeninfo`, Facebook's "
+        "`debug_token` or LinkedIn's `introspectToken`. Apps can sign in with the provider's access tokens only if it's "
+        "set.",
     )
     id_token_issuer: Issuer | None = Field(
         default=None,
-        description="The `iss` of id_tokens that apps receive from a provider without an `issuer` here, such as Facebook's Limited Login.",
+        description="The `iss` of ID tokens that apps get from a provider without an `issuer`, such as Facebook's Limited Login.",
     )
     jwks_endpoint: ProviderAddress | None = Field(
-        default=None, description="The keys of such id_tokens; set together with `id_token_issuer`."
+        default=None, description="The keys of these ID tokens. Set it together with `id_token_issuer`."
     )
     native_only: bool = Field(
         default=False,
-        description="Whether only apps sign in with it, with what its SDK returned; pages do not offer it.",
+        description="Whether only apps sign in with it, by its SDK. Pages don't offer it then.",
     )
     token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] | None = Field(
         default=None,
-        description="How the client authenticates; absent: as in the issuer's metadata, or `client_secret_post` for endpoints.",
+        description="How the client authenticates. Default: by the issuer's metadata, or `client_secret_post` for endpoints.",
     )
     pkce: bool = Field(
-        default=True, description="Turn off only if the provider refuses a code verifier together with a client secret."
+        default=True,
+        description="Whether to use PKCE. Turn it off only if the provider refuses a code verifier together with a client secret.",
     )
-    scope: str = Field(default="", max_length=500, description="Absent: `openid profile email` with an issuer.")
+    scope: str = Field(
+        default="", max_length=500, description="The scopes to request. Default with an issuer: `openid profile email`."
+    )
     claims: dict[ClaimedMember, Annotated[str, Field(min_length=1, max_length=200)]] = Field(
         default_factory=dict,
-        description="The provider's claim names that differ from OpenID Connect's: `first_name: given`. "
-        "`a.b` is b within a; `subject` identifies the account, and the provider must never reuse it.",
+        description="Names of the provider's claims that differ from OpenID Connect's: `first_name: given`. `a.b` is b within a. "
+        "`subject` must identify the account, and the provider must never reuse it.",
     )
     trusts_email: bool | None = Field(
         default=None,

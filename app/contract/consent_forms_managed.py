@@ -32,8 +32,8 @@ DRAFT, PUBLISHED, DISABLED = "Draft", "Published", "Disabled"
 
 
 class ManagedConsentOption(Wire):
-    """One option. Options of one id in several forms are one consent; a mandatory one cannot be withdrawn. `Link` is the address of
-    the full text."""
+    """An option of a consent form. Options with the same ID in several forms are one consent. A mandatory one can't be
+    withdrawn. `Link` is the address of the full text."""
 
     consent_option_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     title: Annotated[dict[Tag, Sentence], Field(min_length=1)]
@@ -43,8 +43,8 @@ class ManagedConsentOption(Wire):
 
 
 class ManagedConsentForm(Wire):
-    """A consent form. `Event` is Register, FirstLogin, Login, or a name of your own; texts are by language. A draft is published, a
-    published form disabled; an event has one published form, whose version accounts are asked for again when it changes."""
+    """A consent form. `Event` is Register, FirstLogin, Login, or a name of your own; texts are by language. Publish a draft to
+    use it, and disable a form to end it. An event has one published form; accounts answer it again when its version changes."""
 
     id: Annotated[str, Key("id", is_minted=True)]
     event: Annotated[str, FIXED, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]

@@ -83,7 +83,7 @@ class ConsentLogAnswer(Wire):
 
 
 class ConsentLog(Wire):
-    """One change of consents: the answers, where they came from, and the forms that were answered after it."""
+    """One change of consents: the answers, where they came from, and the forms that the account had answered afterwards."""
 
     id: str
     update_type: Literal["Default", "ConsentEditor", "FormMigration"]
@@ -96,7 +96,7 @@ class ConsentLog(Wire):
 
 
 class ConsentLogs(Wire):
-    """Every change of an account's consents, the newest first."""
+    """Every change of an account's consents, newest first."""
 
     uid: str
     consent_logs: list[ConsentLog]

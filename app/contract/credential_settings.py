@@ -77,7 +77,7 @@ class Risk(ConfigurationModel):
     ip: Action = "none"
     told_by: Literal["mail", "sms", "both"] = Field(
         default="mail",
-        description="How the account is notified. An email is sent if there is no verified number or no SMS service.",
+        description="How the account is notified. If there's no verified number or no SMS service, an email is sent.",
     )
     # a device or place that was not used for so long is new again
     remembered_days: int = Field(default=365, ge=1, le=3_650)
@@ -107,7 +107,7 @@ class SecondFactors(ConfigurationModel):
     backup_codes: bool = True  # ten single-use codes for recovery
     skip_backup_codes: bool = Field(
         default=False,
-        description="Whether people who turn on two-step verification may continue without saving their backup codes.",
+        description="Whether people who turn on two-step verification can continue without saving their backup codes.",
     )
     trusted_browser_days: int = Field(default=30, ge=0, le=365)  # "do not ask again here"; 0: always asked
     step_up: bool = True  # programs may request a step-up (mfa.md section 7)

@@ -23,8 +23,8 @@ class GenerateCode(Wire):
 
 
 class GeneratedCode(Wire):
-    """`code` is drawn as a QR code. `number`: the two digits to show beside the code, which the person types on the phone; absent if the
-    request contains the API secret: the phone then needs no number."""
+    """A code for cross-device sign-on. Show `code` as a QR code and `number` next to it: the person types these two digits on
+    the phone. If the request contains the API secret, there's no `number`, and the phone doesn't ask for one."""
 
     sparse = True
 
@@ -49,7 +49,7 @@ class PollCode(Wire):
 
 
 class DeviceToken(Wire):
-    """An access token of the phone's account, for the device."""
+    """The device's access token for the account on the phone."""
 
     access_token: str = Field(alias="access_token")
 

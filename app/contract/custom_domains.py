@@ -18,9 +18,9 @@ DomainName = Annotated[
 
 
 class CustomDomain(Wire):
-    """A domain of the tenant's own, where pages, OAuth endpoints and the issuer answer once it is verified. DNS proves it: either
-    `RecordValue` as the CNAME of the domain, or, for a domain that can have no CNAME, `TxtValue` as a TXT record of `TxtName`.
-    `PasskeyEffect` tells what the domain does to passkeys. Links in mails that programs cause lead to the domain verified first."""
+    """A domain of the tenant's own, which serves its pages, OAuth endpoints and issuer once it's verified. To verify it, publish
+    `RecordValue` as the CNAME of the domain, or `TxtValue` as a TXT record at `TxtName` if the domain can't have a CNAME.
+    `PasskeyEffect` says what happens to passkeys. Emails that your server causes link to the domain that was verified first."""
 
     domain_name: Annotated[DomainName, Key("domainName")]
     status: Annotated[Literal["pending", "verified"], READ_ONLY] = "pending"
@@ -44,7 +44,7 @@ DOMAINS = collection(
     "to `RecordValue`, or a TXT record for a domain that can’t have a CNAME.",
     scope="security",
     exists=e.ProviderDomainExists, unknown=e.UnknownDomain, most=10, file_key="custom_domains", backing=InOwnStore(), content=StoredDomain,
-    file_note="Domains of the tenant's own; each answers once DNS has its record and a program verified it.",
+    file_note="The tenant's own domains. Each one works once its DNS record is verified.",
     actions=(
         Action(
             "verify", "POST /v2/manage/custom-domains/{domainName}/verify", "Verify a custom domain",

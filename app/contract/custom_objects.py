@@ -91,7 +91,7 @@ class Record(Wire):
 
 
 class Records(Wire):
-    """Every record of one object, the oldest first."""
+    """The account's records of one custom object, oldest first."""
 
     data: list[Record] = Field(alias="data")
     count: int

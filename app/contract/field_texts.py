@@ -1,4 +1,4 @@
-"""Descriptions of fields in the published document, by schema or for every schema that has a field of the name."""
+"""Descriptions of schemas and fields in the published document; those of fields by schema, or for every schema with such a field."""
 
 from __future__ import annotations
 
@@ -32,3 +32,14 @@ def description_of(schema: str, name: str) -> str:
     """Return the description of a field; "" if there is none. A name of the profile has its text in requests, too."""
     tables = (schema, _DERIVED.sub("", schema), EVERY, _LAST)
     return next((texts()[one][name] for one in tables if name in texts().get(one, {})), "")
+
+
+@cache
+def schema_texts() -> Mapping[str, str]:
+    """Return the descriptions of schemas whose class has none."""
+    return tomllib.loads((_FOLDER / "schema_texts.toml").read_text(encoding="utf-8"))
+
+
+def description_of_schema(schema: str) -> str:
+    """Return the description of a schema; "" if there is none."""
+    return schema_texts().get(schema) or schema_texts().get(_DERIVED.sub("", schema), "")

@@ -33,7 +33,7 @@ class VerificationTokenQuery(Lower):
 
 
 class VerificationToken(Wire):
-    """`expires_in` is an ISO 8601 date-time."""
+    """A token that verifies an email address. `expires_in` is an ISO 8601 date-time."""
 
     verification_token: str
     expires_in: str = Field(alias="expires_in")

@@ -14,9 +14,9 @@ from app.kit.wire import Wire
 
 
 class InitialAccessToken(Wire):
-    """A token with which applications register themselves, as the bearer token of `POST /api/oidc/register`, `MaxUses` times at most.
-    `Token` is in the response that creates it, and masked afterwards. Applications that registered with it stay when it is
-    deleted."""
+    """A token that lets applications register themselves. They send it as the bearer token of `POST /api/oidc/register`, at most
+    `MaxUses` times. Only the response that creates it has `Token`; later ones mask it. If you delete the token, its
+    applications stay registered."""
 
     name: Annotated[TokenName, Key("name")]
     token: Annotated[str, ONCE] = ""

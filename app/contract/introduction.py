@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from app.contract.chapters import GROUPS
-from app.contract.field_texts import description_of
+from app.contract.field_texts import description_of, description_of_schema
 from app.kit.publication import Publication
 
 SUMMARY: Final = "Sign-up, sign-in, second factors, OAuth 2.0 and OpenID Connect, organizations and account management."
@@ -81,4 +81,9 @@ INFO: Final[dict[str, Any]] = {
 
 def publication(version: str) -> Publication:
     """Return the texts of the document; `version` is the program's, beside that of the interface."""
-    return Publication(info={**INFO, "x-gatehouse-version": version}, groups=GROUPS, describe=description_of)
+    return Publication(
+        info={**INFO, "x-gatehouse-version": version},
+        groups=GROUPS,
+        describe=description_of,
+        describe_schema=description_of_schema,
+    )

@@ -1,6 +1,6 @@
 """Management programs read and write JWT clients and JWT custom providers (interface tenant-config.md sections 10 and 11).
 
-A JWT client receives signed tokens from the tenant; signing in with it is not implemented yet. A JWT custom provider sends them, and
+A JWT client receives signed tokens from the tenant (operations of `app/contract/jwt_tokens.py`). A JWT custom provider sends them, and
 apps sign in with them (operation U88). The docstrings are published."""
 
 from typing import Annotated, Literal
@@ -27,8 +27,8 @@ Seconds = Annotated[int, Field(ge=0, le=86_400)]
 
 
 class JwtClient(Wire):
-    """An application that gets a signed JWT. `Secret` is the key of HMAC (as many bytes as the digest has), or a private key in PEM; it is
-    masked in responses. `Mapping` names a profile field for each claim. Differences are seconds."""
+    """An application that gets a signed JWT. `Secret` is the HMAC key, which has as many bytes as the digest, or a private key
+    in PEM; responses mask it. `Mapping` names the profile field of each claim. Time differences are in seconds."""
 
     app_name: Annotated[Name, Key("jwtClientName")]
     algo: Algorithm = "HS256"
@@ -46,7 +46,7 @@ class JwtClient(Wire):
 
 
 class Expected(Wire):
-    """What a claim must be."""
+    """The value that a claim must have."""
 
     expected_value: Text = None
     match_value: bool = False
@@ -54,7 +54,7 @@ class Expected(Wire):
 
 
 class ExpectedOneOf(Wire):
-    """What a claim must be one of."""
+    """The values of which a claim must have one."""
 
     expected_values: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=20)] = Field(
         default_factory=list
@@ -70,7 +70,8 @@ class Mandatory(Wire):
 
 
 class JwtProvider(Wire):
-    """An issuer of signed JWTs. `Key` is the key of HMAC or a public key in PEM and is masked in responses; `JWKSUrl` replaces it."""
+    """An issuer of signed JWTs. `Key` is the HMAC key or a public key in PEM; responses mask it. With `JWKSUrl`, Gatehouse reads
+    the keys from there instead."""
 
     app_name: Annotated[Name, Key("jwtApp")]
     is_active: bool = True

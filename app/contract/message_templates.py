@@ -8,6 +8,7 @@ from app.contract import errors as e
 from app.contract.messages import MailTemplate
 from app.contract.messages import SmsTemplate as SmsContent
 from app.contract.resources import collection
+from app.kit.errors import ApiError
 from app.kit.resource import (
     COMPUTED,
     CREATE,
@@ -23,11 +24,13 @@ from app.kit.resource import (
 )
 from app.kit.wire import Wire
 
+Refusal = type[ApiError]
 Type = Annotated[str, Field(max_length=60), Key("templateType"), StoredAs("type")]
 
 
 class EmailTemplate(Wire):
-    """`VerificationTokenType` is null if the email contains neither a link nor a code, or both."""
+    """A template that replaces the built-in text of an email. `VerificationTokenType` says whether it contains a link or a code;
+    it's null for both or neither."""
 
     template_type: Type
     template_name: Annotated[str | None, Field(max_length=100), Key(), StoredAs("name"), ResponseType(str)] = None
@@ -48,27 +51,45 @@ class SmsTemplate(Wire):
 
 _AREA = "message_templates"
 
+
+def _verbs(
+    several: str,
+    one: str,
+    *,
+    noun: str,
+    key: str,
+    article: str,
+    empty: Refusal,
+    unknown: Refusal,
+    unknown_type: Refusal,
+) -> tuple[VerbOptions, ...]:
+    """Return the operations on templates of one kind, which are read by type and changed by type and name."""
+    return (
+        VerbOptions(LIST, f"list_{several}", "", empty),
+        VerbOptions(
+            READ, f"read_{several}", f"List {noun}s of a type", unknown, (unknown_type,),
+            description=f"Returns the tenant’s {noun}s of one type.",
+        ),
+        VerbOptions(CREATE, f"add_{one}", errors=(empty, unknown_type)),
+        VerbOptions(
+            UPDATE, f"change_{one}", errors=(unknown_type,), description=f"Replaces the {noun} that `{key}` names.",
+        ),
+        VerbOptions(
+            DELETE, f"remove_{one}", errors=(unknown_type,),
+            description=f"Deletes {article} {noun}. The built-in text is sent again.",
+        ),
+    )  # fmt: skip
+
+
 MAILS = collection(
     _AREA, "/v2/manage/email-templates", EmailTemplate, kind="mail_templates", noun="email template",
     about="Templates replace the built-in texts of emails.", scope="template",
     backing=InOwnStore(), content=MailTemplate, ids=("type", "known_as"), file_key="mail_templates", most=200,
     exists=e.MailTemplateExists, unknown=e.UnknownMailTemplate, takes_markup=True, is_paged=False,
     audit="template", audit_names=("kind", "name"),
-    verbs=(
-        VerbOptions(LIST, "list_mails", "", e.MailTemplateNotConfigured),
-        VerbOptions(
-            READ, "read_mails", "List email templates of a type", e.UnknownMailTemplate, (e.UnknownMailType,),
-            description="Returns the tenant’s email templates of one type.",
-        ),
-        VerbOptions(CREATE, "add_mail", errors=(e.MailTemplateNotConfigured, e.UnknownMailType)),
-        VerbOptions(
-            UPDATE, "change_mail", errors=(e.UnknownMailType,),
-            description="Replaces the email template that `TemplateName` names.",
-        ),
-        VerbOptions(
-            DELETE, "remove_mail", errors=(e.UnknownMailType,),
-            description="Deletes an email template. The built-in text is sent again.",
-        ),
+    verbs=_verbs(
+        "mails", "mail", noun="email template", key="TemplateName", article="an",
+        empty=e.MailTemplateNotConfigured, unknown=e.UnknownMailTemplate, unknown_type=e.UnknownMailType,
     ),
 )  # fmt: skip
 SMS = collection(
@@ -77,20 +98,8 @@ SMS = collection(
     also=("/v2/manage/smstemplates",), backing=InOwnStore(), content=SmsContent, ids=("type", "known_as"),
     file_key="sms_templates", most=100, exists=e.SmsTemplateExists, unknown=e.UnknownSmsTemplate, is_paged=False,
     audit="template", audit_names=("kind", "name"),
-    verbs=(
-        VerbOptions(LIST, "list_sms", "", e.UnknownSmsTemplate),
-        VerbOptions(
-            READ, "read_sms", "List text message templates of a type", e.UnknownSmsTemplate, (e.UnknownSmsType,),
-            description="Returns the tenant’s text message templates of one type.",
-        ),
-        VerbOptions(CREATE, "add_sms", errors=(e.UnknownSmsTemplate, e.UnknownSmsType)),
-        VerbOptions(
-            UPDATE, "change_sms", errors=(e.UnknownSmsType,),
-            description="Replaces the text message template that `Name` names.",
-        ),
-        VerbOptions(
-            DELETE, "remove_sms", errors=(e.UnknownSmsType,),
-            description="Deletes a text message template. The built-in text is sent again.",
-        ),
+    verbs=_verbs(
+        "sms", "sms", noun="text message template", key="Name", article="a",
+        empty=e.UnknownSmsTemplate, unknown=e.UnknownSmsTemplate, unknown_type=e.UnknownSmsType,
     ),
 )  # fmt: skip

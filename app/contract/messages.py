@@ -105,8 +105,7 @@ class Sending(ConfigurationModel):
     sms: SendLimit = SendLimit(amount=5, minutes=60)
     mails_in_all: SendLimit = Field(
         default=SendLimit(amount=30, minutes=1440),
-        description="Of all kinds together, to an account at its verified address, else to a mailbox. Security alerts "
-        "to a verified address are always sent.",
+        description="Limit of all emails together to one account or address. Security alerts to a verified address are always sent.",
     )
     mails_by_type: dict[MailKind, SendLimit] = Field(default={MailKind.RESET: SendLimit(amount=3, minutes=1440)})
     sms_by_type: dict[SmsKind, SendLimit] = Field(default_factory=dict)
@@ -120,21 +119,23 @@ class MailTemplate(ConfigurationModel):
     type: MailKind
     name: Annotated[str, Field(pattern=_NAME)] | None = Field(
         default=None,
-        description="The name in `emailtemplate`; TYPE-default, the default template, if "
-        "absent. A suffix such as -de makes it the German one of that name.",
+        description="The name in `emailtemplate`. Default: `TYPE-default`, the default template. A suffix such as `-de` makes it "
+        "the German one.",
     )
     subject: Line = Field(min_length=1, max_length=300)
     html: str = Field(
         min_length=1,
         max_length=100_000,
-        description="A whole document, sent as it is; or paragraphs, which get the frame and the colours of our own mails.",
+        description="A whole document, which is sent as it is, or paragraphs, which get the layout and the colors of the built-in emails.",
     )
-    text: str | None = Field(default=None, max_length=100_000, description="Derived from `html` if absent.")
+    text: str | None = Field(default=None, max_length=100_000, description="The plain text. Default: made from `html`.")
     carries: Carries | None = Field(
         default=None,
-        description="What the email must contain: a link, a code or both. Detected from the content if absent.",
+        description="What the email contains: a link, a code or both. Default: by its placeholders.",
     )
-    sender_name: Line = Field(default="", max_length=60, description="That of settings.sending if empty.")
+    sender_name: Line = Field(
+        default="", max_length=60, description="The sender's name. Default: that of `settings.sending`."
+    )
     is_active: bool = Field(default=True, description="An inactive template is ignored.")
 
     @property
@@ -147,7 +148,9 @@ class SmsTemplate(ConfigurationModel):
     """A tenant's own text message. The line that lets browsers fill the code in is added by itself."""
 
     type: SmsKind
-    name: Annotated[str, Field(pattern=_NAME)] | None = Field(default=None, description="As of mail_templates.")
+    name: Annotated[str, Field(pattern=_NAME)] | None = Field(
+        default=None, description="The name in `smstemplate`, as in `mail_templates`."
+    )
     text: str = Field(min_length=1, max_length=1_000)
 
     @property

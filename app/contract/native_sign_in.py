@@ -83,9 +83,8 @@ class NativeSignIn(Lower):
 
 
 class NativeToken(Wire):
-    """An access token and, if the tenant issues them, a refresh token. `expires_in` is a number of seconds, as a string. Where a second
-    factor is required, `SecondFactorAuthentication` is its challenge, as the sign-ins with a second factor return it, and
-    `access_token` opens nothing."""
+    """An access token and, if the tenant issues them, a refresh token. `expires_in` is a number of seconds, as a string. If a
+    second factor is required, `SecondFactorAuthentication` is its challenge, and `access_token` isn't valid."""
 
     sparse = True
     sparse_members = frozenset({"second_factor_authentication"})

@@ -40,7 +40,8 @@ class PushedRequest(ClientRequest):
 
 
 class PushedResponse(OAuthWire):
-    """What the browser takes to the authorization endpoint, once, with the `client_id` alone."""
+    """A pushed authorization request (RFC 9126). Send the browser to the authorization endpoint with `request_uri` and
+    `client_id` alone. It works once."""
 
     http_status: ClassVar[int] = 201
 
@@ -72,7 +73,8 @@ class DeviceRequest(ClientRequest):
 
 
 class DeviceResponse(OAuthWire):
-    """RFC 8628 section 3.2: the device shows the code and the address, or the complete address as a QR code."""
+    """The codes of a device sign-in (RFC 8628, section 3.2). Show `user_code` and `verification_uri`, and
+    `verification_uri_complete` as a QR code."""
 
     device_code: str
     user_code: str

@@ -47,7 +47,7 @@ Scopes = Annotated[list[Scope], Field(max_length=100)]
 
 
 class AssertionIssuer(Wire):
-    """An issuer whose assertions the client exchanges (RFC 7523 section 2.1). `Subject` is how its `sub` names an account."""
+    """An issuer whose assertions the client exchanges (RFC 7523, section 2.1). `Subject` says how its `sub` names an account."""
 
     issuer: Annotated[str, Field(min_length=1, max_length=500)]
     jwks: Jwks | None = None
@@ -101,10 +101,10 @@ class LocalizedDisplay(Wire):
 
 
 class OAuthClient(Wire):
-    """An application. `ClientSecret` is in the response that creates or rotates it, and masked afterwards; a public
-    client has none. Lifetimes are seconds. `AudienceScopes` are the scopes of a machine at an audience;
-    a caller grants no management scope that it lacks itself. `RegisteredBy` tells how an application registered itself: by
-    open registration, by an initial access token, or by a client-id metadata document; it asks for consent whatever is set."""
+    """An application. Only the response that creates or rotates the secret has `ClientSecret`; later ones mask it, and a public
+    client has none. Lifetimes are in seconds. `AudienceScopes` are the scopes of a machine at an audience; you can grant only
+    management scopes that you have. `RegisteredBy` says how an application registered itself: by open registration, an
+    initial access token, or a client ID metadata document. Such an application always asks for consent."""
 
     app_name: Annotated[str, Key("oAuthClientName"), StoredAs("name"), Field(max_length=60)]
     protocol: Annotated[Literal["OpenID", "OAuth 2.0"], COMPUTED] = "OpenID"
@@ -201,7 +201,7 @@ class StoredApplication(ApplicationSettings):
 
 
 class Credentials(Wire):
-    """A client's id and its new secret."""
+    """A client's ID and its new secret."""
 
     client_id: str
     client_secret: str

@@ -52,7 +52,7 @@ jwks = operation(
 
 
 class Address(OAuthWire):
-    """A postal address (OpenID Connect Core section 5.1.1)."""
+    """A postal address (OpenID Connect Core, section 5.1.1)."""
 
     street_address: str | None = None
     locality: str | None = None
@@ -62,7 +62,7 @@ class Address(OAuthWire):
 
 
 class RoleContextClaim(OAuthWire):
-    """A role context of the account that has not expired."""
+    """A role context of the account that hasn't expired."""
 
     context: str
     roles: list[str]
@@ -71,7 +71,7 @@ class RoleContextClaim(OAuthWire):
 
 
 class UserinfoResponse(OAuthWire):
-    """Claims about a person (OpenID Connect Core section 5.1), as far as the scope and the `claims` parameter ask for them."""
+    """Claims about a person (OpenID Connect Core, section 5.1) that the scope and the parameter `claims` request."""
 
     model_config = ConfigDict(alias_generator=as_named)
 
@@ -111,5 +111,5 @@ userinfo = operation(
     answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope,),
     summary="Get the claims of the signed-in user",
     description="Returns the claims about the user that the scope of the access token allows. If the application asked for signed "
-    "responses, the answer is a JWT.",
+    "responses, the response is a JWT.",
 )  # fmt: skip

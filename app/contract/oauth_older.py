@@ -65,7 +65,7 @@ revoke = operation(
     "oauth_older.revoke", "POST /sso/oauth/refresh_token/revoke", RevocationRequest, Document, auth=C & K, error_profile=OAUTH,
     answers=(),
     summary="Revoke a refresh token, older address",
-    description="Revokes a refresh token. The answer is 200 for any token. New clients use `POST /api/oidc/revoke`.",
+    description="Revokes a refresh token. The response is 200 for any token. New clients use `POST /api/oidc/revoke`.",
 )  # fmt: skip
 device = operation(
     "oauth_older.device", "POST /sso/oauth/{app}/device", DeviceRequest, DeviceResponse, auth=C & K, error_profile=OAUTH,
@@ -89,7 +89,7 @@ oidc_token = operation(
 oidc_revoke = operation(
     "oauth_older.oidc_revoke", f"POST {_V2}/token/revoke", SiteRevocationRequest, Document, auth=C, error_profile=OAUTH, answers=(),
     summary="Revoke a token, older address",
-    description="Revokes an access or refresh token. The answer is 200 for any token. New clients use `POST /api/oidc/revoke`.",
+    description="Revokes an access or refresh token. The response is 200 for any token. New clients use `POST /api/oidc/revoke`.",
 )  # fmt: skip
 oidc_userinfo = operation(
     "oauth_older.userinfo", f"GET {_V2}/userinfo", SiteRequest, UserinfoResponse, auth=U, access=STANDARD, error_profile=OAUTH,

@@ -36,9 +36,10 @@ ProviderDomain = Annotated[
 
 
 class OAuthProvider(Wire):
-    """An identity provider of the tenant's own, by OAuth 2.0 with a code. `DataMap` names the member of the provider's answer for each
-    field of the profile (`a.b` is b within a); `ID` identifies the account, and the provider never reuses it. `ApplicationSecret` is
-    masked in responses. The redirect URI to register there is `/socialauth/validate.sauth` of the tenant's host."""
+    """An identity provider that people sign in with by the OAuth 2.0 code flow. For each profile field, `DataMap` names the
+    member of the provider's response (`a.b` is b within a); `ID` must identify the account, and the provider must never reuse
+    it. Responses mask `ApplicationSecret`. At the provider, register the redirect URI `/socialauth/validate.sauth` at the
+    tenant's host."""
 
     provider_name: Annotated[str, Key("providerName"), Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
     friendly_provider_name: Annotated[str, StoredAs("title"), Field(max_length=60)] = ""

@@ -42,8 +42,8 @@ class RegistrationChange(RegistrationAddress):
 
 
 class RegistrationResponse(OAuthWire):
-    """A registration with all of its metadata (RFC 7591 section 3.2.1). The secret and the registration access token are in
-    the response that issues them alone."""
+    """An application's registration with all of its metadata (RFC 7591, section 3.2.1). Only the response that issues the secret
+    and the registration access token has them."""
 
     model_config = ConfigDict(alias_generator=as_named, extra="allow")
 
@@ -82,7 +82,7 @@ replace = operation(
     "oauth_registration.replace", "PUT /api/oidc/register/{registration}", RegistrationChange, RegistrationResponse,
     error_profile=REGISTRATION, on=Host.TENANT, cors=True, accepts=Accept.JSON, errors=METADATA_ERRORS,
     summary="Replace an application’s registration",
-    description="Replaces the metadata of the application (RFC 7592); what the request leaves out gets its default. The answer "
+    description="Replaces the metadata of the application (RFC 7592); what the request leaves out gets its default. The response "
     "contains a new registration access token, and the one of the request stops working.",
 )  # fmt: skip
 

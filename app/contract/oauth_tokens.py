@@ -61,7 +61,7 @@ class TokenRequest(ClientRequest):
 
 
 class TokenResponse(OAuthWire):
-    """A token response (RFC 6749 section 5.1). `expire_in` is the lifetime as text, beside the standard's `expires_in`."""
+    """A token response (RFC 6749, section 5.1). `expire_in` is the same lifetime as `expires_in`, as text."""
 
     access_token: str
     token_type: str = "Bearer"
@@ -87,8 +87,8 @@ token = operation(
     summary="Get tokens",
     description="Exchanges a grant for tokens: an authorization code, a refresh token, a device code, client credentials, a JWT "
     "assertion, or another token (token exchange). `grant_type` says which; each grant has its own parameters. An "
-    "`id_token` is in the answer if `openid` is in the scope. A code or a refresh token works once; a rotated refresh "
-    "token comes with the answer.",
+    "`id_token` is in the response if `openid` is in the scope. A code or a refresh token works once; a rotated refresh "
+    "token comes with the response.",
 )  # fmt: skip
 
 token_with_key = operation(
@@ -106,7 +106,7 @@ class IntrospectionRequest(ClientRequest):
 
 
 class IntrospectionResponse(OAuthWire):
-    """An introspection response (RFC 7662 section 2.2)."""
+    """An introspection response (RFC 7662, section 2.2)."""
 
     active: bool
     iss: str | None = None
@@ -157,7 +157,7 @@ revoke = operation(
     "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
     also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), answers=(),
     summary="Revoke a token",
-    description="Revokes an access or refresh token (RFC 7009). Revoking a refresh token ends its whole chain. The answer is 200 for "
+    description="Revokes an access or refresh token (RFC 7009). Revoking a refresh token ends its whole chain. The response is 200 for "
     "any token, also for one that doesn’t exist.",
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from app.kit.errors import ApiError
 from app.kit.openapi import document
 from app.kit.openapi_examples import add_examples
 from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, Hashing, Operation
+from app.kit.typography import with_typographic_descriptions
 from app.kit.wire import Document, Wire
 
 CATALOGUE = Catalogue()
@@ -125,4 +126,5 @@ def openapi_document(api_url: str, tenant_url: str) -> dict[str, Any]:
     }
     made = document(load_catalogue(), api_url, {Host.TENANT: tenant_server}, publication(__version__))
     add_examples(made, CATALOGUE, load_examples())
-    return made
+    published: dict[str, Any] = with_typographic_descriptions(made)
+    return published

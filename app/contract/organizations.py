@@ -27,7 +27,8 @@ Metadata = Annotated[dict[str, Any], Field(max_length=50)]
 
 
 class DomainInput(Wire):
-    """A domain to add. `IsVerified` states that an administrator knows its owner; a client id and secret may not state it."""
+    """A domain to add. With `IsVerified`, it needs no DNS record, because you know its owner; a client ID and secret can't set
+    this."""
 
     domain_name: Annotated[str, Field(min_length=1, max_length=253)]
     is_verified: bool = False
@@ -96,7 +97,7 @@ list_all = operation(
     "organizations.list", f"GET {_PATH}", ListOrganizations, Organizations, auth=O, scope="organization:read",
     error_profile=ORGANIZATIONS, errors=(OFF,),
     summary="List organizations",
-    description="Returns the organizations of the tenant, the oldest first.",
+    description="Returns the organizations of the tenant, oldest first.",
 )  # fmt: skip
 create = operation(
     "organizations.create", f"POST {_PATH}", CreateOrganization, Organization, auth=O, scope="organization:create", accepts=Accept.JSON,

@@ -128,20 +128,20 @@ list_all = operation(
     "organization_connections.list", f"GET {_PATH}", OrgPath, Connections, auth=O, scope="organization:read",
     error_profile=ORGANIZATIONS, errors=FOUND, takes_blank_segments=True,
     summary="List an organization’s connections",
-    description="Returns the connections of an organization to its identity providers, the oldest first.",
+    description="Returns the connections of an organization to its identity providers, oldest first.",
 )  # fmt: skip
 create = operation(
     "organization_connections.create", f"POST {_PATH}", CreateConnection, Connection, auth=O, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, *_CONTENT), takes_blank_segments=True,
     summary="Create a connection",
-    description="Connects an organization to its identity provider by SAML or OpenID Connect, so that its members sign in there. The "
-    "domains must be verified by the organization.",
+    description="Stores a connection of an organization to its identity provider, by SAML or OpenID Connect. The organization must have "
+    "verified the domains. Sign-in with these connections isn’t available yet.",
 )  # fmt: skip
 read = operation(
     "organization_connections.read", f"GET {_ONE}", ConnectionPath, Connection, auth=O, scope="organization:read",
     error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True,
     summary="Get a connection",
-    description="Returns a connection of an organization. Secrets are masked.",
+    description="Returns a connection of an organization, with masked secrets.",
 )  # fmt: skip
 update = operation(
     "organization_connections.update", f"PUT {_ONE}", UpdateConnection, Connection, auth=O, scope="organization:update",
@@ -160,7 +160,7 @@ set_status = operation(
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, e.StatusAlreadySet, e.WrongStatus),
     takes_blank_segments=True,
     summary="Activate or deactivate a connection",
-    description="Activates or deactivates a connection. Nobody can sign in through an inactive one.",
+    description="Activates or deactivates a connection.",
 )  # fmt: skip
 list_group_roles = operation(
     "organization_connections.list_group_roles", f"GET {_GROUPS}", ConnectionPath, GroupRoles, auth=O, scope="organization:read",

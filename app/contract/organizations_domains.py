@@ -41,14 +41,14 @@ list_all = operation(
     "organization_domains.list", f"GET {_PATH}", ListDomains, Domains, auth=O, scope="organization:read", error_profile=ORGANIZATIONS,
     errors=FOUND, takes_blank_segments=True,
     summary="List an organization’s domains",
-    description="Returns the email domains of an organization, the oldest first.",
+    description="Returns the email domains of an organization, oldest first.",
 )  # fmt: skip
 create = operation(
     "organization_domains.create", f"POST {_PATH}", CreateDomain, Domain, auth=O, scope="organization:update", accepts=Accept.JSON,
     error_profile=ORGANIZATIONS, errors=(*ACTIVE, e.DomainTaken), takes_blank_segments=True,
     summary="Add a domain",
     description="Adds an email domain to an organization. To verify it, publish the TXT record `gatehouse-domain-verification=VALUE` "
-    "at the domain, with the `VerificationToken` of the answer as value, then call the verification.",
+    "at the domain, with the `VerificationToken` of the response as value, then verify the domain.",
 )  # fmt: skip
 read = operation(
     "organization_domains.read", f"GET {_ONE}", DomainPath, Domain, auth=O, scope="organization:read", error_profile=ORGANIZATIONS,

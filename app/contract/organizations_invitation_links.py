@@ -34,7 +34,7 @@ class CreateInvitationLink(Wire):
 
 
 class InvitationLink(Wire):
-    """A link for several people. `Uses` counts those who joined by it; `MaxUses` is null without a limit."""
+    """An invitation link for several people. `Uses` counts who joined by it; `MaxUses` is null if there's no limit."""
 
     id: str
     status: Literal["active", "used_up", "expired", "revoked"]
@@ -50,14 +50,14 @@ class InvitationLink(Wire):
 
 
 class CreatedInvitationLink(InvitationLink):
-    """The link with its token and address, which no other operation returns: they are stored as a hash."""
+    """A new invitation link with its token and address. No other operation returns these, because Gatehouse stores only a hash."""
 
     token: str
     url: str
 
 
 class InvitationLinks(Wire):
-    """`TotalCount` is the number of links of the organization, on all pages."""
+    """Invitation links of an organization. `TotalCount` counts those on all pages."""
 
     data: list[InvitationLink]
     total_count: int
@@ -74,7 +74,7 @@ list_all = operation(
     "organization_invitation_links.list_all", f"GET {_PATH}", ListInvitations, InvitationLinks, auth=O, scope="invitation:read",
     error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
     summary="List invitation links",
-    description="Returns the invitation links of an organization, the oldest first.",
+    description="Returns the invitation links of an organization, oldest first.",
 )  # fmt: skip
 create = operation(
     "organization_invitation_links.create", f"POST {_PATH}", CreateInvitationLink, CreatedInvitationLink, auth=O,
@@ -85,7 +85,7 @@ create = operation(
     ),
     summary="Create an invitation link",
     description="Creates a link by which several people can join an organization. Limit it with `maxUses`, `expiresInDays` and "
-    "`domains`. Its token is in this answer only.",
+    "`domains`. Only this response has its token.",
 )  # fmt: skip
 read = operation(
     "organization_invitation_links.read", f"GET {_ONE}", InvitationPath, InvitationLink, auth=O, scope="invitation:read",

@@ -42,7 +42,7 @@ class CreateInvitation(Wire):
 
 
 class InvitedPerson(Wire):
-    """One of several people to invite. Without role IDs, those of the request apply."""
+    """A person to invite. Without role IDs, those of the request apply."""
 
     email: str | None = Field(default=None, alias="email")
     role_ids: list[str] | None = Field(default=None, alias="roleIds", max_length=200)
@@ -87,7 +87,7 @@ class Invitation(Wire):
 
 
 class InvitationRefusal(Wire):
-    """The error that an operation for this person alone would answer."""
+    """The error that you'd get if you invited this person alone."""
 
     error_code: int
     message: str
@@ -112,7 +112,7 @@ class InvitationResults(Wire):
 
 
 class Invitations(Wire):
-    """`TotalCount` is the number of invitations of the organization, on all pages."""
+    """Invitations to an organization. `TotalCount` counts those on all pages."""
 
     data: list[Invitation]
     total_count: int
@@ -129,14 +129,14 @@ class InvitationToken(Wire):
 
 
 class InvitingOrganization(Wire):
-    """The organization, as sign-in pages show it."""
+    """What sign-in pages show of the organization."""
 
     name: str
     display: Display
 
 
 class OpenInvitation(Wire):
-    """An open invitation, for a sign-in page. `IsExistingUser` tells whether an account has verified the address."""
+    """What a sign-in page shows of an open invitation. `IsExistingUser` says whether an account has verified the address."""
 
     id: str
     email_id: str
@@ -169,7 +169,7 @@ list_all = operation(
     "organization_invitations.list_all", "GET /v2/manage/invitations", ListInvitations, Invitations, auth=O, scope="invitation:read",
     error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
     summary="List invitations",
-    description="Returns the invitations to an organization, the oldest first. Filter them with `status`.",
+    description="Returns the invitations to an organization, oldest first. Filter them with `status`.",
 )  # fmt: skip
 create = operation(
     "organization_invitations.create", "POST /v2/manage/invitations", CreateInvitation, Invitation, auth=O, scope="invitation:create",

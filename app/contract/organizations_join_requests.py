@@ -28,7 +28,8 @@ class JoinRequestPath(OrgPath):
 
 
 class JoinRequest(Wire):
-    """A request of an account. `DomainName` is the domain of its verified address, `DecidedBy` the uid of the manager who decided."""
+    """An account's request to join the organization. `DomainName` is the domain of its verified email address, `DecidedBy` the
+    `Uid` of the manager who approved or declined it."""
 
     id: str
     uid: str
@@ -52,7 +53,7 @@ list_all = operation(
     "organization_join_requests.list", f"GET {_PATH}", ListJoinRequests, JoinRequests, auth=O, scope="role:read",
     error_profile=ORGANIZATIONS, errors=ACTIVE, takes_blank_segments=True,
     summary="List join requests",
-    description="Returns the requests of accounts to join an organization, the oldest first.",
+    description="Returns the requests of accounts to join an organization, oldest first.",
 )  # fmt: skip
 approve = operation(
     "organization_join_requests.approve", f"POST {_ONE}/approve", JoinRequestPath, JoinRequest, auth=O, scope="role:update",

@@ -45,7 +45,7 @@ class ListMembers(OrgPath, Paged):
 
 
 class UserRole(Wire):
-    """A role of an account in an organization. `Email` is the account's primary address, empty if it has none."""
+    """An account's role in an organization. `Email` is the account's primary email address; it's empty if there's none."""
 
     id: str
     uid: str
@@ -114,5 +114,5 @@ list_of_organization = operation(
     "organization_members.list_of_organization", "GET /v2/manage/organizations/{orgId}/orgcontext", ListMembers, UserRoles, auth=O,
     scope="role:read", error_profile=ORGANIZATIONS, errors=(OFF, *_OF_ORGANIZATION), takes_blank_segments=True,
     summary="List members",
-    description="Returns the members of an organization with their roles, the oldest first.",
+    description="Returns the members of an organization with their roles, oldest first.",
 )  # fmt: skip

@@ -71,7 +71,8 @@ class IsActive(Wire):
 
 
 class Display(Wire):
-    """The look of the organization on its journeys. Anyone who knows the organization's name can see it on the sign-in page."""
+    """The organization's name, logo and color on its sign-in pages and in its emails. Anyone who knows the organization's name
+    can see them."""
 
     name: Annotated[str | None, Field(max_length=100)] = None
     logo_url: Annotated[HttpsUrl | None, Field(alias="LogoURL")] = None
@@ -133,7 +134,7 @@ class DatedCertificate(Wire):
 
 
 class ConnectionCertificate(Wire):
-    """A generated X.509 certificate in PEM."""
+    """The X.509 certificate that Gatehouse generated, in PEM."""
 
     certificate: str
 
@@ -147,7 +148,7 @@ _SAML, _OIDC = _only_of("SAML"), _only_of("OpenID Connect")
 
 
 class Connection(Wire):
-    """A connection to the identity provider of an organization. `ClientSecret` is masked."""
+    """A connection to an organization's identity provider. Responses mask `ClientSecret`."""
 
     id: str
     is_active: bool
@@ -194,15 +195,15 @@ class MfaPolicy(Wire):
 
 
 class MemberPolicy(Wire):
-    """The role of new members, and how many accounts the organization may have. Beyond `Seats` invitations are refused, and
-    accounts of its domains do not join."""
+    """The role of new members, and how many members the organization can have. When all `Seats` are taken, invitations are
+    refused, and accounts of its domains don't join."""
 
     default_member_role: Annotated[str | None, Field(max_length=200)] = None
     seats: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
 
 
 class OrganizationPasswordPolicy(Wire):
-    """What passwords of members must have; of this policy and the tenant's, the stricter rule holds."""
+    """The requirements for members' passwords. Of this policy and the tenant's, the stricter rule applies."""
 
     expiry_days: Annotated[int | None, Field(ge=0, le=3_650)] = None
     min_length: Annotated[int | None, Field(ge=1, le=128)] = None
@@ -214,7 +215,7 @@ class OrganizationPasswordPolicy(Wire):
 
 
 class SessionPolicy(Wire):
-    """Lifetimes of tokens of the organization, in seconds."""
+    """How long the tokens of members last, in seconds."""
 
     access_token_ttl: Annotated[int | None, Field(alias="AccessTokenTTL", ge=60, le=7_776_000)] = None
     refresh_token_ttl: Annotated[int | None, Field(alias="RefreshTokenTTL", ge=60, le=31_536_000)] = None
@@ -239,7 +240,7 @@ class MethodLimit(Wire):
 
 
 class Policies(Wire):
-    """The policies of an organization. Null: the tenant's settings apply."""
+    """The policies of an organization. Where a policy is null, the tenant's settings apply."""
 
     jit_policy: Annotated[JitPolicy, Field(alias="JITPolicy")] = JitPolicy()
     mfa_policy: Annotated[MfaPolicy, Field(alias="MFAPolicy")] = MfaPolicy()

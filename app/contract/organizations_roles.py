@@ -53,7 +53,7 @@ class RolePath(Wire):
 
 
 class CreateRole(Wire):
-    """`Permissions` are ids of permissions."""
+    """A role to create, with the IDs of its permissions."""
 
     name: RoleName
     description: Text = ""
@@ -69,7 +69,7 @@ class UpdateRole(RolePath):
 
 
 class CreateOrganizationRole(OrgPath):
-    """`Permissions` are ids of permissions."""
+    """A role to create, with the IDs of its permissions."""
 
     name: Annotated[str | None, Field(max_length=100)] = None
     description: Text = ""

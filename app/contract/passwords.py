@@ -58,7 +58,7 @@ class Reset(PW, CAP, LOCK):
 
 
 class PasswordReset(Wire):
-    """`Data` is a session if the tenant signs accounts in after a password reset."""
+    """The result of a password reset. `Data` is a session if the tenant signs people in after it."""
 
     sparse = True
 

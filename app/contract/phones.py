@@ -40,7 +40,7 @@ class VerifyPhone(AT, F, PW, CAP, LOCK):
 
 
 class PhoneVerified(Wire):
-    """A session, or a challenge if a second factor is needed; with an access token only `IsPosted`."""
+    """A session, or a challenge if a second factor is needed. With an access token in the request, only `IsPosted`."""
 
     sparse: ClassVar[bool] = True
 
@@ -81,7 +81,7 @@ verify = operation(
     "phones.verify", "PUT /identity/v2/auth/phone/otp", VerifyPhone, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
     hashing=HASHES_SECRETS, row="U63", errors=_VERIFY_ERRORS,
     summary="Verify a phone number",
-    description="Verifies a phone number with a texted code. Without an access token the answer is a session; with one, the number of "
+    description="Verifies a phone number with a texted code. Without an access token the response is a session; with one, the number of "
     "the signed-in account is verified and its session stays as it is.",
 )  # fmt: skip
 change = operation(

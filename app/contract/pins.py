@@ -124,7 +124,7 @@ set_first = operation(
     "pins.set_first", f"POST {_PINS}/set/pinauthtoken", SetPinAtLogin, Login, auth=K, hashing=HASHES, row="U68",
     errors=(*PIN_SIGN_IN, e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing),
     summary="Set the first PIN",
-    description="Sets the PIN that a sign-in asked for with error 1243, and finishes that sign-in: the answer is a session. "
+    description="Sets the PIN that a sign-in asked for with error 1243, and finishes that sign-in: the response is a session. "
     "`pinauthtoken` is the `PINAuthToken` in the error’s `Data`.",
 )  # fmt: skip
 change = operation(

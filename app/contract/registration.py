@@ -46,7 +46,7 @@ class RegistrationWithCaptcha(CAP, RegistrationModel):
 
 
 class Registered(Wire):
-    """`Data` is a session if the account may sign in at once, else null."""
+    """The result of a sign-up. `Data` is a session if the account can sign in at once, otherwise null."""
 
     sparse, sparse_members = True, frozenset[str]()  # the session's
 
@@ -141,7 +141,7 @@ class DeleteRecordType(Wire):
 
 
 class RecordView(Wire):
-    """`Code` is returned to the tenant's servers only."""
+    """A choice of a drop-down field. Only your servers get `Code`."""
 
     id: str
     code: str | None

@@ -38,9 +38,9 @@ class FormField(ConfigurationModel):
     of a custom field."""
 
     name: Annotated[str, Field(pattern=r"^([a-z][a-z0-9_]{0,59}|cf_[A-Za-z0-9_-]{1,60})$")]
-    label: dict[str, Text] = Field(default_factory=dict, description="By language; the standard label where absent.")
+    label: dict[str, Text] = Field(default_factory=dict, description="The label, by language. Default: the usual one.")
     type: Literal["string", "text", "password", "option", "multi"] = Field(
-        default="string", description="A line, several lines, a password, a choice of `options`, a box to tick."
+        default="string", description="One line, several lines, a password, a choice of `options`, or a checkbox."
     )
     required: bool = False
     min_length: int = Field(default=0, ge=0, le=MOST_LETTERS)

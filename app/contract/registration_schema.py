@@ -32,7 +32,8 @@ Value = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class CustomField(Wire):
-    """A field of your own in the profile. `Key` is made of the name, as in cf_Shoe_size. The form may show another text."""
+    """A field of your own in the profile. `Key` is made from the name, for example `cf_Shoe_size`. The form can show another
+    text."""
 
     key: Annotated[str, Key("key")] = ""
     display: Annotated[str, FIXED, RequestName("CustomField"), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]{0,59}$")]
@@ -73,7 +74,7 @@ class CustomFieldOption(Wire):
 
 
 class FormCustomField(Wire):
-    """A custom field on the registration form; the names are as in an element of the registration schema."""
+    """A custom field on the sign-up form."""
 
     type: FieldType = "string"
     name: Annotated[str, Field(min_length=1, max_length=63)]
@@ -85,7 +86,7 @@ class FormCustomField(Wire):
 
 
 class FormCustomFields(Wire):
-    """The custom fields on the registration form; the form's other fields stay."""
+    """The custom fields on the sign-up form. Its other fields stay as they are."""
 
     data: Annotated[list[FormCustomField], COMPUTED, Field(max_length=15)] = Field(default_factory=list)
 

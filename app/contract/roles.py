@@ -37,7 +37,7 @@ PermissionMap = dict[str, bool]
 
 
 class RoleInput(Wire):
-    """A new role. A permission whose value is false is not granted."""
+    """A new role. A permission with the value false isn't granted."""
 
     name: GivenName
     permissions: PermissionMap = Field(default_factory=dict, max_length=MAX_PERMISSIONS)
@@ -88,8 +88,9 @@ class AccountRoles(Wire):
 
 
 class RoleContextInput(Wire):
-    """Roles and additional permissions of an account in one context. Members that are absent keep their value in a context that
-    the account has. `Expiration` is in UTC, as 12/31/2027 11:59:59 PM or ISO 8601; null means that the context does not expire."""
+    """Roles and additional permissions of an account in one context. If the account has the context already, members that are
+    absent keep their values. `Expiration` is in UTC, as 12/31/2027 11:59:59 PM or in ISO 8601; with null, the context doesn't
+    expire."""
 
     context: GivenName
     roles: list[GivenName] | None = Field(default=None, max_length=MAX_ACCOUNT_ROLES)
@@ -130,7 +131,7 @@ class ReadContextAccounts(RoleContextName):
 
 
 class ContextContent(Wire):
-    """An expired context is listed, and gives no permissions."""
+    """The roles and permissions of an account in one context. An expired context is listed, but gives no permissions."""
 
     roles: list[str]
     additional_permissions: list[str]

@@ -59,7 +59,7 @@ class AssertionConsumerService(Wire):
 
 
 class SamlAttribute(Wire):
-    """An attribute of an assertion: a fixed text, or a field of the profile, with another one in place of an empty one."""
+    """An attribute of an assertion: a fixed text, or a profile field, with another field to use if it's empty."""
 
     value: Annotated[str, Field(max_length=500)]
     format: Annotated[str, Field(max_length=200)] = "urn:oasis:names:tc:SAML:2.0:attrname-format:unspecified"
@@ -68,14 +68,14 @@ class SamlAttribute(Wire):
 
 
 class KeyPair(Wire):
-    """An X.509 certificate and its private key, in PEM. The key is masked in responses. Without both, they are generated."""
+    """An X.509 certificate and its private key, in PEM. Responses mask the key. If both are absent, Gatehouse generates them."""
 
     certificate: Pem = None
     key: Annotated[str | None, SECRET, Field(max_length=20_000)] = None
 
 
 class OtherKeyPair(Wire):
-    """The X.509 certificate of the other side, in PEM; its key, if any, is masked in responses."""
+    """The X.509 certificate of the other side, in PEM, and its key if there is one. Responses mask the key."""
 
     certificate: Pem = None
     key: Annotated[str | None, SECRET, Field(max_length=20_000)] = None
@@ -88,21 +88,22 @@ class OtherCertificate(Wire):
 
 
 class OwnCertificate(Wire):
-    """A generated X.509 certificate, in PEM."""
+    """The X.509 certificate that Gatehouse generated, in PEM."""
 
     certificate: Annotated[str | None, READ_ONLY] = None
 
 
 class IntegrationConfigs(Wire):
-    """The settings of a ready-made integration. The fingerprint is that of `IdpCertificate`."""
+    """The settings of a ready-made SAML integration. The fingerprint is that of `IdpCertificate`."""
 
     account_name: Annotated[str | None, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")] = None
     idp_sha1_fingerprint: Annotated[str | None, READ_ONLY, Field(alias="IdpSHA1Fingerprint")] = None
 
 
 class SamlClient(Wire):
-    """A service provider that uses the tenant as its identity provider. Without `IdpCertificate` a certificate is generated.
-    `Attributes` are those of an assertion, by name; `IssuerUrl` is the entity id of the service provider."""
+    """A service provider that uses the tenant as its identity provider. Sign-in with SAML isn't available yet; Gatehouse stores
+    and checks the settings. If `IdpCertificate` is absent, Gatehouse generates one. `Attributes` are those of an assertion,
+    by name; `IssuerUrl` is the service provider's entity ID."""
 
     app_name: Annotated[Name, Key("samlApp")]
     saml_version: Literal["2.0"] = "2.0"
@@ -142,8 +143,9 @@ class IdentityProvider(Wire):
 
 
 class SamlProvider(Wire):
-    """An identity provider that signs people in to the tenant. `DataMap` names the attribute of an assertion for each field of
-    the profile. `SamlServiceProvider` is the tenant's entity id, `ServiceProviderACSUrl` receives assertions."""
+    """A SAML identity provider. Sign-in with SAML isn't available yet; Gatehouse stores and checks the settings. For each
+    profile field, `DataMap` names the attribute of an assertion. `SamlServiceProvider` is the tenant's entity ID, and
+    `ServiceProviderACSUrl` receives assertions."""
 
     id: Annotated[str, READ_ONLY] = ""
     provider: Annotated[Name, Key("samlApp")]
@@ -170,7 +172,7 @@ class SamlProvider(Wire):
 
 
 class Integration(Wire):
-    """A ready-made integration, and the fields that it needs."""
+    """A ready-made SAML integration, and the fields that it needs."""
 
     integration_type: str
     name: str
@@ -202,7 +204,8 @@ _RENEWAL = "Generates a new certificate in place of the present one and returns 
 
 CLIENTS = collection(
     "saml_clients", "/v2/manage/saml-clients", SamlClient, verbs=_VERBS, noun="SAML client",
-    about="A SAML client is a service provider that people sign in to with a Gatehouse account. Without `IdpCertificate`, a "
+    about="A SAML client is a service provider that will use Gatehouse accounts. Sign-in with SAML isn’t available yet; Gatehouse "
+    "stores and checks the settings. Without `IdpCertificate`, a "
     "certificate is generated.",
     scope="client", unique=("app_name",),
     exists=e.SamlAppExists, unknown=e.UnknownSamlApp, file_key="saml_clients",
@@ -215,7 +218,8 @@ CLIENTS = collection(
 )  # fmt: skip
 PROVIDERS = collection(
     "saml_providers", "/v2/manage/custom-providers/saml", SamlProvider, verbs=_VERBS, noun="SAML provider",
-    about="A SAML provider is an identity provider of your own, where people sign in by SAML 2.0.", scope="provider",
+    about="A SAML provider is an identity provider of your own. Sign-in with SAML isn’t available yet; Gatehouse stores and checks the "
+    "settings.", scope="provider",
     unique=("provider",), exists=e.SamlAppExists, unknown=e.UnknownSamlApp, errors=(e.ProviderDomainExists,),
     file_key="saml_providers",
     actions=(

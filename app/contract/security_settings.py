@@ -15,9 +15,9 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400  # in seconds
 
 
 class PasskeyConfig(Wire):
-    """`RPID` is the tenant's host, or a verified custom domain or a domain above one; it changes only while no account has a passkey.
-    `RPOrigins` begins with the tenant's own addresses, which a request may repeat; further ones are related origins (WebAuthn level 3),
-    where the same passkeys work."""
+    """The tenant's passkey settings. `RPID` is the tenant's host, a verified custom domain, or a domain above one; it can change
+    only while no account has a passkey. `RPOrigins` starts with the tenant's own addresses; the others are related origins
+    (WebAuthn level 3), where the same passkeys work."""
 
     is_enabled: Annotated[bool, StoredAs("/passkeys")]
     passkey_selection: Annotated[Literal["Autofill", "Button", "Both"], COMPUTED] = "Both"
@@ -34,7 +34,7 @@ class PasskeyConfig(Wire):
 
 
 class PasswordPolicySettings(Wire):
-    """What new passwords must satisfy. `PasswordValidationRules` lists the rules of length and characters as
+    """The requirements for new passwords. `PasswordValidationRules` lists those for length and characters as
     `min_length[10]|max_length[128]|lowercase|uppercase|number|symbol`. One list serves as dictionary and as common passwords."""
 
     dictionary_password_validation: Annotated[bool, COMPUTED] = True
@@ -48,7 +48,8 @@ class PasswordPolicySettings(Wire):
 
 
 class SessionConfig(Wire):
-    """Lifetimes in seconds; `SessionLimit` is the number of concurrent sessions of an account, 0 for any."""
+    """How long sessions and tokens last, in seconds. `SessionLimit` is the maximum number of concurrent sessions of an account;
+    0 means no limit."""
 
     access_token_ttl: Annotated[int, COMPUTED] = Field(default=15 * MINUTE, alias="AccessTokenTTL", ge=1, le=90 * DAY)
     refresh_token_ttl: Annotated[int, COMPUTED] = Field(default=60 * DAY, alias="RefreshTokenTTL", ge=1, le=365 * DAY)
@@ -60,8 +61,8 @@ class SessionConfig(Wire):
 
 
 class TotpAuthenticatorSettings(Wire):
-    """`IssuerId` is the name that authenticator apps show; null: the tenant's name. `AccountSecretKey` is always null, because every
-    account has a random secret of its own."""
+    """The settings of authenticator apps. They show `IssuerId`, or the tenant's name if it's null. `AccountSecretKey` is always
+    null, because each account has a random secret of its own."""
 
     is_enabled: Annotated[bool, StoredAs("/second_factors.totp")] = True
     qr_code_width: Annotated[int, StoredAs("qr_code_width")] = Field(default=250, alias="QRCodeWidth")

@@ -107,7 +107,7 @@ class AcceptedPolicy(Wire):
 
 
 class PolicyHistory(Wire):
-    """Every version that the account accepted, the newest first; `Current` is the first of them."""
+    """The versions of the privacy notice that the account has accepted, newest first. `Current` is the first of them."""
 
     uid: str
     current: AcceptedPolicy | None = None

@@ -43,8 +43,8 @@ class StartSmartLogin(SmsOptions):
 
 
 class LoginRequested(Posted):
-    """`number`: the two digits to show on the waiting device; the user types them on the page that the link opens. Absent if
-    the request contains the API secret: the link then asks for no number."""
+    """A sign-in that waits for approval. Show `number` on the waiting device: the person types these two digits on the page that
+    the link opens. If the request contains the API secret, there's no `number`, and the page doesn't ask for one."""
 
     sparse = True
     number: str | None = None
@@ -108,7 +108,7 @@ start = operation(
     errors=_START_ERRORS,
     summary="Start smart login",
     description="Emails a link that approves a sign-in on this device, for example on a TV or computer while the inbox is on a phone. "
-    "Choose a new `clientguid`, show the `Number` of the answer, and poll `GET /identity/v2/auth/login/smartlogin/ping` "
+    "Choose a new `clientguid`, show the `Number` of the response, and poll `GET /identity/v2/auth/login/smartlogin/ping` "
     "with the same `clientguid`.",
 )  # fmt: skip
 poll = operation(
@@ -116,7 +116,7 @@ poll = operation(
     errors=(*_NEW, *SIGN_IN_ERRORS, *CONTACT_TAKEN, e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink),
     summary="Poll for an approved sign-in",
     description="Returns the session once the emailed link was approved, for smart login and for one-touch login by email. Poll about "
-    "every 5 seconds; until then the answer is error 1139. The session is handed over once.",
+    "every 5 seconds; until then it answers error 1139. It returns the session once.",
 )  # fmt: skip
 _APPROVE_ERRORS = (
     *_CLICKED, e.SmartLoginOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedSmartLink, e.VerifiedSmartLink, e.UsedOneTouchLink,

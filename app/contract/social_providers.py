@@ -12,9 +12,9 @@ from app.kit.wire import Wire
 
 
 class SocialProvider(Wire):
-    """A social provider: FACEBOOK, GITHUB, GOOGLE, LINKEDIN or LIVE; for apps alone APPLE, QQ, TWITTER or WECHAT; or one that a
-    configuration file sets up with its addresses as a connection. `Key` is the client id and `Secret` the client secret that the
-    provider issued; the secret is masked in responses."""
+    """A social provider: FACEBOOK, GITHUB, GOOGLE, LINKEDIN or LIVE; for apps only APPLE, QQ, TWITTER or WECHAT; or a connection
+    of a configuration file. `Key` is the client ID and `Secret` the client secret that the provider issued; responses mask
+    the secret."""
 
     provider: Annotated[str, Key("provider")]
     is_active: bool = False

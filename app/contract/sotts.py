@@ -16,9 +16,9 @@ LONGEST_MINUTES = 527_040
 
 
 class AppSott(Wire):
-    """A secured one-time token (SOTT) that an app carries, so that it may register accounts until the token expires or is deleted.
-    `Sott` is in the response that creates it, and masked afterwards; `IsEncoded` percent-encodes it for a URL. `DateRange` is an
-    ISO 8601 interval."""
+    """A secured one-time token (SOTT), with which an app registers accounts until the token expires or is deleted. Only the
+    response that creates it has `Sott`; later ones mask it. `IsEncoded` percent-encodes it for a URL. `DateRange` is an ISO
+    8601 interval."""
 
     authenticity_token: Annotated[str, Key("authenticityToken", is_minted=True)]
     technology: Annotated[str, FIXED, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 .+#_-]{0,39}$")]

@@ -31,7 +31,8 @@ def https_origin(origin: str) -> str:
 
 
 class ShopifyStore(Wire):
-    """A Shopify store with Multipass. `MultipassSecret` is shown in the store's settings of customer accounts, and masked in responses."""
+    """A Shopify store with Multipass. Shopify shows `MultipassSecret` in the store's settings of customer accounts; responses
+    mask it."""
 
     store: Annotated[Name, Key()] = Field(description=_NAMED)
     domain: Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")] = Field(
@@ -41,24 +42,24 @@ class ShopifyStore(Wire):
 
 
 class BigCommerceStore(Wire):
-    """A BigCommerce store, and its API account. `ClientSecret` and `AccessToken` are masked in responses."""
+    """A BigCommerce store, and its API account. Responses mask `ClientSecret` and `AccessToken`."""
 
     store: Annotated[Name, Key()] = Field(description=_NAMED)
     store_hash: Annotated[str, Field(pattern=r"^[a-z0-9]{1,60}$")] = Field(
-        description="The id of the store, as in the address of its API."
+        description="The ID of the store, as in the address of its API."
     )
     store_url: Annotated[str, Field(max_length=300), AfterValidator(https_origin)] = Field(
         description="The origin of the storefront."
     )
     client_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,200}$")] = Field(
-        description="The client id of the API account, which has the scopes Customers Login and Customers."
+        description="The client ID of the API account, which needs the scopes Customers Login and Customers."
     )
     client_secret: Secret = None
     access_token: Secret = None
 
 
 class PerfectMindSite(Wire):
-    """A PerfectMind (Xplor Recreation) site. `AccessKey` is the key of its API and masked in responses."""
+    """A PerfectMind (Xplor Recreation) site. `AccessKey` is its API key; responses mask it."""
 
     site: Annotated[Name, Key()] = Field(description=_NAMED)
     host: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}\.perfectmind\.com$")] = Field(
@@ -98,7 +99,7 @@ class ReadContact(AT):
 
 
 class SiteContacts(Wire):
-    """The account's email address and the ids of the site's contacts that have it."""
+    """The account's email address, and the IDs of the site's contacts with that address."""
 
     email: str
     contact_id: list[str]

@@ -102,7 +102,9 @@ class AccountFile(ConfigurationModel):
     local_language: str | None = None
     custom_fields: dict[str, str] = Field(default_factory=dict)
     roles: tuple[str, ...] = Field(
-        default=(), max_length=MAX_ACCOUNT_ROLES, description="Names of the tenant's roles; the account has no others."
+        default=(),
+        max_length=MAX_ACCOUNT_ROLES,
+        description="Names of the tenant's roles. Other roles of the account are removed.",
     )
 
     @model_validator(mode="after")
@@ -125,19 +127,19 @@ class TenantFile(ConfigurationModel):
 
     name: Annotated[
         str,
-        Field(pattern=rf"^{_LABEL}$", description="The first label of the tenant's host name."),
+        Field(pattern=rf"^{_LABEL}$", description="The tenant's name, which is the first label of its host name."),
         AfterValidator(_free_tenant),
     ]
     api_key: Annotated[str, Field(pattern=_GUID)] | None = Field(
-        default=None, description="A GUID; generated and printed once if absent."
+        default=None, description="A GUID. If absent, Gatehouse generates one and prints it once."
     )
     api_secret: Annotated[str, Field(pattern=_GUID)] | None = Field(
-        default=None, description="A GUID; generated and printed once if absent."
+        default=None, description="A GUID. If absent, Gatehouse generates one and prints it once."
     )
     captcha_secret: Annotated[str, Field(min_length=1, max_length=500)] | None = Field(
         default=None,
-        description="The secret that the provider of settings.captcha issued with the site key; stored encrypted. Unlike our own "
-        "secrets it can be replaced.",
+        description="The secret that the provider of `settings.captcha` issued with the site key, stored encrypted. Another value "
+        "replaces it.",
     )
     settings: TenantSettings | None = None
     url_whitelist: tuple[AllowedAddress, ...] | None = None
@@ -160,25 +162,25 @@ class TenantFile(ConfigurationModel):
         "A name belongs to its provider permanently: give another provider another one. "
         f"These names have presets: {', '.join(PRESETS)}. Another secret replaces the current one.",
     )
-    theme: str | None = Field(default=None, description="A folder beside the file.")
-    brand: Brand | None = Field(default=None, description="The theme's tokens in place; instead of `theme`.")
+    theme: str | None = Field(default=None, description="A folder next to the file.")
+    brand: Brand | None = Field(default=None, description="The look, instead of `theme`.")
     applications: tuple[ApplicationFile, ...] | None = None
     initial_access_tokens: tuple[InitialAccessTokenFile, ...] | None = Field(
         default=None,
         max_length=MOST_TOKENS,
-        description="Tokens with which applications register themselves, where `settings.client_registration.mode` is "
-        "`initial_access_token` or `open`. Tokens that the file omits stay, unless `--prune` removes them.",
+        description="Tokens that let applications register themselves, if `settings.client_registration.mode` is "
+        "`initial_access_token` or `open`. Tokens that aren't in the file stay, unless `--prune` deletes them.",
     )
     mail_templates: tuple[MailTemplate, ...] | None = Field(
         default=None,
         max_length=200,
-        description="Mails of the tenant's own, in place of ours (docs/mail-templates.md).",
+        description="Emails in your own words, in place of the built-in ones (docs/mail-templates.md).",
     )
     sms_templates: tuple[SmsTemplate, ...] | None = Field(
-        default=None, max_length=100, description="Text messages of the tenant's own."
+        default=None, max_length=100, description="Text messages in your own words, in place of the built-in ones."
     )
     roles: tuple[RoleFile, ...] | None = Field(
-        default=None, max_length=MAX_ROLES, description="The roles of accounts, known by their names."
+        default=None, max_length=MAX_ROLES, description="The roles that accounts can have."
     )
     accounts: tuple[AccountFile, ...] | None = None
     organization_roles: tuple[TenantRoleFile, ...] | None = Field(

@@ -65,7 +65,7 @@ THEMES = collection(
     "once.",
     scope="template",
     unique=("name",), exists=BadField, unknown=UnknownTheme, content=StoredTheme, file_key="themes",
-    file_note="Looks to choose from; the one that `brand` repeats is active.",
+    file_note="Looks to switch between. The one that equals `brand` is active.",
     actions=(
         Action(
             "activate", "PUT /v2/manage/hosted-pages/themes/{themeId}/activate", "Activate a theme",

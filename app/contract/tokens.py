@@ -24,7 +24,7 @@ class Token(Wire):
 
 
 class Actor(Wire):
-    """The actor of an impersonation token or an exchanged one (RFC 8693 section 4.1)."""
+    """Who acts for the account, in tokens of impersonation and token exchange (RFC 8693, section 4.1)."""
 
     sparse = True
 
@@ -33,7 +33,7 @@ class Actor(Wire):
 
 
 class TokenFacts(Wire):
-    """`act` is present if a server of the tenant obtained the token without the account holder's sign-in."""
+    """An access token and its account. `act` is present if one of your servers got the token without the person's sign-in."""
 
     sparse = True
     provider: str = Field(alias="provider")
@@ -159,7 +159,7 @@ class ActiveSession(Wire):
 
 
 class ActiveSessions(Wire):
-    """`nextcursor` and `nextCursor` have one value, for clients of either spelling. 0 means there are no more."""
+    """The live access tokens of an account. `nextcursor` and `nextCursor` have the same value; 0 means there are no more."""
 
     data: list[ActiveSession] = Field(alias="data")
     next_cursor: int = Field(default=0, alias="nextcursor")
@@ -167,7 +167,7 @@ class ActiveSessions(Wire):
 
 
 class TokenRevoked(Posted):
-    """`IsPosted` and `isPosted` have one value, for clients of either spelling."""
+    """The result of revoking a token. `IsPosted` and `isPosted` have the same value."""
 
     is_posted_camel: bool = Field(default=True, alias="isPosted")
 

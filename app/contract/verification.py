@@ -28,7 +28,7 @@ class ResendVerification(Wire):
 
 
 class PostedWithId(Wire):
-    """`UUID` identifies the code that was sent; it can replace the address."""
+    """The result of sending a code. You can send `UUID` with the code instead of the address."""
 
     sparse = True
 
@@ -74,7 +74,7 @@ class VerifyByCode(F, PW, CAP, LOCK):
 
 
 class Verified(Wire):
-    """`Data` is a session if the tenant signs accounts in after verification."""
+    """The result of a verification. `Data` is a session if the tenant signs people in after it."""
 
     sparse, sparse_members = True, frozenset[str]()  # the session's
 
@@ -93,7 +93,7 @@ resend = operation(
     errors=(*EMAIL_SENDING, e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.TooManyRequests),
     summary="Resend the verification email",
     description="Sends another verification email to an address that isn’t verified yet. An earlier link or code stops working. With "
-    "codes, `UUID` in the answer names the address when you verify the code.",
+    "codes, `UUID` in the response names the address when you verify the code.",
 )  # fmt: skip
 by_link = operation(
     "verification.by_link", "GET /identity/v2/auth/email", VerifyByLink, Verified, auth=K, when=("verificationtoken", "otp"), row="U05",

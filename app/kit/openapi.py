@@ -205,6 +205,8 @@ class _Schemas:
         for name, schema in self._made.items():
             skipped = _names_in_address(addressed[name]) if name in addressed else frozenset()
             _add_descriptions(schema, name, published, skipped)
+            if "description" not in schema and (words := published.describe_schema(name)):
+                schema["description"] = words
         self._whole: set[str] = set()  # requests that are a body and nothing else
         self._requests = {self._name(operation.request, "validation") for operation in operations}
 

@@ -39,6 +39,7 @@ class Publication:
         info: members of the Info Object (OpenAPI 3.1 section 4.8.2) beside title and version.
         groups: the chapters, in their order; an operation belongs to the first that holds it.
         describe: returns the description of a schema's property, or of a parameter (`Schema.name`), that has none; or "".
+        describe_schema: returns the description of a schema that has none; or "".
         extra: members of the document's root.
     """
 
@@ -46,6 +47,7 @@ class Publication:
     info: Mapping[str, Any] = field(default_factory=dict)
     groups: tuple[ChapterGroup, ...] = ()
     describe: Callable[[str, str], str] = lambda _model, _name: ""
+    describe_schema: Callable[[str], str] = lambda _model: ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def tag_of(self, operation: AnyOperation) -> str:

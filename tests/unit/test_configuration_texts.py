@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from app.contract.configuration_texts import EXAMPLES, examples, names_of, texts
+from app.contract.configuration_texts import EXAMPLES, examples, model_texts, names_of, texts
 from app.contract.resources import file_resources
 from app.contract.tenant_file import configuration_file, json_schema
 
@@ -50,7 +50,12 @@ def test_keys_have_a_sentence_and_a_valid_example(name: str) -> None:
             pytest.fail(f"{key}: {invalid}")
 
 
+def test_every_model_has_a_sentence() -> None:
+    assert [name for name, model in MODELS.items() if not model.get("description", "").endswith(".")] == []
+
+
 def test_no_text_is_stale() -> None:
+    assert set(model_texts()) <= set(MODELS)
     known = {f"{one}.{key}" for name, key in KEYS for one in names_of(name)}
     described = {f"{name}.{key}" for name, keys in texts().items() for key in keys}
     assert described | set(examples()) <= known

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from app.contract.chapters import GROUPS
+from app.contract.field_texts import schema_texts
 from app.contract.field_texts import texts as field_texts
 from app.contract.operations import CATALOGUE, load_catalogue
 from app.kit.publication import Publication
@@ -192,6 +193,17 @@ def undescribed(found: Any, at: str = "") -> Iterator[str]:
     elif isinstance(found, list):
         for number, value in enumerate(found):
             yield from undescribed(value, f"{at}/{number}")
+
+
+def test_every_schema_has_a_description() -> None:
+    schemas = published_interface()["components"]["schemas"]
+    said = {name: schema.get("description", "") for name, schema in schemas.items()}
+    assert {name: text for name, text in said.items() if not re.match(r"[A-Z].+\.$", text, re.DOTALL)} == {}
+
+
+def test_no_text_of_a_schema_is_stale() -> None:
+    names = set(published_interface()["components"]["schemas"])
+    assert set(schema_texts()) - names - {re.sub(r"^(New|Changed|Each|All)", "", name) for name in names} == set()
 
 
 def test_every_error_has_a_sentence() -> None:

@@ -43,7 +43,7 @@ enrol = operation(
     "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyVerification, FactorLogin, auth=K, row="M16",
     errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
     summary="Finish setting up a passkey factor at sign-in",
-    description="Adds the passkey as a second factor and finishes the sign-in: the answer is a session.",
+    description="Adds the passkey as a second factor and finishes the sign-in: the response is a session.",
 )  # fmt: skip
 begin = operation(
     "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", MT, LoginBegin, auth=K, row="M17",

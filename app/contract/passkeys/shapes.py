@@ -76,7 +76,7 @@ class PKC(Lower):
 
 
 class ListedPasskey(Wire):
-    """A passkey of an account. `Id` names it in this interface; it is not the WebAuthn credential id."""
+    """A passkey of an account. `Id` names it in this API; it isn't the WebAuthn credential ID."""
 
     id: str
     authenticator: str  # by its AAGUID

@@ -119,7 +119,7 @@ _FORGOT_ERRORS = (
 forgot = operation(
     "passkeys.forgot", f"POST {_A}/passkey/forgot", Forgot, Posted, auth=K, row="M54", errors=_FORGOT_ERRORS,
     summary="Email a passkey reset link",
-    description="Emails a link that replaces lost passkeys. The answer is the same whether or not the address has an account.",
+    description="Emails a link that replaces lost passkeys. The response is the same whether or not an account has the address.",
 )  # fmt: skip
 begin_reset = operation(
     "passkeys.begin_reset", f"GET {_A}/passkey/reset/begin", ResetBegin, RegisterBegin, auth=K, row="M55",

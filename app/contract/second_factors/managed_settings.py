@@ -40,7 +40,7 @@ class IosSettings(Wire):
 
 
 class PushNotificationSettings(Wire):
-    """A response shows secrets as `********`; a request with that value leaves them unchanged."""
+    """The settings of push notifications. Responses show secrets as `********`; send that value to keep them."""
 
     is_enabled: Annotated[bool, StoredAs("/second_factors.push")] = True
     notification_service: Annotated[Text, StoredAs("service")] = None
@@ -53,7 +53,7 @@ class PushNotificationSettings(Wire):
 
 
 class DuoAuthenticatorSettings(Wire):
-    """A response shows the secret as `********`; a request with that value leaves it unchanged."""
+    """Your Duo application. Responses show the secret as `********`; send that value to keep it."""
 
     is_enabled: Annotated[bool, StoredAs("/second_factors.duo")] = True
     client_id: Text = None

@@ -70,7 +70,7 @@ ping = operation(
     "second_factors.ping_push", f"GET {_LOGIN}/push/ping", PushPing, FactorLogin, auth=K, also=("/login/2fa/push/ping",), row="M13",
     errors=_PING_ERRORS,
     summary="Poll for the push answer",
-    description="Returns the session once the push notification was approved on the device. Until then the answer is error 1295; poll "
+    description="Returns the session once the push notification was approved on the device. Until then it answers error 1295; poll "
     "about every 5 seconds.",
 )  # fmt: skip
 answer = operation(

@@ -27,7 +27,7 @@ with_password = operation(
     errors=(*LOGIN_ERRORS, *DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
     summary="Sign in with a password and second factor",
     description="Checks the password and exactly one of `email`, `username` and `phone`. If no second factor is needed, "
-    "`SecondFactorAuthentication` is null and the answer is a session. Otherwise `SecondFactorAuthentication` is a "
+    "`SecondFactorAuthentication` is null and the response is a session. Otherwise `SecondFactorAuthentication` is a "
     "challenge: it lists the account’s factors, and its `SecondFactorAuthenticationToken` goes into the operation that "
     "answers it. If the tenant requires a second factor and the account has none, the challenge lets you set one up.",
 )  # fmt: skip

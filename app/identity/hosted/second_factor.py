@@ -84,8 +84,8 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
     is_new = not second_factors.enrolled_kinds(context.tenant.settings, pending.person)
     try:
         pending = second_factor.verify(context, pending, req.kind, response)
-        if (elsewhere := _step_without_sign_in(context, interaction, pending)) is not None:
-            return elsewhere
+        if (other_step := _step_without_sign_in(context, interaction, pending)) is not None:
+            return other_step
         account = second_factor.finish(context, pending)
     except OVER:
         return _next_or_start(context, interaction)

@@ -308,7 +308,7 @@ def _is_verified_kind(wanted: ImportedAccount, kind: str) -> bool:
 
 
 def _is_same_person(held: Account, wanted: ImportedAccount) -> bool:
-    """Return whether a record may go into an imported account: it has the same id elsewhere, or both verified the address."""
+    """Return whether a record may go into an imported account: it has the same id at the other system, or both verified the address."""
     known = held.uid if held.private.get("is_custom_uid") else held.profile.get("ExternalUserLoginId")
     stated = wanted.uid or wanted.external_id
     return stated is None or known is None or stated == known or (held.email_verified and wanted.email_verified)
