@@ -20,10 +20,11 @@ NEEDS = {
     "go": ("go",),
     "single-page-app": ("npm",),
     "machine-to-machine": ("python3", "curl"),
+    "mobile": ("mvn", "java"),
 }
 """The programs that each quickstart runs."""
-OTHER_TESTS = {"machine-to-machine": "test_program_calls_the_api"}
-"""The tests of quickstarts without a browser."""
+OTHER_TESTS = {"machine-to-machine": "test_program_calls_the_api", "mobile": "test_android_code_compiles"}
+"""The tests of quickstarts whose app runs in no browser here."""
 
 
 def main(names: list[str]) -> int:

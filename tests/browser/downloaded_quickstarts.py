@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.hub_in_browser import Opened
+from tests.support.kotlin import compile_for_android
 from tests.support.machine_quickstart import call_the_api
-from tests.support.quickstarts import app_started, prepared, sign_in_and_out
+from tests.support.quickstarts import app_started, prepared, read, sign_in_and_out
 from tools.quickstarts import NEEDS, OTHER_TESTS
 
 
@@ -23,3 +24,8 @@ def test_reader_signs_in_and_out(name: str, tmp_path: Path, opened: Opened) -> N
 def test_program_calls_the_api(tmp_path: Path) -> None:
     with prepared("machine-to-machine", tmp_path, from_registries=True) as running, app_started(running) as api:
         call_the_api(running, api)
+
+
+@pytest.mark.timeout(900)
+def test_android_code_compiles(tmp_path: Path) -> None:
+    compile_for_android([block for block in read("mobile").blocks if block.language == "kotlin"], tmp_path)
