@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
 FORM = "application/x-www-form-urlencoded"
+_MARKED = re.compile(r"@@(\w+)@@")
+
+
+class Variable(str):
+    """The environment variable that holds a value of a body."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +59,21 @@ def curl(call: Call) -> str:
     if call.basic:
         lines.append('-u "${}:${}"'.format(*call.basic))
     if call.media_type == FORM:
-        lines += [f"--data-urlencode {shlex.quote(f'{name}={value}')}" for name, value in call.body.items()]
+        lines += [f"--data-urlencode {_form_field(name, value)}" for name, value in call.body.items()]
     elif call.media_type:
         lines.append(f'-H "Content-Type: {call.media_type}"')
-        lines.append(f"-d {shlex.quote(json.dumps(call.body, indent=2, ensure_ascii=False))}")
+        lines.append(f"-d {_json_body(call.body)}")
     return " \\\n  ".join(lines)
+
+
+def _form_field(name: str, value: Any) -> str:
+    return f'"{name}=${value}"' if isinstance(value, Variable) else shlex.quote(f"{name}={value}")
+
+
+def _json_body(body: Any) -> str:
+    """Return the body in single quotes, which are closed around a variable."""
+    marked = {name: f"@@{one}@@" if isinstance(one, Variable) else one for name, one in body.items()}
+    return _MARKED.sub(r"""'"$\1"'""", shlex.quote(json.dumps(marked, indent=2, ensure_ascii=False)))
 
 
 def python(call: Call) -> str:
@@ -125,10 +141,16 @@ def javascript(call: Call) -> str:
         options["redirect"] = "manual"
     given = f", {_literal(options, 0, _JAVASCRIPT)}" if options else ""
     lines.append(f"const response = await fetch({url}{given});")
-    if call.is_redirect:
-        return "\n".join([*lines, 'console.log(response.headers.get("location"));'])
-    lines.append("if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);")
-    return "\n".join([*lines, f"console.log(await response.{'json' if call.answers_json else 'text'}());"])
+    is_failure = "response.status >= 400" if call.is_redirect else "!response.ok"
+    lines.append(f"if ({is_failure}) throw new Error(`${{response.status}} ${{await response.text()}}`);")
+    shown = (
+        'response.headers.get("location")'
+        if call.is_redirect
+        else "JSON.stringify(await response.json(), null, 2)"
+        if call.answers_json
+        else "await response.text()"
+    )
+    return "\n".join([*lines, f"console.log({shown});"])
 
 
 def filled(path: str, values: dict[str, Any]) -> str:
@@ -147,15 +169,18 @@ class _Language:
     indent: int
     words: dict[Any, str]
     quotes_names: bool
+    variable: str
 
 
-_PYTHON = _Language(4, {True: "True", False: "False", None: "None"}, quotes_names=True)
-_JAVASCRIPT = _Language(2, {True: "true", False: "false", None: "null"}, quotes_names=False)
+_PYTHON = _Language(4, {True: "True", False: "False", None: "None"}, quotes_names=True, variable='os.environ["{}"]')
+_JAVASCRIPT = _Language(2, {True: "true", False: "false", None: "null"}, quotes_names=False, variable="process.env.{}")
 
 
 def _literal(value: Any, depth: int, language: _Language) -> str:
     if isinstance(value, _Code):
         return str(value)
+    if isinstance(value, Variable):
+        return language.variable.format(value)
     if value is None or isinstance(value, bool):
         return language.words[value]
     if isinstance(value, dict):

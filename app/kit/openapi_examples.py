@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from app.kit.code_samples import Call, filled, samples
+from app.kit.code_samples import Call, Variable, filled, samples
 from app.kit.operation import AnyOperation
 
 Object = dict[str, Any]
@@ -80,21 +80,56 @@ def _named(operation: AnyOperation, value: Any) -> Object:
 
 
 def _call(document: Object, entry: Object, path: str, operation: AnyOperation, example: Mapping[str, Any]) -> Call:
-    request, answer = example["request"], example["answer"]
-    server: Object = (entry.get("servers") or document["servers"])[0]
-    base = server["url"].format(**{name: one["default"] for name, one in server.get("variables", {}).items()})
+    hosts = {f"https://{name}.example.com": address for name, address in _addresses(document).items()}
+    request, answer = _moved(example["request"], hosts), example["answer"]
+    base = _address((entry.get("servers") or document["servers"])[0])
     in_path = {_renamed(operation.path, path).get(name, name): value for name, value in request.get("path", {}).items()}
     return Call(
         operation.method,
         base + filled(path, in_path),
         query=request.get("query", {}),
         headers=request.get("headers", {}),
-        body=request.get("body"),
+        body=_without_secrets(document, entry, request.get("body")),
         media_type=request.get("media_type", ""),
         is_redirect="location" in answer,
         answers_json="json" in answer.get("media_type", ""),
         **_credentials(document["components"]["securitySchemes"], entry["security"], request),
     )
+
+
+def _address(server: Object) -> str:
+    return str(server["url"]).format(**{name: one["default"] for name, one in server.get("variables", {}).items()})
+
+
+def _addresses(document: Object) -> dict[str, str]:
+    """Return the address of each host that examples name: `api`, and the tenant of the document."""
+    of_tenants = (
+        one for held in document["paths"].values() for entry in held.values() for one in entry.get("servers", ())
+    )
+    tenant = next(of_tenants, None)
+    named = {tenant["variables"]["tenant"]["default"]: _address(tenant)} if tenant and "variables" in tenant else {}
+    return {"api": _address(document["servers"][0]), **named}
+
+
+def _moved(value: Any, hosts: Mapping[str, str]) -> Any:
+    """Return a value with the addresses of this installation in place of the examples'."""
+    if isinstance(value, dict):
+        return {name: _moved(one, hosts) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_moved(one, hosts) for one in value]
+    if isinstance(value, str):
+        return next((here + value[len(there) :] for there, here in hosts.items() if value.startswith(there)), value)
+    return value
+
+
+def _without_secrets(document: Object, entry: Object, body: Any) -> Any:
+    """Return the body of a client that authenticates in it, with its id and secret from environment variables."""
+    schemes = document["components"]["securitySchemes"]
+    is_client = any(schemes[name].get("scheme", "").lower() == "basic" for one in entry["security"] for name in one)
+    if not is_client or not isinstance(body, dict):
+        return body
+    own = {"client_id": Variable("CLIENT_ID"), "client_secret": Variable("CLIENT_SECRET")}
+    return {name: own.get(name, one) for name, one in body.items()}
 
 
 def _credentials(schemes: Object, security: list[Object], request: Mapping[str, Any]) -> Object:
