@@ -163,6 +163,7 @@ class Next(Wire):
     browser_state: str | None = None  # the session's state for the session iframe; set its cookie to it
     trusted: Session | None = None  # set the trusted-browser cookie to it
     error: str | None = None  # REFUSED: the OAuth error, for example invalid_request
+    error_description: str | None = None  # REFUSED: what the application's developers mend
     problem: str | None = None  # REFUSED: the rule, one word: client, redirect_uri, request, tenant, return_url ...
 
 

@@ -192,7 +192,8 @@ def _refused(step: Next) -> Response:
     application, visit = step.relying_party, current_visit()
     explanation = _REFUSED.get(step.problem or "", RequestError.BAD_REQUEST)
     back = (application.name, application.home or "") if application else ("", "")
-    return ErrorPage(explanation, 400, visit.reference, *back, detail=step.error or step.problem or "").render(400)
+    detail = ": ".join(text for text in (step.error or step.problem, step.error_description) if text)
+    return ErrorPage(explanation, 400, visit.reference, *back, detail=detail).render(400)
 
 
 class InteractionGone(Exception):

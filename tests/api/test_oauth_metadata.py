@@ -115,6 +115,14 @@ def test_metadata_of_unknown_application_is_not_found(shop: RelyingParty, legacy
     assert shop.get(address).status_code == 404
 
 
+def test_issuer_without_tenant_is_not_found_and_named(shop: RelyingParty) -> None:
+    answer = shop.wsgi.get("/.well-known/openid-configuration", headers={"Host": "nobody.localhost:8000"})
+    assert (answer.status_code, (answer.json or {})["error"]) == (404, "not_found")
+    assert (answer.json or {})["error_description"] == (
+        "No tenant has the host nobody.localhost:8000. An issuer here is a tenant's address: http://TENANT.localhost:8000"
+    )
+
+
 def test_unknown_tenant_is_refused_without_naming_others(shop: RelyingParty) -> None:
     for host in (
         "nobody.localhost:8000",
@@ -124,7 +132,7 @@ def test_unknown_tenant_is_refused_without_naming_others(shop: RelyingParty) -> 
         "a" * 300,
     ):
         answer = shop.wsgi.get(SHARED[0], headers={"Host": host})
-        assert answer.status_code in (400, 403)
+        assert answer.status_code in (400, 404)
         assert shop.tenant_name not in answer.text.replace(host, "")
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from app.contract import errors_oauth
 from app.kit.errors import OAuthError
-from tests.support.sources import ROOT, text
+from tests.support.explained_errors import TROUBLES, explained
+from tests.support.sources import ROOT, nodes, text, under
 
 FOLDER = Path("docs")
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / FOLDER).rglob("*.md"))
-TROUBLES = text(FOLDER / "troubleshooting.md")
 WRITTEN_ELSEWHERE = {"README.md"}
 
 
@@ -39,16 +41,56 @@ def test_index_names_every_page() -> None:
     assert named == {path.name for path in (ROOT / FOLDER).glob("*.md")} - WRITTEN_ELSEWHERE
 
 
+def written(node: ast.expr) -> str:
+    """Return a text of the source, with "…" for each value in it and for a text that is made elsewhere."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    parts = node.values if isinstance(node, ast.JoinedStr) else ()
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts) or "…"
+
+
+def kind_of(node: ast.AST) -> type[OAuthError] | None:
+    """Return the class of OAuth's errors that the node names."""
+    word = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    kind = vars(errors_oauth).get(word)
+    return kind if isinstance(kind, type) and issubclass(kind, OAuthError) else None
+
+
+def refusals(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield each (error, error_description) that a module of the identity service can answer."""
+    has_own_text: set[int] = set()
+    for node in nodes(path):
+        if isinstance(node, ast.ExceptHandler) and node.type is not None:
+            has_own_text.update(map(id, ast.walk(node.type)))
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        name, texts = node.func, [written(one) for one in node.args]
+        if isinstance(name, ast.Name) and name.id == "RefusedByRedirect" and len(texts) == 2:
+            yield texts[0], texts[1]
+        elif isinstance(name, ast.Attribute) and name.attr == "names" and (kind := kind_of(name.value)):
+            has_own_text.add(id(name.value))
+            yield str(kind.code), f"The {texts[0]} is a required parameter."
+        elif kind := kind_of(name):
+            has_own_text.add(id(name))
+            yield str(kind.code), texts[0]
+    for node in nodes(path):
+        if id(node) not in has_own_text and (kind := kind_of(node)):
+            yield str(kind.code), kind.description
+
+
 def test_explained_oauth_errors_are_those_of_the_code() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| ([^|`]+?) \|[^|]+\|[^|]+\|$", TROUBLES, re.MULTILINE)
-    known = {
-        (one.code, one.description)
-        for one in vars(errors_oauth).values()
-        if isinstance(one, type) and issubclass(one, OAuthError) and one is not OAuthError
-    }
-    source = "".join(path.read_text() for path in (ROOT / "app" / "identity" / "protocols").rglob("*.py"))
-    assert len(rows) > 15
-    assert [row for row in rows if row not in known and f'"{row[1]}"' not in source] == []
+    known = {pair for path in under("app") if set(path.parts) & {"protocols", "entry"} for pair in refusals(path)}
+    assert len(explained()) > 30
+    assert explained() - known == set()
+
+
+@pytest.mark.parametrize(
+    "module", ["grants/authorization_code.py", "grants/__init__.py", "client_authentication/shared_secrets.py"]
+)
+def test_refusals_of_a_code_and_a_secret_are_explained(module: str) -> None:
+    raised = {pair for pair in refusals(Path("app/identity/protocols/oauth") / module) if "details" not in pair[1]}
+    assert raised
+    assert raised - explained() == set()
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,13 @@ class RequestError:
     SIGN_IN_FAILED: Final = Explanation(_l("Sign-in didn’t finish"), _l("We couldn’t verify the response. Start over."))
 
 
+_UNKNOWN_CLIENT: Final = "invalid_client: acme has no active application with the client_id 489d342c."
+_UNREGISTERED_ADDRESS: Final = (
+    "invalid_request: The redirect_uri http://localhost:5001/callback is not registered for this application "
+    "(desk, client_id 489d342c-1df6-4cde-a5a8-93fc4f8bc0a2). Add it to its redirect_uris, exactly as it is sent."
+)
+
+
 @dataclass(frozen=True)
 class ErrorPage(Page):
     """An error with its reference, which the log line has too, and a link back."""
@@ -80,7 +87,7 @@ class ErrorPage(Page):
     home: str = ""
     """Address of the application; empty if unknown."""
     detail: str = ""
-    """The protocol's error code, for the application's developers."""
+    """The protocol's error and its description, for the application's developers: plain text, because a request is repeated in it."""
     again: str = ""
     """Address of "try again"; empty if that cannot help."""
     has_no_tenant: bool = False
@@ -113,8 +120,8 @@ class ErrorPage(Page):
             "429 for a while": cls.of(429, reference="7KQF-M2XD", again="/login", wait_seconds=40),
             "503": cls.of(503, reference="7KQF-M2XD", again="/login"),
             "500 with a way back": cls.of(500, **back),
-            "unknown application": cls(RequestError.UNKNOWN_APPLICATION, 400, "7KQF-M2XD", detail="invalid_client"),
-            "address not registered": cls(RequestError.WRONG_ADDRESS, 400, detail="redirect_uri", **back),
+            "unknown application": cls(RequestError.UNKNOWN_APPLICATION, 400, "7KQF-M2XD", detail=_UNKNOWN_CLIENT),
+            "address not registered": cls(RequestError.WRONG_ADDRESS, 400, detail=_UNREGISTERED_ADDRESS, **back),
             "incomplete request": cls(RequestError.BAD_REQUEST, 400, detail="invalid_request", **back),
             "no such provider": cls(RequestError.NO_PROVIDER, 403, "7KQF-M2XD", detail="1223", again="/login"),
             "sign-in did not finish": cls(RequestError.SIGN_IN_FAILED, 400, "7KQF-M2XD", again="/profile"),

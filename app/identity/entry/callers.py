@@ -24,7 +24,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
-from app.identity.protocols.oauth import bearer_tokens, machine_tokens, query_clients, sender_constraints
+from app.identity.protocols.oauth import bearer_tokens, machine_tokens, query_clients, refusals, sender_constraints
 from app.identity.protocols.oauth.client_authentication import service as client_authentication
 from app.identity.protocols.oauth.sender_constraints import SenderRefused
 from app.kit.operation import AnyOperation
@@ -57,6 +57,28 @@ def tenant_at(services: Services, host: str, cost: Cost | None = None) -> Tenant
     if found is None:
         raise e.UnknownTenant
     return found
+
+
+def tenant_of_host(services: Services, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
+    """Return the tenant of the request's host.
+
+    Raises:
+        UnknownApplication: there is none, at the addresses where libraries look for an issuer's metadata: a 403 would look
+            like a matter of permissions there.
+        UnknownTenant: there is none, at another address.
+    """
+    settings = services.settings
+    try:
+        return tenant_at(services, settings.without_mtls(raw.host), cost)
+    except e.UnknownTenant:
+        if oauth.UnknownApplication not in operation.errors:
+            raise
+        issuers = f"{settings.public_scheme}://TENANT.{settings.hub_domain}"
+        refusal = oauth.UnknownApplication(
+            f"No tenant has the host {refusals.shown(raw.host)}. An issuer here is a tenant's address: {issuers}"
+        )
+        refusals.log(refusal.code, refusal.description)
+        raise refusal from None
 
 
 def tenant_of_site(services: Services, raw: RawRequest, cost: Cost | None = None) -> Tenant:

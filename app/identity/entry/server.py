@@ -7,6 +7,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme, Host
+from app.contract.errors import MachineRefused
 from app.contract.operations import CATALOGUE
 from app.identity.entry import (
     areas,  # noqa: F401 - registers the handlers
@@ -18,8 +19,8 @@ from app.identity.platform.outbox.queue import Outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.database import StoreContended
 from app.identity.platform.store.unit import Cost, UnitOfWork
-from app.identity.protocols.oauth import cors, machine_tokens, query_clients
-from app.kit.errors import ApiError
+from app.identity.protocols.oauth import cors, machine_tokens, query_clients, refusals
+from app.kit.errors import ApiError, OAuthError
 from app.kit.logs import bind
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
@@ -42,13 +43,13 @@ class IdentityLifecycle:
             self._adopt_request_id(raw, visit.reference)
             tenant = callers.tenant_at(self.services, visit.host, cost)
         elif operation.host is Host.TENANT:
-            tenant = callers.tenant_at(self.services, self.services.settings.without_mtls(raw.host), cost)
+            tenant = callers.tenant_of_host(self.services, operation, raw, cost)
             self._check_key(operation, raw, tenant.api_key)
         elif callers.SITE in raw.parameters:
             tenant = callers.tenant_of_site(self.services, raw, cost)
             self._check_key(operation, raw, tenant.api_key)
         elif callers.is_machine(operation, raw) and (AuthScheme.API_KEY not in schemes or callers.api_key(raw) is None):
-            tenant = machine_tokens.tenant_of(self.services, raw.header_token(), cost)
+            tenant = machine_tokens.tenant_of(self.services, raw.header_token(), cost, operation.admission.scope)
         elif callers.is_query_client(operation, raw) and callers.api_key(raw) is None:
             tenant = query_clients.tenant_of(self.services, raw, cost)
         elif AuthScheme.API_KEY not in schemes and callers.api_key(raw) is None:
@@ -100,6 +101,8 @@ class IdentityLifecycle:
 
     def close(self, context: Context, refusal: Exception | None) -> None:
         """Commit the request with its audit entries, or roll back and write the entries separately."""
+        if isinstance(refusal, OAuthError | MachineRefused):
+            refusals.log(refusal.code, refusal.description)
         try:
             if refusal is None or (isinstance(refusal, ApiError) and refusal.commit_on_raise):
                 context.audit.write(context.work)

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.contract.errors import MachineRefused
-from app.contract.errors_oauth import InvalidRequest, InvalidScope, UnauthorizedClient, UnsupportedGrantType
+from app.contract.errors_oauth import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
 from app.contract.oauth_tokens import MachineTokenRequest, TokenResponse
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
@@ -19,12 +19,13 @@ from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Application, Tenant
-from app.identity.protocols.oauth import issued_jwts, sender_constraints
+from app.identity.protocols.oauth import issued_jwts, refusals, sender_constraints
 from app.kit import randomness
 
 KIND = "at+jwt"  # RFC 9068 section 2.1
 LIFETIME_SECONDS = 3600
 GRANT = "client_credentials"
+_MOST_NAMED = 5
 _HOST = re.compile(r"[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
 _MANAGEMENT_PATHS = ("/identity/v2/manage", "/v2/manage")  # a token for one is good for both
 
@@ -39,21 +40,24 @@ def audiences(services: Services) -> frozenset[str]:
     return frozenset(services.settings.base_url + path for path in _MANAGEMENT_PATHS)
 
 
+def _named(services: Services) -> list[str]:
+    return sorted(audiences(services), reverse=True)
+
+
 def verify(context: Context, token: str | None) -> dict[str, Any]:
     """Verify a machine token of this tenant and return its claims; raises MachineRefused (6002)."""
     try:
         claims = issued_jwts.read(context, token or "", kinds=(KIND,))
     except issued_jwts.InvalidJwt:
-        raise MachineRefused from None
+        raise MachineRefused("This is not a machine token of the tenant, or its signature is wrong.") from None
     audience = claims.get("aud")
     token_audiences = frozenset(audience if isinstance(audience, list) else [audience])
-    is_valid = (
-        claims.get("iss") in {f"{one}/" for one in context.own_addresses}
-        and claims.get("gty") == GRANT
-        and bool(token_audiences & audiences(context.services))
-    )
-    if not is_valid or not claims.get("nbf", 0) <= context.now.timestamp() < claims.get("exp", 0):
-        raise MachineRefused
+    if claims.get("iss") not in {f"{one}/" for one in context.own_addresses} or claims.get("gty") != GRANT:
+        raise MachineRefused("This is not a machine token of the tenant.")
+    if not token_audiences & audiences(context.services):
+        raise MachineRefused(f"The machine token is for another audience than {' or '.join(_named(context.services))}.")
+    if not claims.get("nbf", 0) <= context.now.timestamp() < claims.get("exp", 0):
+        raise MachineRefused("The machine token has expired.")
     if token_store.access(context.work, randomness.digest(token or "")) is None:
         raise MachineRefused("The machine token was revoked.")
     try:
@@ -89,10 +93,10 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
         raise UnauthorizedClient("This client may not use this grant.")
     allowed = _allowed_scopes(context, client, req.audience)
     if allowed is None:
-        raise UnauthorizedClient("This client may not use this audience.")
+        raise UnauthorizedClient(f"This client may not use this audience. {_known_audiences(client)}")
     scopes = tuple(dict.fromkeys(req.scope.split())) if req.scope else allowed
-    if not set(scopes) <= set(allowed) and "all" not in allowed:
-        raise InvalidScope
+    if "all" not in allowed and (unknown := set(scopes) - set(allowed)):
+        raise refusals.scope_of_another(unknown)
     lifetime = client.settings.access_token_seconds or LIFETIME_SECONDS
     claims = _claims(context, client, req.audience, scopes, lifetime)
     facts: dict[str, Any] = {"issuer": claims["iss"], "sub": claims["sub"], "aud": claims["aud"], "gty": GRANT}
@@ -139,6 +143,16 @@ def _claims(
     }
 
 
+def _known_audiences(client: Application) -> str:
+    """Return what the authenticated client may ask for, in place of an audience that it may not."""
+    names = sorted(client.settings.audience_scopes)[:_MOST_NAMED]
+    return (
+        f"Its audience_scopes have: {', '.join(map(refusals.shown, names))}"
+        if names
+        else "Its audience_scopes are empty."
+    )
+
+
 def _allowed_scopes(context: Context, client: Application, audience: str) -> tuple[str, ...] | None:
     """Return the client's scopes at the audience; the two management audiences are equivalent."""
     by_audience = client.settings.audience_scopes
@@ -147,12 +161,14 @@ def _allowed_scopes(context: Context, client: Application, audience: str) -> tup
     return next((by_audience[name] for name in names if name in by_audience), None)
 
 
-def tenant_of(services: Services, token: str | None, cost: Cost) -> Tenant:
-    """Return the tenant whose issuer the unverified token names; raises MachineRefused."""
+def tenant_of(services: Services, token: str | None, cost: Cost, scope: str = "") -> Tenant:
+    """Return the tenant whose issuer the unverified token names; raises MachineRefused, which names the scope that is needed."""
     host = claimed_host(token)
     tenant = services.directory.by_host(host, cost) if host else None
     if tenant is None:
-        raise MachineRefused
+        found = "The request has no machine token" if token is None else "The bearer token is not a machine token"
+        needed = f" with the scope {scope}" if scope else ""
+        raise MachineRefused(f"{found}. Send one{needed} for the audience {_named(services)[0]}.")
     return tenant
 
 

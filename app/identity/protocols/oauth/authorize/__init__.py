@@ -15,12 +15,13 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.organizations import looks
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import consents, rate_limits, views
+from app.identity.protocols.oauth import consents, rate_limits, refusals, views
 from app.identity.protocols.oauth.authorize import (
     account_choice,
     device,
     pushed,
     redirect_uri,
+    request_object,
     response,
     untrusted_redirects,
 )
@@ -67,7 +68,7 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     except RefusedByRedirect as refusal:
         context.audit.record("authorize.refused", client_id=unchecked.client.client_id, error=refusal.error)
         if untrusted_redirects.needs_page(context, unchecked.client, sessions.current(context)):
-            return untrusted_redirects.page(context, unchecked.client, refusal.error)
+            return untrusted_redirects.page(context, unchecked.client, refusal)
         return response.error(context, unchecked.client, unchecked.issuer.url, unchecked.accepted, refusal)
     request = unchecked.to_authorization()
     step = _first_step(context, unchecked.client, request)
@@ -201,5 +202,17 @@ def _error_page(context: Context, request: UncheckedRequest, refusal: RefusedOnP
         error=refusal.error,
         problem=refusal.problem,
     )
-    relying_party = views.relying_party(context, client, None) if client else None
-    return Next(step=Step.REFUSED, error=refusal.error, problem=refusal.problem, relying_party=relying_party)
+    sent = request.values
+    refusals.log(
+        refusal.error,
+        refusal.description,
+        client_id=sent.get("client_id"),
+        redirect_uri=sent.get("redirect_uri") or request_object.unverified(request, "redirect_uri"),
+    )
+    return Next(
+        step=Step.REFUSED,
+        error=refusal.error,
+        error_description=refusal.description,
+        problem=refusal.problem,
+        relying_party=views.relying_party(context, client, None) if client else None,
+    )

@@ -1,6 +1,6 @@
 """client_id: must name an active client of this tenant, the same as the address (RFC 6749 section 4.1.1)."""
 
-from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth import issuers, refusals
 from app.identity.protocols.oauth.authorize.request import RefusedOnPage, UncheckedRequest
 from app.identity.protocols.oauth.registration import documents
 from app.kit.errors import OAuthError
@@ -10,15 +10,20 @@ _MAX_LENGTH = 128
 
 def check(request: UncheckedRequest) -> None:
     client_id = request.values.get("client_id", "")
-    if not client_id or len(client_id) > _MAX_LENGTH:
-        raise RefusedOnPage("client", "invalid_request")
+    if not client_id:
+        raise RefusedOnPage("client", "invalid_request", "The client_id is missing or given twice.")
+    if len(client_id) > _MAX_LENGTH:
+        raise RefusedOnPage("client", "invalid_request", "The client_id is too long.")
     try:
         documents.ensure(request.context, client_id)
-    except OAuthError:
-        raise RefusedOnPage("client", "invalid_client") from None
+    except OAuthError as refusal:
+        raise RefusedOnPage("client", "invalid_client", refusal.description) from None
     client = request.context.application(client_id=client_id)
     if client is None or not client.settings.is_active:
-        raise RefusedOnPage("client", "invalid_client")
+        known = (
+            f"{request.context.tenant.name} has no active application with the client_id {refusals.shown(client_id)}."
+        )
+        raise RefusedOnPage("client", "invalid_client", known)
     request.client = client
     issuer = issuers.of_application(request.context, client)
     if request.app is None:
@@ -27,4 +32,5 @@ def check(request: UncheckedRequest) -> None:
         request.issuer = issuer
     else:
         del request.client
-        raise RefusedOnPage("client", "invalid_client")
+        another = f"The issuer of the client_id {refusals.shown(client_id)} has another authorization_endpoint: see its metadata."
+        raise RefusedOnPage("client", "invalid_client", another)

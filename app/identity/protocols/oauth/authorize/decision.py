@@ -110,7 +110,7 @@ class Decision:
         pushed.use_up(self.context, self.request.pushed)
         self.context.audit.record("authorize.refused", client_id=self.request.client_id, error=problem.error)
         if self.interaction is None and untrusted_redirects.needs_page(self.context, self.client, self.session):
-            return untrusted_redirects.page(self.context, self.client, problem.error)
+            return untrusted_redirects.page(self.context, self.client, problem)
         return self._error(problem)
 
     def _error(self, problem: RefusedByRedirect) -> Next:

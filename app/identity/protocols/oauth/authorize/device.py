@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import authorization_details, consents, device_codes
+from app.identity.protocols.oauth import authorization_details, consents, device_codes, refusals
 from app.identity.protocols.oauth.authorize import organization_choice
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.organization_choice import Choice
@@ -34,7 +34,14 @@ class DeviceDecision(Decision):
         if device is not None and self.interaction is not None:
             _end(self.context, self.interaction, device, device_codes.DENIED)
         self.context.audit.record("device.refused", client_id=self.request.client_id, error=problem.error)
-        return Next(step=Step.REFUSED, problem="request", error=problem.error, relying_party=self._relying_party)
+        refusals.log(problem.error, problem.description, client_id=self.request.client_id)
+        return Next(
+            step=Step.REFUSED,
+            problem="request",
+            error=problem.error,
+            error_description=problem.description,
+            relying_party=self._relying_party,
+        )
 
     def login(self) -> Next:
         return self._login()

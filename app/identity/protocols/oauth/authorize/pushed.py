@@ -62,7 +62,7 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
         for check in checks:
             check(request)
     except RefusedOnPage as refusal:
-        raise oauth.InvalidRequest(f"The {refusal.problem} is missing or not registered.") from None
+        raise oauth.InvalidRequest(refusal.description) from None
     except RefusedByRedirect as refusal:
         raise ERRORS.get(refusal.error, oauth.InvalidRequest)(refusal.description) from None
     if (key := sender_constraints.pushed_key(context, client, request.values.get("dpop_jkt"))) is not None:

@@ -8,6 +8,7 @@ import re
 
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import refusals
 from app.identity.protocols.oauth.authorize import request_object
 from app.identity.protocols.oauth.authorize.request import RefusedOnPage, UncheckedRequest
 
@@ -17,12 +18,21 @@ _LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/
 def check(request: UncheckedRequest) -> None:
     uri = request.values.get("redirect_uri") or request_object.unverified(request, "redirect_uri")
     if uri is None and request.problem is not None:
-        raise RefusedOnPage("request_uri", request.problem.error)
+        raise RefusedOnPage("request_uri", request.problem.error, request.problem.description)
     if uri is None:
-        raise RefusedOnPage("redirect_uri", "invalid_request")
+        raise RefusedOnPage("redirect_uri", "invalid_request", "The redirect_uri is missing or given twice.")
     if not is_registered(request.context, request.client, uri):
-        raise RefusedOnPage("redirect_uri", "invalid_request")
+        raise RefusedOnPage("redirect_uri", "invalid_request", _unregistered(request.client, uri))
     request.accepted["redirect_uri"] = uri
+
+
+def _unregistered(client: Application, uri: str) -> str:
+    """Return what to mend. A name that its own registrant chose is not repeated, nor are the registered addresses."""
+    named = "" if client.is_self_registered else f"{refusals.shown(client.settings.name)}, "
+    return (
+        f"The redirect_uri {refusals.shown_address(uri)} is not registered for this application "
+        f"({named}client_id {refusals.shown(client.client_id)}). Add it to its redirect_uris, exactly as it is sent."
+    )
 
 
 def is_registered(context: Context, client: Application, uri: str) -> bool:

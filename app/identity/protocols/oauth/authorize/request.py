@@ -18,10 +18,11 @@ from app.identity.protocols.oauth.issuers import Issuer
 class RefusedOnPage(Exception):
     """The client or its redirect URI is not valid: the browser gets an error page, never a redirect."""
 
-    def __init__(self, problem: str, error: str) -> None:
+    def __init__(self, problem: str, error: str, description: str) -> None:
         super().__init__(problem)
         self.problem = problem
         self.error = error
+        self.description = description
 
 
 class RefusedByRedirect(Exception):

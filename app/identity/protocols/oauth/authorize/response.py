@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from app.contract.hub import Next, Step
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import refusals
 from app.identity.protocols.oauth.authorize import jarm, response_mode
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 
@@ -31,8 +32,9 @@ def error(
         "state": accepted.get("state"),
         "iss": issuer,
     }
-    mode = accepted.get("response_mode", response_mode.QUERY)
-    return _response(context, client, accepted["redirect_uri"], mode, parameters)
+    mode, redirect_uri = accepted.get("response_mode", response_mode.QUERY), accepted["redirect_uri"]
+    refusals.log(problem.error, problem.description, client_id=client.client_id, redirect_uri=redirect_uri)
+    return _response(context, client, redirect_uri, mode, parameters)
 
 
 def _response(

@@ -20,8 +20,8 @@ def check(request: UncheckedRequest) -> None:
     if request.protocol == issuers.OIDC and OPENID not in requested:
         raise RefusedByRedirect("request_not_supported", "The scope openid is missing.")
     allowed = request.client.scopes | {OFFLINE}
-    if any(name in _KNOWN - allowed for name in requested):
-        raise RefusedByRedirect("invalid_scope", "A scope is not allowed.")
+    if refused := next((name for name in requested if name in _KNOWN - allowed), None):
+        raise RefusedByRedirect("invalid_scope", f"The scope {refused} is not registered for this client.")
     omitted = {name for name in requested if name not in allowed}
     if request.protocol == issuers.OAUTH:
         omitted.add(OPENID)  # only the OpenID endpoints issue id_tokens

@@ -10,7 +10,8 @@ from app.contract.hub import Next, Step
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import consents, views
+from app.identity.protocols.oauth import consents, refusals, views
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect
 
 
 def needs_page(context: Context, client: Application, session: BrowserSession | None) -> bool:
@@ -20,6 +21,12 @@ def needs_page(context: Context, client: Application, session: BrowserSession | 
     return session is None or consents.find(context, session.uid, client.client_id) is None
 
 
-def page(context: Context, client: Application, error: str) -> Next:
+def page(context: Context, client: Application, problem: RefusedByRedirect) -> Next:
     """Return the error page, which links to the application."""
-    return Next(step=Step.REFUSED, error=error, relying_party=views.relying_party(context, client, None))
+    refusals.log(problem.error, problem.description, client_id=client.client_id)
+    return Next(
+        step=Step.REFUSED,
+        error=problem.error,
+        error_description=problem.description,
+        relying_party=views.relying_party(context, client, None),
+    )

@@ -17,13 +17,14 @@ from app.contract.errors_oauth import (
 )
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import rate_limits
+from app.identity.protocols.oauth import rate_limits, refusals
 from app.identity.protocols.oauth.client_authentication import addresses, credentials, none, shared_secrets
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
 from app.identity.protocols.oauth.client_authentication.registry import METHODS
 from app.identity.protocols.oauth.registration import documents
 from app.kit.errors import OAuthError
+from app.kit.logs import bind
 from app.kit.operation import Accept
 from app.kit.reading import RawRequest
 
@@ -47,6 +48,7 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
     presented = credentials.read(raw, body)
     if presented is None:
         raise _missing(raw, "client_id")
+    bind(client_id=refusals.shown(presented.client_id))
     if len(presented.client_id) > _MAX_ID_LENGTH:
         raise InvalidClient
     rate_limits.check_refusals(context, presented.client_id)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from app.contract.auth import INTERFACE_SCOPES
-from app.contract.errors_oauth import InvalidScope, UnauthorizedClient
+from app.contract.errors_oauth import UnauthorizedClient
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, resource_indicators
+from app.identity.protocols.oauth import issuing, refusals, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
 
@@ -20,7 +20,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if client.settings.is_public:
         raise UnauthorizedClient("A public client may not use this grant.")
     scope = tuple(dict.fromkeys((req.scope or "").split()))
-    if not set(scope) <= client.scopes - _ACCOUNT_SCOPES:
-        raise InvalidScope
+    if unknown := set(scope) - (client.scopes - _ACCOUNT_SCOPES):
+        raise refusals.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     return issuing.token_response(context, client, issuer, Grant(NAME, scope, resource=resource), None)

@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.contract.application_file import EXCHANGE_TOKEN
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import sessions, tenant_requirements
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, resource_indicators
+from app.identity.protocols.oauth import issuing, refusals, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
 from app.kit import randomness
@@ -35,8 +35,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if req.token is None:
         raise InvalidRequest.names("token")
     scope = tuple(dict.fromkeys((req.scope or "").split()))
-    if not set(scope) <= client.scopes:
-        raise InvalidScope
+    if unknown := set(scope) - client.scopes:
+        raise refusals.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     holder = _holder(context, req.token)
     account = issuing.active_account(context, holder.uid)

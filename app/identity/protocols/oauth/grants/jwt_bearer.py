@@ -6,7 +6,7 @@ The rules of a sign-in through a provider apply; this grant can ask for nothing 
 from __future__ import annotations
 
 from app.contract.application_file import JWT_BEARER
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, UnauthorizedClient
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest, UnauthorizedClient
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import completion, sessions
 from app.identity.authentication.sign_in.second_factor import Authentication
@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in.sessions import FEDERATED
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import assertion_accounts, assertions, issuing, resource_indicators
+from app.identity.protocols.oauth import assertion_accounts, assertions, issuing, refusals, resource_indicators
 from app.identity.protocols.oauth.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.assertions import AssertionRefused
 from app.identity.protocols.oauth.issuers import Issuer
@@ -34,8 +34,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if req.assertion is None:
         raise InvalidRequest.names("assertion")
     scope = tuple(name for name in dict.fromkeys((req.scope or "").split()) if name != issuing.OFFLINE)
-    if not set(scope) <= client.scopes:
-        raise InvalidScope
+    if unknown := set(scope) - client.scopes:
+        raise refusals.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     account = issuing.active_account(context, _subject(context, client, req.assertion).uid)
     lifetime = issuing.access_lifetime(context, client)

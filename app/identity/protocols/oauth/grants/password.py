@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract.errors import TooManyRequests
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, SlowDown
+from app.contract.errors_oauth import InvalidGrant, InvalidRequest, SlowDown
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import identifiers, sessions, tenant_requirements
 from app.identity.authentication.sign_in import service as sign_in
@@ -17,7 +17,7 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, resource_indicators
+from app.identity.protocols.oauth import issuing, refusals, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
 from app.kit.errors import ApiError
@@ -32,8 +32,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if req.password is None:
         raise InvalidRequest.names("password")
     scope = tuple(dict.fromkeys((req.scope or "").split()))
-    if not set(scope) <= client.scopes:
-        raise InvalidScope
+    if unknown := set(scope) - client.scopes:
+        raise refusals.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     has_refresh = issuing.has_refresh_token(client, scope)
     scope = scope if has_refresh else tuple(name for name in scope if name != issuing.OFFLINE)
