@@ -44,7 +44,6 @@ HERE = Path(__file__).parent
 ON_THE_CLOCK = {
     HERE / "load",
     HERE / "browser",
-    HERE / "api" / "test_account_enumeration.py",  # its limits slide with time
     HERE / "api" / "test_demo.py",
     HERE / "api" / "test_installation.py",
 }

@@ -53,13 +53,14 @@ class LimitsUnavailable(Exception):
 
 
 class Limits:
-    """Rate limits with sliding windows."""
+    """Rate limits with sliding windows: in memory by the given clock, in Redis by its own."""
 
     def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
-        self._storage: Storage = RedisStorage(redis_url, **redis_options()) if redis_url else WindowCounts()
+        self._storage: Storage = (
+            RedisStorage(redis_url, **redis_options()) if redis_url else WindowCounts(clock or SystemClock())
+        )
         self._circuit = CircuitBreaker()
         self._windows = SlidingWindowCounterRateLimiter(self._storage)
-        self._clock = clock or SystemClock()
 
     def spend(self, what: str, rate: Rate, *who: str, count: int = 1) -> None:
         """Count events in the window of `what` and `who`: all or none of them.
@@ -89,7 +90,10 @@ class Limits:
         except Exception as problem:
             self._circuit.record_timeout() if _is_timeout(problem) else self._circuit.record_answer()
             raise LimitsUnavailable(str(problem)) from problem
-        raise OverLimit(max(1, ceil(stats.reset_time - self._clock.now().timestamp())))
+        since_epoch = (
+            SystemClock().now().timestamp()
+        )  # from which the library counts, whatever clock the windows follow
+        raise OverLimit(max(1, ceil(stats.reset_time - since_epoch)))
 
 
 def _is_timeout(problem: Exception) -> bool:

@@ -10,7 +10,7 @@ import threading
 
 from limits.storage.base import SlidingWindowCounterSupport, Storage, TimestampedSlidingWindow
 
-from app.kit.clock import SystemClock
+from app.kit.clock import Clock
 
 CLEARING_SECONDS = 30
 
@@ -18,11 +18,12 @@ CLEARING_SECONDS = 30
 class WindowCounts(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindow):
     """Counts per window, each kept until it can no longer matter. Times are Unix seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
         super().__init__()
+        self._clock = clock
         self._lock = threading.Lock()
         self._counts: dict[str, tuple[int, float]] = {}  # the count, and until when it is kept
-        self._cleared_at = _now()
+        self._cleared_at = self._now()
 
     @property
     def base_exceptions(self) -> type[Exception]:
@@ -31,7 +32,7 @@ class WindowCounts(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindo
     def acquire_sliding_window_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         """Count the amount, unless that would exceed the limit; return whether it was counted."""
         with self._lock:
-            now = _now()
+            now = self._now()
             earlier, left, count, _ = self._window(key, expiry, now)
             if int(earlier * left / expiry) + count + amount > limit:
                 return False
@@ -40,23 +41,23 @@ class WindowCounts(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindo
 
     def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
         with self._lock:
-            return self._window(key, expiry, _now())
+            return self._window(key, expiry, self._now())
 
     def clear_sliding_window(self, key: str, expiry: int) -> None:
-        for window in self.sliding_window_keys(key, expiry, _now()):
+        for window in self.sliding_window_keys(key, expiry, self._now()):
             self.clear(window)
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         with self._lock:
-            return self._add(key, expiry, amount, _now())
+            return self._add(key, expiry, amount, self._now())
 
     def get(self, key: str) -> int:
         with self._lock:
-            return self._count(key, _now())
+            return self._count(key, self._now())
 
     def get_expiry(self, key: str) -> float:
         with self._lock:
-            return self._counts.get(key, (0, _now()))[1]
+            return self._counts.get(key, (0, self._now()))[1]
 
     def check(self) -> bool:
         return True
@@ -82,7 +83,7 @@ class WindowCounts(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindo
         return count if ends > now else 0
 
     def _add(self, key: str, expiry: int, amount: int, now: float) -> int:
-        if now - self._cleared_at > CLEARING_SECONDS:
+        if abs(now - self._cleared_at) > CLEARING_SECONDS:
             self._cleared_at = now
             self._counts = {held: kept for held, kept in self._counts.items() if kept[1] > now}
         known = self._count(key, now)
@@ -90,7 +91,5 @@ class WindowCounts(Storage, SlidingWindowCounterSupport, TimestampedSlidingWindo
         self._counts[key] = (known + amount, ends)
         return known + amount
 
-
-def _now() -> float:
-    """Return the time of the system clock, which the library's limiter reads too."""
-    return SystemClock().now().timestamp()
+    def _now(self) -> float:
+        return self._clock.now().timestamp()

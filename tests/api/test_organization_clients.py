@@ -10,7 +10,6 @@ from werkzeug.test import TestResponse
 
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.store.unit import UnitOfWork
-from app.kit.limits import Limits
 from tests.support.machines import SECRET, machine
 from tests.support.organizations import PATH
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
@@ -87,8 +86,7 @@ def test_pair_may_not_state_that_a_domain_is_verified(tenant: TenantServer) -> N
     assert answered(ask(tenant, client, "POST", {**body, "Domains": [{"DomainName": "acme.example"}]}))["Domains"]
 
 
-def test_guessed_pairs_of_one_network_are_limited(tenant: TenantServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tenant.services, "limits", Limits(clock=tenant.services.clock))
+def test_guessed_pairs_of_one_network_are_limited(tenant: TenantServer) -> None:
     client = client_of(tenant, "all")
     answers = [ask(tenant, client, clientSecret=f"guess {number}", apikey=None) for number in range(201)]
     assert {refused(one) for one in answers[:200]} == {(403, 6002)}

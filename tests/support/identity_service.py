@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count, cycle
 from pathlib import Path
@@ -27,6 +27,7 @@ from app.identity.platform.services import Services
 from app.identity.platform.store import database, migrate
 from app.identity.platform.store.database import Database
 from app.kit.clock import Clock, FixedClock, SystemClock
+from app.kit.limits import Limits
 from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, PostgresUrls
 from tests.support.services import worker_number
@@ -67,6 +68,22 @@ class MovableClock(SystemClock):
         self.ahead += timedelta(**by)
 
 
+class SinceMidnight:
+    """A clock that began at midnight and goes with another one."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._begun = clock.now()
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + (self._clock.now() - self._begun)
+
+
+def limits_of_a_test(services: Services) -> Limits:
+    """Limits that no window divides: one begins at each multiple of its length, and a test across that could ask for more."""
+    return Limits(services.settings.redis_url, SinceMidnight(services.clock))
+
+
 def pass_time(services: Services, **by: float) -> None:
     """Put the services' clock forward by a `timedelta`'s keywords."""
     assert isinstance(services.clock, MovableClock | FixedClock)
@@ -74,7 +91,7 @@ def pass_time(services: Services, **by: float) -> None:
 
 
 def reset(clock: Clock) -> None:
-    """Put a moved clock back: years ahead, what other tests sent, signed or limited would be due, expired or forgotten."""
+    """Put a moved clock back: years ahead, what other tests sent or signed would be due or expired."""
     if isinstance(clock, MovableClock):
         clock.ahead = timedelta()
 
@@ -95,6 +112,7 @@ saml_certificates.new_private_key = keys_in_turn(saml_certificates.new_private_k
 def make_services(settings: Settings) -> Services:
     """The services of a process, whose clock may be moved."""
     made = create_services(settings, MovableClock())
+    made.limits = limits_of_a_test(made)
     made.signing_keys = StoredSigningKeys(made.encryption, made.clock, KEYS.__next__)
     pool = made.database.engine.pool
     if isinstance(pool, QueuePool):
@@ -150,6 +168,7 @@ def services(request: pytest.FixtureRequest) -> Iterator[Services]:
     if request.node.get_closest_marker("database_alone") is None:
         shared: Services = request.getfixturevalue(f"{request.param}_services")
         kept = dict(vars(shared))
+        shared.limits = limits_of_a_test(shared)
         yield shared
         vars(shared).update(kept)
         reset(shared.clock)

@@ -1,0 +1,73 @@
+"""Rate limits in a process's memory follow the services' clock, and their windows slide."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from app.kit.clock import FixedClock
+from app.kit.limits import Limits, OverLimit, Rate
+
+THREE_A_MINUTE = Rate(3, 60)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock(datetime(2026, 1, 1, 12, 0, 1, tzinfo=UTC))
+
+
+def admitted(limits: Limits, asked: int = 6) -> int:
+    """Return how many of the events are admitted."""
+    count = 0
+    for _ in range(asked):
+        try:
+            limits.spend("tries", THREE_A_MINUTE, "acme")
+        except OverLimit:
+            continue
+        count += 1
+    return count
+
+
+def test_limit_is_used_up_until_the_clock_moves(clock: FixedClock) -> None:
+    limits = Limits(clock=clock)
+    assert admitted(limits) == 3
+    with pytest.raises(OverLimit):
+        limits.demand("tries", THREE_A_MINUTE, "acme")
+    clock.advance(minutes=2)
+    limits.demand("tries", THREE_A_MINUTE, "acme")
+    assert admitted(limits) == 3
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(58, 0), (60, 1), (78, 1), (80, 2), (98, 2), (100, 3)])
+def test_earlier_window_counts_by_its_share(clock: FixedClock, seconds: int, expected: int) -> None:
+    limits = Limits(clock=clock)
+    assert admitted(limits) == 3
+    clock.advance(seconds=seconds)
+    assert admitted(limits) == expected
+
+
+@pytest.mark.parametrize("passed", [0, 45])
+def test_refusal_states_the_seconds_until_an_event_is_admitted(clock: FixedClock, passed: int) -> None:
+    limits = Limits(clock=clock)
+    admitted(limits)
+    clock.advance(seconds=passed)
+    with pytest.raises(OverLimit) as refused:
+        limits.spend("tries", THREE_A_MINUTE, "acme")
+    assert refused.value.retry_after_seconds == 59 - passed
+
+
+def test_all_events_of_a_request_count_or_none(clock: FixedClock) -> None:
+    limits = Limits(clock=clock)
+    limits.spend("tries", THREE_A_MINUTE, "acme", count=2)
+    with pytest.raises(OverLimit):
+        limits.spend("tries", THREE_A_MINUTE, "acme", count=2)
+    limits.spend("tries", THREE_A_MINUTE, "acme")
+
+
+def test_clock_put_back_admits_no_more(clock: FixedClock) -> None:
+    limits = Limits(clock=clock)
+    assert admitted(limits) == 3
+    clock.advance(hours=-1)
+    clock.advance(hours=1)
+    assert admitted(limits) == 0
