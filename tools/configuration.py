@@ -106,13 +106,15 @@ def placeholder_table() -> str:
         for one in EMAIL_RULES[MailKind.WELCOME].placeholders
         if all(one in rule.placeholders for rule in EMAIL_RULES.values())
     ]
-    rows = [f"| every mail | {_listed(common)} | |"]
+    rows = [f"| every email | {_listed(common)} | |"]
     for kind, rule in EMAIL_RULES.items():
         rows.append(
-            f"| mail `{kind}` | {_listed(one for one in rule.placeholders if one not in common)} | {_must(rule)} |"
+            f"| email `{kind}` | {_listed(one for one in rule.placeholders if one not in common)} | {_must(rule)} |"
         )
-    rows += [f"| SMS `{kind}` | {_listed(rule.placeholders)} | {_must(rule)} |" for kind, rule in SMS_RULES.items()]
-    return "| type | may hold | must hold |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
+    rows += [
+        f"| text message `{kind}` | {_listed(rule.placeholders)} | {_must(rule)} |" for kind, rule in SMS_RULES.items()
+    ]
+    return "| Type | Can have | Must have |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
 
 
 def _listed(names: Iterable[str]) -> str:

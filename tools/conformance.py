@@ -15,28 +15,33 @@ PLANS = Path(__file__).with_name("conformance.toml")
 TARGET = ROOT / "docs" / "conformance.md"
 INTRODUCTION = """# OpenID conformance
 
-The OpenID Foundation certifies providers with its [conformance suite](https://www.certification.openid.net).
-These are its plans for what Gatehouse serves, module by module, with the tests in this repository that show the same.
-The tests stand for the modules; they are no certificate. This page is written by `python -m tools.conformance`.
+The OpenID Foundation certifies providers with its [conformance suite](https://www.certification.openid.net). Gatehouse isn’t
+certified. This page lists every module of the suite’s plans for Gatehouse, with our own tests of the same behavior.
+
+<!-- Written by `python -m tools.conformance`. -->
 
 ## Run the suite
 
-The suite calls the provider over https, so serve an installation at a public host with a certificate
-([operating.md](operating.md)). `examples/conformance.yaml` is a tenant for it:
+The suite calls the provider over https, so you need Gatehouse at a public host with a certificate ([Operating](operating.md)).
 
-1. In the file, replace `SUITE` in the redirect URIs by the host of the suite, the secrets by your own, and the public keys by
-   those of the keys that you paste into the suite.
-2. Run `gatehouse apply examples/conformance.yaml`.
-3. In the suite, choose a plan, alias `gatehouse`, and the discovery address
-   `https://conformance.<hub domain>/.well-known/openid-configuration`. Take the clients of the plan from the file: `suite-basic`,
-   `suite-post` and `suite-second` for Basic, Hybrid, Implicit, Form Post and the logout plans, `suite-fapi` and `suite-fapi-second` for
-   FAPI 2.0 with `private_key_jwt` and DPoP, `suite-fapi-mtls` and `suite-fapi-mtls-second` for FAPI 2.0 with mTLS, which needs a proxy
-   that sends client certificates ([operating.md](operating.md)). The Dynamic and Third-Party-Initiated plans register their own.
-4. Sign in as `ada@example.com` with the password of the file. The suite warns of claims that this account does not have, such as
-   `address` and `picture`: add them by the management operation `PUT /identity/v2/manage/account/{uid}`.
+1. In `examples/conformance.yaml`, replace `SUITE` in the redirect URIs with the host of the suite, and the secrets and public keys
+   with your own.
+2. Run `gatehouse apply examples/conformance.yaml`. It creates the tenant `conformance`.
+3. In the suite, choose a plan, the alias `gatehouse`, and the discovery address
+   `https://conformance.<hub domain>/.well-known/openid-configuration`. Enter the plan’s clients from the file:
 
-Session Management and Front-Channel Logout need cookies in frames of other sites, which browsers block by default; run these plans
-in a browser that allows them.
+   | Plan | Clients |
+   | --- | --- |
+   | Basic, Hybrid, Implicit, Form Post, logout | `suite-basic`, `suite-post`, `suite-second` |
+   | FAPI 2.0 with `private_key_jwt` and DPoP | `suite-fapi`, `suite-fapi-second` |
+   | FAPI 2.0 with mTLS, behind [a suitable proxy](operating.md#client-certificates) | `suite-fapi-mtls`, `suite-fapi-mtls-second` |
+   | Dynamic, Third-Party-Initiated | none: the suite registers its own |
+
+4. Sign in as `ada@example.com` with the password in the file. The suite warns about claims that this account doesn’t have, such as
+   `address` and `picture`. To add them, use `PUT /identity/v2/manage/account/{uid}`.
+
+Session Management and Front-Channel Logout need third-party cookies, which browsers block by default. Run these plans in a browser
+that allows them.
 """
 
 
@@ -54,7 +59,7 @@ def document() -> str:
     """Return the page as Markdown."""
     lines = [INTRODUCTION]
     for name, plan in read().items():
-        lines += [f"## {plan['title']}\n", f"Plan `{name}`.\n", "| module | shown by |", "|---|---|"]
+        lines += [f"## {plan['title']}\n", f"Plan `{name}`.\n", "| Module | Our tests |", "|---|---|"]
         lines += [f"| {module} | {_shown(what)} |" for module, what in plan["modules"].items()]
         lines.append("")
     return "\n".join(lines)

@@ -8,6 +8,8 @@ import tomllib
 from importlib.metadata import metadata, version
 from pathlib import Path
 
+from app.kit.typography import typographic
+
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "dependencies.md"
 HEAD = "| package | version | licence | last release | purpose |\n|---|---|---|---|---|\n"
@@ -131,12 +133,14 @@ def main() -> int:
     groups, published = project["dependency-groups"], releases()
     served = python_rows(project["project"]["dependencies"], published)
     development = python_rows(groups["dev"] + groups["bench"], published) + npm_rows()
-    TARGET.write_text(
-        "# Dependencies\n\nWritten by `python -m tools.dependencies`; the date is the release date of the version in use.\n"
-        f"The lock files also list every transitive dependency, with hashes.\n\n## At run time\n\n{HEAD}{chr(10).join(served)}\n\n"
+    page = (
+        "# Dependencies\n\n<!-- Written by `python -m tools.dependencies`. -->\n\nThe packages that Gatehouse depends on, with the release "
+        "date of the version in use. The lock files list all of them with hashes, and their own dependencies.\n"
+        f"\n## At run time\n\n{HEAD}{chr(10).join(served)}\n\n"
         f"## For development only\n\n{HEAD}{chr(10).join(development)}\n\n"
         "Tests use PostgreSQL, Redis, Chromium and Noto fonts of the system. OpenTelemetry comes with the extra `gatehouse[telemetry]`.\n"
     )
+    TARGET.write_text(typographic(page))
     return 0
 
 

@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from app.kit.typography import typographic
+
 ROOT = Path(__file__).resolve().parent.parent
 SECTIONS = Path(__file__).with_name("sections")
 TARGET = ROOT / "docs" / "specifications.md"
@@ -27,8 +29,9 @@ _NUMBER = r"(?:[0-9]+|[A-Z](?![A-Za-z]))(?:\.[0-9]+)*"
 _NUMBERS = rf"{_NUMBER}(?:(?:,| and|, and) {_NUMBER}(?![\w-]))*"
 INTRODUCTION = """# Specifications
 
-Written by `python -m tools.specifications`: each section that binds an authorization server or OpenID provider, the files of
-`app/` that keep to it, and the tests of `tests/` that show it.
+Every section that applies to an authorization server or OpenID provider, with the code that implements it and the tests that check it.
+
+<!-- Written by `python -m tools.specifications`. -->
 """
 
 
@@ -92,7 +95,7 @@ def document() -> str:
         lines += [f"## {name}\n", "| section | subject | checked in | tested in |", "|---|---|---|---|"]
         lines += [f"| {one.number} | {one.title} | {_checks(one)} | {links_to_tests(one.tests)} |" for one in sections]
         lines.append("")
-    return "\n".join(lines)
+    return typographic("\n".join(lines))
 
 
 def _is_listed(number: str, entry: Mapping[str, Any]) -> bool:
@@ -130,7 +133,7 @@ def tests_named(name: str) -> set[str]:
 
 def _citations(name: str, short: str | None) -> Citations:
     names = "|".join(re.escape(one) for one in (name, short) if one)
-    pattern = re.compile(rf"(?:{names})(?: 1\.0| 2\.0)? sections? ({_NUMBERS})")
+    pattern = re.compile(rf"(?:{names})(?: 1\.0| 2\.0)?,? sections? ({_NUMBERS})")
     cited = Citations()
     for path, text in _citing("app"):
         for number in _numbers(pattern, text):

@@ -11,6 +11,9 @@ DESCRIPTION: Final = """\
 Gatehouse is a self-hosted, multi-tenant sign-in service. Most applications need only its OpenID Connect endpoints and the hosted
 pages. Use the rest of this API to build your own sign-in pages, to manage accounts from your server, and to automate configuration.
 
+New to Gatehouse? Start with a quickstart for your framework (`docs/quickstarts` in the repository), or look up what your application
+gets (`docs/tokens`). This reference describes each operation.
+
 ## Base URLs
 
 | Host | Serves |
@@ -38,11 +41,11 @@ curl "https://api.example.com/identity/v2/auth/login?apikey=$API_KEY" \\
 
 ## Requests and responses
 
-Requests are JSON with `Content-Type: application/json`; older clients may send a form instead where both are listed. Bodies have at
-most 1 MB. Times are UTC in ISO 8601. Unknown members are ignored. With `fields` a response contains only what you name, for example
+Requests are JSON with `Content-Type: application/json`, or a form where an operation lists both. Bodies can have up to 1 MB.
+Times are UTC in ISO 8601. Unknown members are ignored. With `fields` a response contains only what you name, for example
 `fields=Uid,Email`.
 
-Creating configuration items takes an `Idempotency-Key` header: within a day, the same key gets the same response.
+Operations that create configuration items accept an `Idempotency-Key` header: within a day, the same key gets the same response.
 
 ## Paging
 
@@ -61,7 +64,7 @@ pass the cursor of a response to get the next page, until it’s absent.
 }
 ```
 
-Branch on `ErrorCode`; the texts may change. Each operation lists the errors it answers. OAuth endpoints answer `error` and
+Branch on `ErrorCode`, because the texts can change. Each operation lists its errors. OAuth endpoints answer `error` and
 `error_description` as in RFC 6749. 400 means the request is malformed, 401 that a secret or token is wrong, 403 that it was refused,
 404 that something doesn’t exist, 409 that it exists already. Some refusals are the next step of a sign-in: `Data` then contains what
 that step needs, for example a token.

@@ -201,7 +201,7 @@ set_default_role = operation(
     "organization_roles.set_default", f"PUT {_ROLE}/default", RolePath, IsDefault, auth=O, scope="role:update",
     error_profile=NESTED, errors=(*_ROLE_ERRORS, e.RoleNotOfTenant), takes_blank_segments=True,
     summary="Set the default role",
-    description="Makes a role of the tenant the one that new members get, in place of the former default.",
+    description="Makes a role of the tenant the one that new members get, instead of the previous default.",
 )  # fmt: skip
 list_organization_roles = operation(
     "organization_roles.list_of_organization", f"GET {_OF_ORGANIZATION}", ListOrganizationRoles, Roles, auth=O, scope="role:read",

@@ -200,7 +200,7 @@ keys = operation(
     description="Returns the profile fields that the attributes of a SAML provider can fill.",
 )  # fmt: skip
 _VERBS = (LIST, CREATE, READ, VerbOptions(UPDATE, errors=(e.BadPutBody,)), DELETE)
-_RENEWAL = "Generates a new certificate in place of the present one and returns it. Give it to the other side."
+_RENEWAL = "Generates a new certificate, which replaces the current one, and returns it. Give it to the other side."
 
 CLIENTS = collection(
     "saml_clients", "/v2/manage/saml-clients", SamlClient, verbs=_VERBS, noun="SAML client",

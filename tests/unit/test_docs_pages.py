@@ -35,6 +35,12 @@ def test_relative_links_lead_somewhere(page: str) -> None:
         assert not anchor or anchor in anchors(path), f"{page}: {link}"
 
 
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", *PAGES])
+def test_prose_has_typographic_apostrophes_and_quotes(page: str) -> None:
+    prose = re.sub(r"^( *)```.*?^\1```|<!--.*?-->|`[^`\n]+`", "", text(Path(page)), flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r".*(?:\w'|[\s(]\"\w).*", prose) == []
+
+
 def test_index_names_every_page() -> None:
     index = text(FOLDER / "README.md")
     named = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
@@ -99,7 +105,7 @@ def test_refusals_of_a_code_and_a_secret_are_explained(module: str) -> None:
 def test_explained_sentences_are_in_the_program(section: str) -> None:
     rows = TROUBLES.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     sentences = [
-        row for row in re.findall(r"^\| ([^|]+?) \|", rows, re.MULTILINE) if row not in ("text", "event", "---")
+        row for row in re.findall(r"^\| ([^|]+?) \|", rows, re.MULTILINE) if row not in ("Text", "Event", "---")
     ]
     folders = [ROOT / "app", ROOT / "templates"]
     source = "".join(

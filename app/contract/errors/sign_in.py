@@ -87,7 +87,7 @@ class PrivacyPolicyOutdated(ApiError):
 
 class TooManySessions(ApiError):
     code, status, message = 1338, 403, "Exceeded active login session limit"
-    description = "The account has as many sessions as it may have. Sign out elsewhere first."
+    description = "The account has reached its limit of sessions. Sign out in another browser first."
 
 
 class PasswordBreached(ApiError):
