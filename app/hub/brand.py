@@ -81,7 +81,7 @@ class Brand:
     @property
     def icon(self) -> str:
         """The favicon's address; the computed one is a data: address, which saves a request."""
-        return self.icon_address or "data:image/svg+xml," + quote(self.favicon, safe="='/:")
+        return self.icon_address or _quoted(self.favicon)
 
     @property
     def has_scene(self) -> bool:
@@ -122,6 +122,12 @@ def in_language(texts: tuple[tuple[str, str], ...], language: str) -> str:
 _FONT_NAME: Final = "Brand"
 _DEVICE_FONT: Final = "system-ui,Segoe UI,Roboto,sans-serif"
 _BUTTON_RADIUS: Final = {"square": "0px", "pill": "99px"}
+
+
+@lru_cache(maxsize=1024)
+def _quoted(picture: str) -> str:
+    """Return an SVG document as a data: address."""
+    return "data:image/svg+xml," + quote(picture, safe="='/:")
 
 
 @lru_cache(maxsize=1024)

@@ -12,6 +12,7 @@ from jinja2 import StrictUndefined
 from app.hub import assets, locale, safety
 from app.hub.brand import DEFAULT_LOGO_PATH
 from app.hub.encryption import derive_key
+from app.hub.page import install_macro_names
 from app.hub.short_links import ShortLinks
 from app.kit.package_files import STATIC, TEMPLATES
 
@@ -30,6 +31,7 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     app.jinja_env.auto_reload = development
     app.jinja_env.globals["gate"] = DEFAULT_LOGO_PATH
     app.jinja_env.globals["section"] = ""
+    install_macro_names(app)
     locale.install(app)
     app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive_key(one, "hub form tokens") for one in secrets])
     app.extensions["gatehouse.assets"] = files = assets.Assets(STATIC, is_fresh=development)

@@ -77,6 +77,8 @@ def install(app: Flask) -> None:
             context, one, many, count
         ),
     )
+    # The extension's own `_` finds `gettext` and calls it, for each text.
+    app.jinja_env.globals["_"] = app.jinja_env.globals["gettext"]
 
 
 __all__ = [

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlencode
 
-from flask import Response, current_app, has_request_context, request
+from flask import Flask, Response, current_app, has_request_context, request
 from flask_babel import lazy_gettext as _l
+from jinja2 import Template
+from werkzeug.local import LocalProxy
 
 from app.hub import locale
 from app.hub.assets import Asset, Assets
@@ -92,6 +95,35 @@ class Frame:
         """The tenant's other languages, each with the address of this page in it."""
         tags = [tag for tag in self.visit.tenant.languages if tag in LANGUAGES and tag != self.language.tag]
         return [(LANGUAGES[tag], _address_in(tag, self.query)) for tag in tags]
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """What a page's template and its macros see beside the page's fields."""
+
+    page: Page
+    frame: Frame
+    brand: Brand
+
+    def filled(self, template: Template, view: Mapping[str, Any]) -> str:
+        """Return the template rendered with the page's fields."""
+        token = _rendering.set(self)
+        try:
+            return template.render(view, page=self.page, frame=self.frame, brand=self.brand)
+        finally:
+            _rendering.reset(token)
+
+
+_rendering: Final[ContextVar[Rendering]] = ContextVar("rendering")
+
+
+def install_macro_names(app: Flask) -> None:
+    """Let macros name `page`, `frame` and `brand` of the page that is rendered.
+
+    An import "with context" would give them too, but runs all of a file's definitions again for each page.
+    """
+    for name in ("page", "frame", "brand"):
+        app.jinja_env.globals[name] = LocalProxy(_rendering, name)
 
 
 def _address_in(language: str, parameters: Mapping[str, int]) -> str:
@@ -190,9 +222,10 @@ class Page:
         scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
         script = assets.script(scripts) if scripts else None
         frame = Frame(visit, locale.current_language(), assets.style(), script, self.query)
+        rendering = Rendering(self, frame, self.brand)
         view = {field.name: getattr(self, field.name) for field in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
-        return template.render(view, page=self, frame=frame, brand=self.brand)
+        return rendering.filled(template, view)
 
     def render(self, status: int = 200) -> Response:
         """Return the page as a response, compressed if the browser accepts gzip."""

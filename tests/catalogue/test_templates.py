@@ -85,6 +85,12 @@ def test_no_template_has_inline_script_or_style() -> None:
     assert found == []
 
 
+def test_no_template_imports_macros_with_context() -> None:
+    """It would run every definition of the file again for each page; macros name `page`, `frame` and `brand` without."""
+    found = [str(path) for path in templates() if re.search(r"\bwith context\b", sources.text(path))]
+    assert found == []
+
+
 def test_style_sheets_use_logical_directions() -> None:
     """`margin-inline-start`, not `margin-left`: Arabic mirrors the page."""
     physical = re.compile(
