@@ -11,10 +11,13 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from app import hub, identity
 from app.contract.auth import Host
 from app.hub import lifecycle
+from app.hub.kept_pages import KeptPages
 from app.identity.entry.callers import host_of
 from app.identity.entry.hash_queue import HashQueueRouter
+from app.identity.entry.kept_documents import KeptDocuments
 from app.identity.entry.on_demand_tls import OnDemandTls
 from app.kit.admission import Application, QueueSlot, QueueSlotOf
+from app.kit.kept_answers import AnswerReady, Ready, ReadyOf
 from app.kit.proxies import ForwardedHeaders, hostname_of, protect
 from app.kit.server import Server
 from app.settings import Settings
@@ -25,32 +28,38 @@ _WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
     pages = hub.create_app(settings)
-    return _served(settings, pages, partial(lifecycle.queue_slot, pages))
+    return _served(settings, pages, partial(lifecycle.queue_slot, pages), KeptPages.of(pages).ready)
 
 
 def create_identity(settings: Settings) -> Application:
     """Return the identity service alone."""
     services = identity.create_services(settings)
     server = identity.create_service(services)
-    service = identity.create_app(server)
+    service = KeptDocuments(identity.create_app(server), services)
     front = OnDemandTls(service, settings, services.directory)
-    return _served(settings, front, HashQueueRouter(services, server).queue_slot, services.hashing.recent_seconds)
+    slot = HashQueueRouter(services, server).queue_slot
+    return _served(settings, front, slot, service.ready, services.hashing.recent_seconds)
 
 
 def create_both(settings: Settings) -> Application:
     """Return both services in one process; the hub reaches the identity service without a socket."""
     services = identity.create_services(settings)
     server = identity.create_service(services)
-    service = identity.create_app(server)
+    service = KeptDocuments(identity.create_app(server), services)
     pages = hub.create_app(settings, clock=services.clock, server=server)
+    ready_pages = KeptPages.of(pages).ready
     of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(lifecycle.queue_slot, pages)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return (of_service if front.is_for_service(environ) else of_pages)(environ)
 
     front = Dispatcher(settings, server, service, pages)
+
+    def ready(environ: Mapping[str, Any]) -> Ready | None:
+        return service.ready(environ) or ready_pages(environ)
+
     app = OnDemandTls(front, settings, services.directory)
-    return _served(settings, app, queue_slot, services.hashing.recent_seconds)
+    return _served(settings, app, queue_slot, ready, services.hashing.recent_seconds)
 
 
 class Dispatcher:
@@ -76,15 +85,19 @@ class Dispatcher:
 
 
 def _served(
-    settings: Settings, app: WSGIApplication, queue_slot: QueueSlotOf, hash_seconds: Callable[[], float] = float
+    settings: Settings,
+    app: WSGIApplication,
+    queue_slot: QueueSlotOf,
+    ready: ReadyOf,
+    hash_seconds: Callable[[], float] = float,
 ) -> Application:
-    """Return the application wrapped in its middleware; `queue_slot` sees the request as the application does."""
-    front = _protected(app, settings)
+    """Return the application wrapped in its middleware; `queue_slot` and `ready` see the request as the application does."""
+    front = _protected(AnswerReady(app), settings)
 
     def slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return None if environ["REQUEST_METHOD"] in _WITHOUT_HASH else queue_slot(front.as_seen(environ))
 
-    return Application(front, slot, hash_seconds)
+    return Application(front, slot, hash_seconds, lambda environ: ready(front.as_seen(environ)))
 
 
 def _protected(app: WSGIApplication, settings: Settings) -> ForwardedHeaders:

@@ -133,7 +133,8 @@ def application(
 
         wsgi = with_inbox(wsgi, settings)
     wsgi = TimeBudget(wsgi, settings.request_wait_seconds)
-    return replace(served, wsgi=instrumented(Health(wsgi, health_checks(settings, role)), settings, observers))
+    health = Health(wsgi, health_checks(settings, role))
+    return replace(served, wsgi=instrumented(health, settings, observers), ready=Health.beside(served.ready))
 
 
 def hash_limits(settings: Settings, role: str) -> HashLimits:

@@ -31,6 +31,7 @@ from app.hub.endpoints import (
 from app.hub.gallery import gallery
 from app.hub.identity_client import AccountChanged, IdentityClient
 from app.hub.journey import InteractionGone, start_again
+from app.hub.kept_pages import KeptPages
 from app.hub.pages.account_changed import account_changed
 from app.hub.parts.error_pages import ErrorPage, RequestError, UnknownTenantPage
 from app.hub.services import Services
@@ -94,12 +95,13 @@ def create_app(
         app.register_blueprint(gallery)
     app.register_error_handler(AccountChanged, lambda _: account_changed())
     _register_error_pages(app)
-    _register_unexpected_error_pages(app)
+    KeptPages.install(app)
     return app
 
 
 def _register_error_pages(app: Flask) -> None:
     """Render declared errors as pages in the visitor's language; each shows the reference that the log line has."""
+    _register_unexpected_error_pages(app)
     unavailable = ThrottledLog(log, logging.ERROR)
 
     @app.errorhandler(UnknownTenant)

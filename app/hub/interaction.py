@@ -154,6 +154,10 @@ class InteractionCookies:
         """Return the cookie's name, which does not reveal the id."""
         return self._prefix + randomness.digest(interaction_id)[:12]
 
+    def is_one(self, name: str) -> bool:
+        """Return whether a cookie of this name holds an interaction."""
+        return name.startswith(self._prefix)
+
     def read(self, cookies: Mapping[str, str], tenant: str, interaction_id: str) -> Interaction | None:
         """Return the interaction; None if this browser did not start it."""
         name = self.name_of(interaction_id)

@@ -27,8 +27,8 @@ from app.hub.parts.formatting import Countdown
 from app.hub.safety import content_security_policy
 from app.hub.short_links import PARAMETER, is_short_link
 from app.hub.visit import Visit, current_visit
-from app.kit import randomness
 from app.kit.errors import ApiError
+from app.kit.shells import Shell
 from app.kit.web_addresses import file_source
 
 LANGUAGE_PARAMETER: Final = "lang"
@@ -231,14 +231,16 @@ class Page:
         """Return the page as a response, compressed if the browser accepts gzip."""
         services = self.widget.sources if self.widget else ()
         allows_fetch = self.allows_fetch or "poll" in self.run
+        body, is_compressed = self.html().encode("utf-8", "replace"), accepts_gzip()
         return _response(
-            self.html(),
+            _compress(body) if is_compressed else body,
             status,
             self.form_targets,
             self.pictures,
             services,
             frames=self.frame_sources,
             allows_fetch=allows_fetch,
+            is_compressed=is_compressed,
         )
 
     def render_refusal(self, refusal: ApiError) -> Response:
@@ -264,7 +266,7 @@ def provider_redirect_targets() -> tuple[str, ...]:
 
 
 def _response(
-    html: str,
+    body: bytes,
     status: int,
     form_targets: Iterable[str],
     pictures: Iterable[str] = (),
@@ -272,12 +274,11 @@ def _response(
     *,
     frames: tuple[str, ...] = (),
     allows_fetch: bool = False,
+    is_compressed: bool,
 ) -> Response:
     visit = current_visit()
-    body = html.encode("utf-8", "replace")
     response = Response(status=status, content_type="text/html; charset=utf-8")
-    if has_request_context() and "gzip" in request.headers.get("Accept-Encoding", ""):
-        body = _compress(body)
+    if is_compressed:
         response.headers["Content-Encoding"] = "gzip"
     response.set_data(body)
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
@@ -301,6 +302,11 @@ def _response(
     return response
 
 
+def accepts_gzip() -> bool:
+    """Return whether the browser of this request reads gzip."""
+    return has_request_context() and GZIP in request.headers.get("Accept-Encoding", "")
+
+
 def _compress(body: bytes) -> bytes:
     """Compress with gzip at level 6; level 9 is slower and makes a page of 5 kB no smaller."""
     compressor = zlib.compressobj(6, zlib.DEFLATED, 31)
@@ -308,8 +314,10 @@ def _compress(body: bytes) -> bytes:
 
 
 _MAX_CACHED: Final = 512
-_NONCE, _TOKEN, _ATTEMPT = (randomness.token() for _ in range(3))
-_cached: dict[Hashable, str] = {}
+GZIP: Final = "gzip"
+SHELL: Final = "gatehouse.shell"
+"""The key in the WSGI environment of the shell and its values, when they made the response: `kept_pages` keeps it."""
+_shells: dict[Hashable, Shell] = {}
 
 
 def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool = False) -> Response:
@@ -320,20 +328,26 @@ def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool
         make: makes the page with its form; called on a cache miss.
         allows_fetch: `allows_fetch` of that page.
     """
-    visit = current_visit()
+    visit, is_kept = current_visit(), not current_app.jinja_env.auto_reload
     application = visit.interaction.application if visit.interaction else None
     cache_key = (key, visit.tenant.name, visit.tenant.version, locale.current_language().tag, application)
-    template = None if current_app.jinja_env.auto_reload else _cached.get(cache_key)
-    attempt = visit.interaction.id if visit.interaction else _ATTEMPT
-    if template is None:
+    values = {"nonce": visit.nonce, "token": base.fresh_token(), "binding": visit.binding_secret}
+    if visit.interaction:
+        values["attempt"] = visit.interaction.id
+    shell = _shells.get(cache_key) if is_kept else None
+    if shell is None or not shell.fits(values):
         page = make()
         html, token = page.html(), str(getattr(page, "form").token.current_token)  # noqa: B009 - only pages with a form are cached
-        template = html.replace(visit.nonce, _NONCE).replace(token, _TOKEN).replace(attempt, _ATTEMPT)
-        if len(_cached) >= _MAX_CACHED:
-            _cached.clear()
-        _cached[cache_key] = template
-    filled = template.replace(_NONCE, visit.nonce).replace(_TOKEN, base.fresh_token()).replace(_ATTEMPT, attempt)
-    return _response(filled, 200, interaction_redirect_targets(visit), allows_fetch=allows_fetch)
+        shell = Shell.of(html, {**values, "token": token})
+        if len(_shells) >= _MAX_CACHED:
+            _shells.clear()
+        _shells[cache_key] = shell
+    if is_kept:
+        request.environ[SHELL] = (shell, values)
+    is_compressed = accepts_gzip()
+    body = shell.compressed(values) if is_compressed else shell.filled(values)
+    targets = interaction_redirect_targets(visit)
+    return _response(body, 200, targets, allows_fetch=allows_fetch, is_compressed=is_compressed)
 
 
 def all_pages(kind: type[Page] = Page) -> Iterator[type[Page]]:

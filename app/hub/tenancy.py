@@ -138,6 +138,11 @@ class Tenancy:
             raise UnknownTenant
         return cached.tenant
 
+    def fresh(self, host: str) -> Tenant | None:
+        """Return the tenant of a host if the cached one is current. Makes no call."""
+        cached = self._by_host.get(host)
+        return cached.tenant if cached is not None and monotonic() - cached.read_at <= FRESH_SECONDS else None
+
     def cached_name(self, host: str) -> str:
         """Return the tenant's name for a cached host; empty for any other. Makes no call."""
         cached = self._by_host.get(host)

@@ -140,7 +140,13 @@ class Visit:
         self.posted_uid = self.named_uid = ""
 
     def choose_language(self) -> Language:
-        """Choose the language of the visit.
+        """Choose the language of the visit, and use it."""
+        language = self.language_for(request.headers.get("Accept-Language", "") if has_request_context() else "")
+        use_language(language)
+        return language
+
+    def language_for(self, accept_language: str) -> Language:
+        """Return the language of the visit, for the browser's `Accept-Language`.
 
         In this order (hosted-pages.md §7): the language chosen in this request; `ui_locales`, or a choice within the
         interaction; the last choice in this browser; the account's; the browser's; the tenant's.
@@ -150,11 +156,9 @@ class Visit:
             self.interaction.languages if self.interaction else self.requested_languages,
             [self.cookie_language],
             [self.account_language],
-            parse_accept_language(request.headers.get("Accept-Language", "")) if has_request_context() else (),
+            parse_accept_language(accept_language) if accept_language else (),
         )
-        language = negotiate(candidates, self.tenant.languages)
-        use_language(language)
-        return language
+        return negotiate(candidates, self.tenant.languages)
 
 
 def current_visit() -> Visit:

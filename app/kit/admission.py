@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from app.kit.kept_answers import ReadyOf
+
 
 @dataclass(frozen=True)
 class QueueSlot:
@@ -28,12 +30,14 @@ QueueSlotOf = Callable[[Mapping[str, Any]], QueueSlot | None]
 
 @dataclass(frozen=True)
 class Application:
-    """A WSGI application, and which of its requests may compute a hash."""
+    """A WSGI application, which of its requests may compute a hash, and which answers it has in memory."""
 
     wsgi: WSGIApplication
     queue_slot: QueueSlotOf = lambda _environ: None
     hash_seconds: Callable[[], float] = lambda: 0.0
     """The current duration of a hash."""
+    ready: ReadyOf = lambda _environ: None
+    """An answer that needs no thread. The server passes it back in the environment, through the middleware, to `AnswerReady`."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self.wsgi(environ, start_response)

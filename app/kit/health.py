@@ -6,11 +6,12 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app.kit.admission import LEAVING
 from app.kit.clock import monotonic
+from app.kit.kept_answers import Ready, ReadyOf
 
 log = logging.getLogger("gatehouse.health")
 
@@ -21,6 +22,9 @@ PATIENCE_SECONDS: Final = 0.8
 """How long a check may take; a dependency that has not answered by then is down."""
 
 _HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
+
+_ALIVE: Final = Ready([], b"")
+"""Only says that no thread is needed: the middleware itself answers."""
 
 Check = Callable[[], None]
 """Raises if the dependency does not work; the exception is logged, never shown."""
@@ -52,6 +56,15 @@ class Health:
         ]
         start_response("200 OK" if is_well else "503 Service Unavailable", headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
+
+    @staticmethod
+    def beside(ready: ReadyOf) -> ReadyOf:
+        """Return a `ReadyOf` that also has the answer of `LIVE`, which waits for nothing."""
+
+        def found(environ: Mapping[str, Any]) -> Ready | None:
+            return _ALIVE if environ["PATH_INFO"] == LIVE else ready(environ)
+
+        return found
 
     def _states(self) -> dict[str, str]:
         """Check all dependencies concurrently."""

@@ -15,6 +15,7 @@ from flask import Flask, Response, request
 
 from app.kit.admission import Application, QueueSlot
 from app.kit.health import Health
+from app.kit.kept_answers import AnswerReady, Ready
 from app.kit.serving import HashLimits, Limits, serve
 
 application = Flask(__name__)
@@ -33,6 +34,11 @@ def ordinary() -> str:
 def slow(seconds: float) -> str:
     time.sleep(seconds)
     return "slow but complete"
+
+
+@application.get("/kept/<name>")
+def kept(name: str) -> str:
+    return f"/kept/{name}"
 
 
 @application.post("/length")
@@ -115,10 +121,17 @@ def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
 
 
 def raising(environ: dict[str, Any], start_response: Any) -> Any:
-    """The application with `/raise`, a path that fails outside Flask."""
-    if environ["PATH_INFO"] == "/raise":
+    """The application with `/raise`, a path that fails outside Flask, and answers in memory."""
+    if environ["PATH_INFO"] in {"/raise", "/kept/raise"}:
         raise RuntimeError("outside of everything")
-    return application.wsgi_app(environ, start_response)
+    return AnswerReady(application.wsgi_app)(environ, start_response)
+
+
+def ready(environ: Mapping[str, Any]) -> Ready | None:
+    path: str = environ["PATH_INFO"]
+    broken = [("X-Broken", "line\r\nbreak")] if path == "/kept/broken" else []
+    body = b"x" * 100_000 if path == "/kept/large" else path.encode()
+    return Ready([("X-Kept", "yes"), *broken], body) if path.startswith("/kept/") else None
 
 
 def report(line: str) -> None:
@@ -142,7 +155,7 @@ def main(settings: dict[str, Any]) -> int:
         has_crashed.set()
     bind = settings.pop("bind", "127.0.0.1:0")
     return serve(
-        lambda: Application(Health(raising, {}), queue_slot),
+        lambda: Application(Health(raising, {}), queue_slot, ready=Health.beside(ready)),
         bind=bind,
         limits=limits,
         hash_limits=hash_limits,

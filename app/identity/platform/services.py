@@ -43,6 +43,9 @@ class TenantDirectory(Protocol):
     def cached_name(self, kind: str, value: str) -> str:
         """Return the name of a cached tenant by kind "host", "key" or "secret", or an empty string. Makes no query."""
 
+    def fresh(self, host: str) -> Tenant | None:
+        """Return the tenant of this host if the cached one is current. Makes no query."""
+
     def application(
         self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None
     ) -> Application | None:
@@ -96,6 +99,9 @@ class SigningKeys(Protocol):
 
     def current(self, work: UnitOfWork, *algorithms: str) -> KeySet:
         """Return the tenant's keys; creates the first one of RS256 and of these algorithms, in a separate transaction."""
+
+    def held(self, tenant_id: str) -> KeySet | None:
+        """Return the tenant's keys if the cached ones are current. Makes no query."""
 
     def publish(self, work: UnitOfWork, algorithms: Collection[str]) -> None:
         """Create missing keys of these algorithms in this unit of work, so that they are published before they sign."""

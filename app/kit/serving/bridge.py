@@ -9,7 +9,7 @@ from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, HTTPScope, Sco
 
 from app.kit.admission import LEAVING, SHED, Application, Shed
 from app.kit.serving.bodies import Bodies
-from app.kit.serving.environ import environ_of
+from app.kit.serving.environ import ENVIRON, environ_of
 from app.kit.serving.exchange import Answer, Exchange
 from app.kit.serving.hash_queue import Grant, HashQueue
 from app.kit.serving.limits import Limits
@@ -82,13 +82,14 @@ class Bridge:
             raise ValueError(f"not served here: {scope['type']}")
         # Removed, because it refers to the scope: the reference cycle would wait for the garbage collector.
         has_left = cast(dict[str, Any], scope).pop(HAS_LEFT, _is_here)
+        made: dict[str, Any] | None = cast(dict[str, Any], scope).pop(ENVIRON, None)
         unread: ASGIReceiveCallable | None = receive
         try:
             self._check_host(scope)
             body = await self.bodies.read(scope, receive)
             unread = receive if body is None else None
             try:
-                environ = environ_of(scope, body, is_one_of_many=self._is_one_of_many)
+                environ = made or environ_of(scope, body, is_one_of_many=self._is_one_of_many)
                 if self.is_leaving:
                     environ[LEAVING] = True
                 exchange = Exchange(self._app, environ, send, has_left)

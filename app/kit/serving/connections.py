@@ -11,6 +11,7 @@ from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallab
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from app.kit.serving.at_once import AnswersAtOnce
 from app.kit.serving.bridge import HAS_LEFT
 from app.kit.serving.limits import Limits
 from app.kit.serving.refusals import Reason, Refusal, Refusals
@@ -72,9 +73,10 @@ class WaitingConnections:
 
 
 class GuardedConfig(Config):
-    """uvicorn's settings, and the registry of waiting connections."""
+    """uvicorn's settings, the registry of waiting connections, and the answers in memory."""
 
     waiting_connections: WaitingConnections
+    at_once: AnswersAtOnce
 
 
 class Connection(HttpToolsProtocol):
@@ -92,6 +94,8 @@ class Connection(HttpToolsProtocol):
         self._head_bytes = 0
         self._received = b""
         self._pending: tuple[float, int] | None = None
+        self._answer: tuple[bytes, bool] | None = None
+        self._answered_at_once = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
         super().connection_made(transport)
@@ -112,6 +116,7 @@ class Connection(HttpToolsProtocol):
             self.is_idle = False
             self.waiting_connections.add(self, self.waiting_connections.limits.head_seconds)
         self._has_begun = self._has_ended = False
+        self._answered_at_once = 0
         self._received = data
         super().data_received(data)
         if not self._is_in_head or self.transport.is_closing():
@@ -134,6 +139,9 @@ class Connection(HttpToolsProtocol):
         size_bytes = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size_bytes > limits.head_bytes or len(self.headers) > limits.head_fields:
             self.app = self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
+        self._answer = self._answer_at_once()
+        if self._answer is not None:
+            return
         self.waiting_connections.add(self)  # for the body, which the bridge times
         super().on_headers_complete()
         if self.waiting_connections.is_draining:
@@ -144,15 +152,38 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._has_ended = True
         self.waiting_connections.remove(self)
-        if not self._offers_upgrade():
+        if self._answer is not None:
+            self._send_at_once(*self._answer)
+        elif not self._offers_upgrade():
             super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.transport.is_closing() or not self.cycle.response_complete:
+        if self.transport.is_closing() or self._is_answering():
             return
         self.is_idle = not self._is_in_head
         self.waiting_connections.add(self, math.inf if self.is_idle else self.waiting_connections.limits.head_seconds)
+
+    def _answer_at_once(self) -> tuple[bytes, bool] | None:
+        """Return the response if it is in memory and may be sent now; parts of a burst wait their turn like other requests."""
+        path, _, query = self.url.partition(b"?")
+        is_plain = self.parser.get_method() == b"GET" and path.startswith(b"/") and b"#" not in self.url
+        is_free = not (self._is_answering() or self.flow.write_paused or self.waiting_connections.is_draining)
+        if not is_plain or not is_free or self.app is not self.config.loaded_app or self._answered_at_once >= PIPELINED:
+            return None
+        scope = self.scope
+        scope["method"], scope["raw_path"], scope["query_string"] = "GET", path, query
+        scope["http_version"] = self.parser.get_http_version()
+        keeps_alive = scope["http_version"] != "1.0" and self.parser.should_keep_alive()
+        return self.config.at_once.answer(scope, self.server_state.default_headers, keeps_alive=keeps_alive)
+
+    def _send_at_once(self, answer: bytes, keeps_alive: bool) -> None:
+        self._answer = None
+        self._answered_at_once += 1
+        self.transport.write(answer)
+        if not keeps_alive:
+            self.transport.close()
+        self.on_response_complete()
 
     def resume_writing(self) -> None:
         self._pending = None

@@ -9,6 +9,9 @@ from urllib.parse import unquote_to_bytes
 from uvicorn._types import HTTPScope
 from werkzeug.exceptions import RequestEntityTooLarge
 
+ENVIRON = "gatehouse.environ"
+"""Scope key of the environment of a request without a body, where it has been made already."""
+
 
 @lru_cache(maxsize=1024)
 def _environ_name(name: bytes) -> str | None:

@@ -22,6 +22,7 @@ from uvicorn._types import ASGIApplication
 from app.kit.admission import Application
 from app.kit.loading import loading
 from app.kit.serving.address import BACKLOG, reject_new_connections
+from app.kit.serving.at_once import AnswersAtOnce
 from app.kit.serving.bridge import Bridge, Threads
 from app.kit.serving.connections import Connection, GuardedConfig, WaitingConnections
 from app.kit.serving.hash_queue import HashLimits, HashQueue
@@ -189,7 +190,8 @@ def run_worker(
     threads = _threads(plan, app)
     bridge = Bridge(app, threads, refusals, plan.limits, is_one_of_many=plan.is_one_of_many)
     _freeze_loaded_objects()
-    server = Server(_config(bridge, plan.limits, refusals), bridge, plan, on_ready)
+    at_once = AnswersAtOnce(app, refusals, is_one_of_many=plan.is_one_of_many)
+    server = Server(_config(bridge, at_once, plan.limits, refusals), bridge, plan, on_ready)
     stop = threading.Event()
     jobs = [threading.Thread(target=_run_job, args=(job, stop), daemon=True) for job in background]
     for thread in jobs:
@@ -221,7 +223,7 @@ def _run_job(job: Job, stop: threading.Event) -> None:
             stop.wait(RESTART_AFTER_SECONDS)
 
 
-def _config(bridge: Bridge, limits: Limits, refusals: Refusals) -> GuardedConfig:
+def _config(bridge: Bridge, at_once: AnswersAtOnce, limits: Limits, refusals: Refusals) -> GuardedConfig:
     config = GuardedConfig(
         cast(ASGIApplication, bridge),
         http=Connection,
@@ -238,6 +240,7 @@ def _config(bridge: Bridge, limits: Limits, refusals: Refusals) -> GuardedConfig
         timeout_keep_alive=limits.keep_alive_seconds,
     )
     config.waiting_connections = WaitingConnections(limits, refusals)
+    config.at_once = at_once
     return config
 
 

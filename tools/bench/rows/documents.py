@@ -7,7 +7,7 @@ from tools.bench.rows.code_flow import metadata
 from tools.bench.scene import Scene
 from tools.bench.visitor import Visitor, path_of
 
-BUDGET = Budget(bar=2, aim=1.1, counts={"sql": 0})
+BUDGET = Budget(bar=0.8, aim=0.4, counts={"sql": 0})
 
 
 def measured(scene: Scene) -> Iterator[Line]:

@@ -6,7 +6,7 @@ from tools.bench.measure import Budget, Line, measure
 from tools.bench.scene import Scene
 from tools.bench.visitor import Visitor
 
-BUDGET = Budget(bar=4, aim=1.5, counts={"api": 0, "sql": 0})
+BUDGET = Budget(bar=1.2, aim=0.5, counts={"api": 0, "sql": 0})
 
 
 def measured(scene: Scene) -> Iterator[Line]:

@@ -26,6 +26,10 @@ class _CachedTenant:
     tenant: Tenant
     checked_at: float = field(default_factory=monotonic)
 
+    @property
+    def is_fresh(self) -> bool:
+        return monotonic() - self.checked_at < FRESH_SECONDS
+
 
 class CachedTenantDirectory:
     """Finds tenants by host name, API key or API secret, and a tenant's applications.
@@ -74,6 +78,11 @@ class CachedTenantDirectory:
         cached = self._tenants.get(self._key_of_host(value) if kind == "host" else key)
         return cached.tenant.name if cached is not None else ""
 
+    def fresh(self, host: str) -> Tenant | None:
+        """Return the tenant of this host if the cached one is current. Makes no query."""
+        cached = self._tenants.get(self._key_of_host(host))
+        return cached.tenant if cached is not None and cached.is_fresh else None
+
     def application(
         self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None
     ) -> Application | None:
@@ -120,7 +129,7 @@ class CachedTenantDirectory:
         self, key: tuple[str, str], load: Callable[[UnitOfWork], Tenant | None], cost: Cost | None
     ) -> Tenant | None:
         cached = self._tenants.get(key)
-        if cached is not None and monotonic() - cached.checked_at < FRESH_SECONDS:
+        if cached is not None and cached.is_fresh:
             return cached.tenant
         work = UnitOfWork(self._database, store.LOOKUP_TENANT, cost)
         try:

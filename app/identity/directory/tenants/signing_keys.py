@@ -48,10 +48,15 @@ class StoredSigningKeys:
 
     def current(self, work: UnitOfWork, *algorithms: str) -> KeySet:
         """Return the tenant's key set; creates the first key of RS256 and of these algorithms, in a separate transaction."""
-        cached = self._cached.get(work.tenant_id)
-        if cached is not None and monotonic() - cached[0] < _FRESH_SECONDS * 60 and cached[2].has(algorithms):
-            return cached[2]
-        return self._refresh(work, cached, {DEFAULT, *algorithms})
+        held = self.held(work.tenant_id)
+        if held is not None and held.has(algorithms):
+            return held
+        return self._refresh(work, self._cached.get(work.tenant_id), {DEFAULT, *algorithms})
+
+    def held(self, tenant_id: str) -> KeySet | None:
+        """Return the tenant's key set if the cached one is current. Makes no query."""
+        cached = self._cached.get(tenant_id)
+        return cached[2] if cached is not None and monotonic() - cached[0] < _FRESH_SECONDS * 60 else None
 
     def publish(self, work: UnitOfWork, algorithms: Collection[str]) -> None:
         """Create the missing keys of these algorithms, except RS256, in this unit of work; every process then rereads the keys.

@@ -1,0 +1,140 @@
+"""Answers in memory: written by the event loop, within the same bounds as all others (decisions/0277)."""
+
+import signal
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+
+import pytest
+
+from tests.load.clients import Served, eventually, get, post, read_all, read_answer, status
+
+BUSY = 3
+
+
+def test_kept_answer_needs_no_thread(serving: Callable[..., Served]) -> None:
+    served = serving(threads=1, limits={"waiting": BUSY})
+    busy = [served.connect(get("/slow/30")) for _ in range(BUSY + 1)]
+    assert eventually(lambda: status(served.get("/")) == HTTPStatus.SERVICE_UNAVAILABLE)
+    answer = served.get("/kept/one")
+    assert status(answer) == HTTPStatus.OK
+    assert answer.endswith(b"\r\n\r\n/kept/one")
+    assert b"\r\nx-kept: yes\r\n" in answer
+    assert status(served.get("/health/live")) == HTTPStatus.OK
+    for client in busy:
+        client.close()
+
+
+def test_connection_mixes_kept_and_other_answers(served: Served) -> None:
+    with served.connect() as client:
+        for sent, end in (
+            (get("/kept/first"), b"/kept/first"),
+            (get("/"), b"ordinary"),
+            (get("/kept/again"), b"/kept/again"),
+            (post("/length", b"hello"), b"5"),
+            (get("/kept/last"), b"/kept/last"),
+        ):
+            client.sendall(sent)
+            assert read_answer(client).endswith(end)
+
+
+def test_kept_answer_waits_for_the_one_before_it(served: Served) -> None:
+    with served.connect(get("/slow/0.2") + get("/kept/one") + get("/", "Connection: close")) as client:
+        answers = read_all(client)
+    assert answers.count(b"HTTP/1.1 200") == 3
+    assert answers.index(b"slow but complete") < answers.index(b"/kept/one") < answers.index(b"ordinary")
+
+
+def test_many_kept_answers_on_one_connection_are_in_order(served: Served) -> None:
+    paths = [f"/kept/{number}" for number in range(30)]
+    with served.connect(b"".join(map(get, paths)) + get("/kept/end", "Connection: close")) as client:
+        answers = read_all(client)
+    assert [part.split(b"HTTP/1.1")[0].decode() for part in answers.split(b"\r\n\r\n")[1:]] == [*paths, "/kept/end"]
+
+
+@pytest.mark.parametrize("split", range(1, 60, 7))
+def test_head_in_two_parts_is_answered(served: Served, split: int) -> None:
+    request = get("/kept/one", "Connection: close")
+    with served.connect(request[:split]) as client:
+        time.sleep(0.05)
+        client.sendall(request[split:])
+        assert read_all(client).endswith(b"/kept/one")
+
+
+def test_connection_closes_as_the_client_wants(served: Served) -> None:
+    assert b"\r\nconnection: close\r\n" in served.get("/kept/one")
+    answer = served.ask(b"GET /kept/one HTTP/1.0\r\nHost: acme.localhost\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert answer.endswith(b"/kept/one")
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        (b"GET /kept/one HTTP/1.1\r\n\r\n", 400),
+        (get("/kept/one", "Host: globex.localhost"), 400),
+        (get("/kept/one", "X-Large: " + "x" * 40_000), 431),
+        (get("/kept/one", *[f"X-{number}: 1" for number in range(120)]), 431),
+        (b"HEAD /kept/one HTTP/1.1\r\nHost: acme.localhost\r\nConnection: close\r\n\r\n", 200),
+    ],
+    ids=["no host", "two hosts", "large head", "many fields", "HEAD"],
+)
+def test_refusals_stand_before_kept_answers(served: Served, request_: bytes, expected: int) -> None:
+    answer = served.ask(request_.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+    assert status(answer) == expected
+    assert b"\r\nx-kept" not in answer
+
+
+@pytest.mark.parametrize("path", ["/kept/raise", "/kept/broken"])
+def test_failure_at_once_is_a_500_and_closes(served: Served, path: str) -> None:
+    with served.connect(get(path)) as client:
+        answer = read_all(client)
+    assert status(answer) == HTTPStatus.INTERNAL_SERVER_ERROR
+    assert b"x-broken" not in answer
+    assert b"\r\nx-request-id: " in answer
+    assert served.get("/").endswith(b"ordinary")
+
+
+def test_client_that_does_not_read_is_not_written_to_without_end(serving: Callable[..., Served]) -> None:
+    """Of a burst that nobody reads, the answers that fit the buffers are written; the rest wait, and too many are dropped."""
+    served = serving(limits={"send_seconds": 1})
+    before = int(served.get("/memory").rpartition(b"\r\n")[2])
+    clients = [served.connect(get("/kept/large") * 16) for _ in range(20)]
+    for client in clients:
+        client.sendall(get("/kept/large") * 200)
+    assert served.get("/").endswith(b"ordinary")
+    assert int(served.get("/memory").rpartition(b"\r\n")[2]) < before + 60_000, "kB; all answers would be 430 MB"
+    for client in clients:
+        client.close()
+
+
+def test_idle_connection_ends_after_keep_alive(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"keep_alive_seconds": 1})
+    with served.connect(get("/kept/one")) as client:
+        assert read_answer(client).endswith(b"/kept/one")
+        assert client.recv(100) == b""
+
+
+def test_kept_connection_is_closed_by_the_drain(served: Served) -> None:
+    with served.connect(get("/kept/one")) as client, served.connect(get("/slow/1")) as slow:
+        assert read_answer(client).endswith(b"/kept/one")
+        time.sleep(0.3)
+        served.process.send_signal(signal.SIGTERM)
+        time.sleep(0.05)
+        client.sendall(get("/kept/two"))
+        answer = read_all(client)
+        assert answer.endswith(b"/kept/two") or b"\r\nconnection: close\r\n" in answer
+        assert read_all(slow).endswith(b"slow but complete")
+    assert served.wait() == 0
+
+
+def test_full_connections_evict_idle_ones_after_kept_answers(serving: Callable[..., Served]) -> None:
+    served = serving(limits={"connections": 3})
+    idle = [served.connect(get("/kept/one")) for _ in range(3)]
+    for client in idle:
+        assert read_answer(client).endswith(b"/kept/one")
+    time.sleep(1.2)
+    assert served.get("/kept/two").endswith(b"/kept/two")
+    assert idle[0].recv(100) == b"", "the connection that was idle longest"
+    for client in idle:
+        client.close()
