@@ -79,7 +79,7 @@ register = operation(
     summary="Create an account with a SOTT",
     description="Creates an account from the fields of the sign-up form and sends the verification email or text message. The request "
     "needs a secured one-time token (SOTT) from your server, in the header `X-Gatehouse-Sott` or as `sott`. `Data` is a "
-    "session if the account may sign in at once, otherwise null.\n\nWith `invitation_token` the new account also joins the "
+    "session if the account can sign in at once, otherwise null.\n\nWith `invitation_token` the new account also joins the "
     "organization that invited it.",
 )  # fmt: skip
 register_with_captcha = operation(

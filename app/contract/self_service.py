@@ -152,7 +152,7 @@ unlock = operation(
     row="U25", errors=(*LOCK_ERRORS, e.UnlockedAlready, e.PrivacyPolicyOutdated),
     summary="Unlock the account",
     description="Ends the lockout of the signed-in account with a captcha or the answer to a security question, whichever the lockout "
-    "asks for. It doesn’t end a lockout for a while, nor a block.",
+    "asks for. It doesn’t end a timed lockout or a block.",
 )  # fmt: skip
 send_welcome = operation(
     "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", SendWelcomeEmail, Posted, auth=K & U, access=WRITE,

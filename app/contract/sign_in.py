@@ -64,6 +64,6 @@ with_password = operation(
     description="Signs an account in with its password and exactly one of `email`, `username` and `phone`, and returns a session: "
     "access token, refresh token and profile. Use it for your own sign-in page when the tenant doesn’t use second "
     "factors; with second factors on, call `POST /identity/v2/auth/login/2fa` instead.\n\nA wrong password counts toward the "
-    "lockout. A locked account answers what unlocks it: wait, a captcha, or a security question. If consent, the privacy "
-    "policy or a PIN is still missing, the error’s `Data` contains the token for that step.",
+    "lockout. If the account is locked, the error says what unlocks it: waiting, a captcha, or a security question. If consent, "
+    "the privacy policy or a PIN is still missing, the error’s `Data` contains the token for that step.",
 )  # fmt: skip

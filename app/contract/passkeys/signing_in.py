@@ -78,7 +78,7 @@ finish_sign_up = operation(
     errors=(*REGISTRATION_ERRORS, *PASSKEY, e.PasskeyNeedsEmail),
     summary="Finish a sign-up with a passkey",
     description="Creates an account with the new passkey and the fields of the sign-up form; it needs no password. `Data` is a "
-    "session if the account may sign in at once, otherwise null.",
+    "session if the account can sign in at once, otherwise null.",
 )  # fmt: skip
 _BEGIN_SIGN_IN_ERRORS = (
     *EMAIL_SENDING, e.PasskeysOff, e.PasskeyMisconfigured, e.NoPasskey, e.PasskeyNeedsEmail, e.UnknownAccount, e.EmailUnverified,
