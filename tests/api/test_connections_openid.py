@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -126,12 +128,16 @@ def test_invalid_discovery_document_is_refused(
 
 
 @pytest.mark.parametrize("refusal", ["access_denied", "login_required", "\x1b[31m" + "a" * 9_000])
-def test_error_response_of_provider_is_refused(acme: TenantServer, fake_provider: FakeProvider, refusal: str) -> None:
+def test_error_response_of_provider_is_refused(
+    acme: TenantServer, fake_provider: FakeProvider, refusal: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
     answer = fake_provider.refuses(led(acme), refusal)
     del answer["iss"]  # some providers send iss with a code only
     with pytest.raises(ConnectionRefused):
         finished(acme, answer)
     assert fake_provider.asked_for("/token") == 0
+    assert re.search(r"connection \w+ refused: .", caplog.text), "operators learn why from the log alone"
 
 
 def test_invalid_or_foreign_code_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:

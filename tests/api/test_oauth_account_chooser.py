@@ -81,6 +81,18 @@ def test_hints_pick_an_account_silently(shop: RelyingParty, browser: Browser, ad
     assert parameters_of(contrary)["error"] == "login_required"
 
 
+def test_hint_whose_account_must_be_asked_shows_the_accounts(
+    world: World, shop: RelyingParty, browser: Browser, ada: Person, grace: Person
+) -> None:
+    """Any site can send a browser here with a hint: it alone brings up no consent page of another account."""
+    browser.signed_in(ada)
+    add(browser, shop, grace)
+    asking = world.application("asking", require_consent=True)
+    step = ask(browser, asking, login_hint=ada.email)
+    assert (step.step, labels(step)) == (Step.SELECT_ACCOUNT, [grace.email, ada.email])
+    assert browser.choose_account(step.attempt or "", id_of(step, ada)).step is Step.CONSENT
+
+
 def test_sign_out_of_one_leaves_the_other(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
     first = shop.redeem(browser.code(shop, ada)).json or {}
     second = shop.redeem(code_of(add(browser, shop, grace))).json or {}

@@ -149,6 +149,7 @@ REFUSED = [
     [PAYMENT] * 11,
     [{**PAYMENT, "creditor": list(range(200))}],
     NESTED,
+    [{**PAYMENT, "creditor": [[[[[["x"]]]]]]}],
     "[" * 3000,
     '[{"type": "payment", "amount": "\\ud800"}]',
     [{**PAYMENT, "creditor": "x" * 9000}],

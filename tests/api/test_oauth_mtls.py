@@ -328,6 +328,13 @@ class TestBoundTokens:
         assert "x5t#S256" in claims["cnf"]
         assert claims["iss"] == client.issuer
 
+    def test_certificate_does_not_replace_the_dpop_proof(self, world: World, shop_certificate: Certificate) -> None:
+        bound: dict[str, Any] = {"tls_client_certificate_bound_access_tokens": True, "dpop_bound_access_tokens": True}
+        client = world.application("two", grant_types=GRANTS, **bound)
+        sent = {**MACHINE, **client.client_credentials()}
+        answer = client.back("token", sent, environ_overrides=shop_certificate.environ())
+        assert outcome(answer) == (400, "invalid_dpop_proof")
+
 
 def test_metadata_name_what_the_proxy_makes_possible(services: Services, shop: RelyingParty) -> None:
     """RFC 8705 sections 3.3 and 5."""

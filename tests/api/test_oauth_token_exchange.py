@@ -92,6 +92,12 @@ def test_own_token_is_narrowed_without_an_actor(world: World, ada: Person) -> No
     assert shop.refresh(held["refresh_token"]).status_code == 200, "the exchange does not spend it"
 
 
+def test_own_token_keeps_its_actors(world: World, front: RelyingParty, orders: RelyingParty, ada: Person) -> None:
+    token = signed_in(world, front, ada)["access_token"]
+    body = good(exchanged(orders, good(exchanged(orders, token))["access_token"]))
+    assert orders.introspect(body["access_token"])["act"] == {"sub": "orders@client"}
+
+
 def test_scope_and_audience_are_never_wider(
     world: World, front: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:

@@ -170,3 +170,19 @@ def test_security_alert_reopens_no_account_closed_by_tenant(
     assert page.press("Secure my account").heading == "Account blocked"
     customer.tenant.update(customer.uid, {name: not value for name, value in closed.items()})
     assert owner.open(alert_path).heading == "Secure your account", "the link remains valid"
+
+
+def test_alert_takes_no_address_that_another_account_verified(
+    new_tenant_server: NewTenantServer, hub_app: Flask
+) -> None:
+    customer, alert_path = take_over_and_delete(new_tenant_server)
+    tenant = customer.tenant
+    tenant.update(customer.uid, {"IsDeleted": False})
+    answered(tenant.send("PUT", f"{MANAGE}/{customer.uid}/email", {"Email": [{"Type": "Primary", "Value": OTHER}]}))
+    address = [{"Type": "Primary", "Value": customer.email}]
+    newcomer = tenant.create(Email=address, EmailVerified=True)["Uid"]
+    owner = Visitor(Client(hub_app), tenant.services.settings.hub_url(tenant.name))
+    page = owner.open(alert_path).press("Secure my account")
+    assert page.heading == "Choose a new password"
+    assert [tenant.read(newcomer)[name] for name in ("Email", "EmailVerified")] == [address, True]
+    assert tenant.read(customer.uid)["EmailVerified"] is False

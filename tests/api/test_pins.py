@@ -167,6 +167,7 @@ def test_post_changes_pin_like_put(ada: AccountHolder) -> None:
 
 def test_profile_update_sets_first_pin_only(new_tenant_server: NewTenantServer) -> None:
     ada = account_holder(new_tenant_server, **PINS)
+    assert ada.tenant.read(ada.uid)["PIN"] is None
     assert answered(ada.own("U16", {"PINInfo": {"Skipped": True}}))["Data"]["PIN"]["Skipped"] is True
     held = answered(ada.own("U16", {"PINInfo": {"PIN": PIN}}))["Data"]["PIN"]
     assert (held["PIN"], held["Skipped"]) == ("********", False)

@@ -38,3 +38,12 @@ def test_range_has_neither_of_its_bounds(value: str, problem: str) -> None:
     field = FormField(name="cf_Age", greater_than=17, less_than=120)
     assert problem in problem_of(field, value)
     assert bool(problem) == bool(problem_of(field, value))
+
+
+@pytest.mark.parametrize(("value", "problem"), [("bonn", ""), ("Bonn", "none of the choices"), ("", "")])
+def test_choice_accepts_its_values_alone(value: str, problem: str) -> None:
+    field = FormField.model_validate(
+        {"name": "city", "type": "option", "options": [{"value": "bonn"}, {"value": "köln"}]}
+    )
+    assert problem in problem_of(field, value)
+    assert bool(problem) == bool(problem_of(field, value))

@@ -54,6 +54,11 @@ def test_long_password_matches_by_what_bcrypt_reads() -> None:
     assert imported_hashes.is_match(stored, password.encode())
 
 
+def test_malformed_bcrypt_hash_matches_nothing() -> None:
+    """It may have been stored before hashes were checked on import."""
+    assert not imported_hashes.is_match(OPENBSD[:20], b"U*U")
+
+
 def test_zero_byte_in_a_password_is_no_error() -> None:
     assert not Hashing(1).is_match(OPENBSD, "U*\0U", PARAMETERS)
 

@@ -91,3 +91,13 @@ def test_messages_are_in_the_error() -> None:
     with pytest.raises(e.FieldsRefused) as refusal:
         policy.refuse(DEFAULT, "short", [])
     assert [field for field, _ in refusal.value.problems] == ["Password"] * 3
+
+
+@pytest.mark.parametrize("password", ["Ada.Lovelace@example.test", "LOVELACE", "ada.lovelace"])
+def test_exact_match_refuses_a_whole_word_of_the_profile(password: str) -> None:
+    exact = PasswordPolicy(
+        common_check=False, profile_exact_match=True, min_length=1, require_number=False, require_symbol=False
+    )
+    with pytest.raises(e.WeakPassword):
+        policy.refuse(exact, password, [None, "", "ada.lovelace@example.test"])
+    policy.refuse(exact, f"{password}-kettle", ["ada.lovelace@example.test"])
