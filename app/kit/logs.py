@@ -18,6 +18,10 @@ import structlog
 from structlog.typing import Processor
 
 REDACTED: Final = "***"
+_STEMS = (
+    "key", "secret", "passw", "token", "code", "otp", "pin", "session", "binding", "cookie", "authorization", "assertion", "sott",
+)  # fmt: skip
+"""Each of the names holds one of these."""
 _NAMES = (
     "apikey|api_key|apisecret|api_secret|secret|client_?secret|password|passwd|access_token|refresh_token|id_token|id_token_hint"
     "|token|code|otp|pin|session|binding|cookie|authorization|code_verifier|assertion|client_assertion|sott|vtoken|secondfactorauthenticationtoken"
@@ -53,12 +57,16 @@ class _JsonLines(logging.Formatter):
         line: dict[str, Any] = dict(structlog.contextvars.get_contextvars())
         line["event"] = record.getMessage()
         line.update({name: value for name, value in record.__dict__.items() if name not in _STANDARD_ATTRIBUTES})
+        _redact_line(None, "", line)
         line["level"] = record.levelname.lower()
         line["logger"] = record.name
         line["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(_redact_line(None, "", line), default=str)
+            line["exception"] = redacted(self.formatException(record.exc_info))
+        return _ENCODED(line)
+
+
+_ENCODED: Final = json.JSONEncoder(default=str).encode
 
 
 _STANDARD_ATTRIBUTES: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
@@ -94,6 +102,8 @@ def redacted(value: Any, key: str = "") -> Any:
         return REDACTED
     if isinstance(value, str):
         return _redact_text(value)
+    if isinstance(value, int | float):
+        return value
     if isinstance(value, Mapping):
         return {name: redacted(item, str(name)) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -112,11 +122,18 @@ def _redact_text(text: str) -> str:
         text = _ADDRESS_PASSWORD.sub(rf"\1{REDACTED}@", text)
     if not text.isprintable() or " " in text:
         text = _CREDENTIALS.sub(rf"\1 {REDACTED}", text)
-    if "=" in text or ":" in text:
+    if ("=" in text or ":" in text) and _may_name_secret(text):
         text = _PAIR.sub(rf"\1{REDACTED}", text)
     if "/" in text:
         text = _PATH_TOKEN.sub(rf"\1{REDACTED}", text)
     return text
+
+
+def _may_name_secret(text: str) -> bool:
+    """Return whether a text holds a stem of a sensitive name: a fifth of the cost of searching for the names."""
+    if not text.isascii():  # whose letter case is the expression's business
+        return True
+    return any(map(text.lower().__contains__, _STEMS))
 
 
 def bound(name: str) -> str:

@@ -40,6 +40,18 @@ def test_secret_in_a_text_is_masked(text: str) -> None:
     assert "S3CRET" not in redacted(text)
 
 
+def test_every_sensitive_name_holds_a_searched_stem() -> None:
+    names = [name.replace("?", "") for name in logs._NAMES.split("|")]
+    assert [name for name in names if not any(stem in name for stem in logs._STEMS)] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["PASSWORD=S3CRET", "pa\u017f\u017fword=S3CRET", "se\u017fsion=S3CRET", "p\u0131n=S3CRET"]
+)
+def test_secret_under_a_name_in_any_letter_case_is_masked(text: str) -> None:
+    assert "S3CRET" not in redacted(text)
+
+
 @pytest.mark.parametrize(
     "key", ["password", "apikey", "ApiSecret", "X-Acme-ApiKey", "access_token", "clientSecret", "cookie", "code"]
 )
