@@ -1,4 +1,7 @@
-"""What the rows are measured on: one tenant, one relying party, some accounts; SQLite in a folder of its own."""
+"""What the rows are measured on: one tenant, one relying party, some accounts; SQLite in a folder of its own.
+
+`BENCH_DATABASE_URL` names an empty PostgreSQL database to measure on instead.
+"""
 
 import json
 import os
@@ -7,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -133,6 +138,32 @@ class Scene:
             best = min(best, time.monotonic() - began)
         return best
 
+    @contextmanager
+    def workers(self, count: int) -> Iterator[None]:
+        """Serve by this many processes meanwhile, with a Redis for what they share."""
+        redis_port = free_port()
+        redis = [
+            "redis-server",
+            "--port",
+            str(redis_port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(self.folder),
+        ]
+        shared = Server.start(redis, redis_port, self.folder / "redis.log")
+        self.product.stop()
+        try:
+            address = f"redis://127.0.0.1:{redis_port}/0"
+            self.product = start_product(self.folder, self.port, "--workers", str(count), redis=address)
+            yield
+        finally:
+            self.product.stop()
+            shared.stop()
+            self.product = start_product(self.folder, self.port)
+
     def visitor(self, tenant: str = TENANT) -> Visitor:
         """Return a visitor without cookies."""
         return Visitor(self.port, f"{tenant}.localhost:{self.port}")
@@ -161,7 +192,7 @@ class Scene:
 def environment(folder: Path, port: int) -> dict[str, str]:
     return {
         "GATEHOUSE_DATA_DIR": str(folder / "data"),
-        "GATEHOUSE_DATABASE_URL": "",
+        "GATEHOUSE_DATABASE_URL": os.environ.get("BENCH_DATABASE_URL", ""),
         "GATEHOUSE_REDIS_URL": "",
         "GATEHOUSE_HUB_DOMAIN": f"localhost:{port}",
         "GATEHOUSE_COST": "1",
@@ -190,7 +221,8 @@ def prepare(folder: Path, port: int) -> None:
             raise Unexpected(f"gatehouse {command[0]} failed:\n{completed.stdout[-1500:]}\n{completed.stderr[-1500:]}")
 
 
-def start_product(folder: Path, port: int) -> Server:
+def start_product(folder: Path, port: int, *options: str, redis: str = "") -> Server:
     """Start `gatehouse serve` on the scene's data."""
-    command = [str(GATEHOUSE), "serve", "--bind", f"127.0.0.1:{port}"]
-    return Server.start(command, port, folder / "product.log", environment(folder, port))
+    command = [str(GATEHOUSE), "serve", "--bind", f"127.0.0.1:{port}", *options]
+    stated = {**environment(folder, port), "GATEHOUSE_REDIS_URL": redis}
+    return Server.start(command, port, folder / "product.log", stated)

@@ -6,6 +6,7 @@ from tools.bench.measure import Line
 from tools.bench.rows import (
     code_flow,
     documents,
+    load,
     login_page,
     memory,
     organizations,
@@ -34,6 +35,7 @@ ORDER: tuple[tuple[str, Row], ...] = (
     ("documents", documents.measured),
     ("hash", password_hash.measured),
     ("slow", slow_clients.measured),
+    ("load", load.measured),
     ("start", start.measured),
     ("memory", memory.measured),
     ("organizations", organizations.measured),

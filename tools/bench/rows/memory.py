@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tools.bench.measure import Line
 from tools.bench.scene import TENANT, Scene
 
-BAR_MB, AIM_MB = 150, 90
+BAR_MB, AIM_MB = 140, 100
 QUICK, FULL = 1_000, 10_000
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tools.bench.measure import Line
 from tools.bench.scene import Scene
 
-BAR_SECONDS, AIM_SECONDS = 2.0, 1.0
+BAR_SECONDS, AIM_SECONDS = 1.5, 0.8
 
 
 def measured(scene: Scene) -> Iterator[Line]:

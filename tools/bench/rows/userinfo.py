@@ -7,7 +7,7 @@ from tools.bench.rows.code_flow import BASIC, metadata, tokens
 from tools.bench.scene import Scene
 from tools.bench.visitor import Visitor, path_of
 
-BUDGET = Budget(bar=4, aim=2, counts={"sql": 1})
+BUDGET = Budget(bar=2, aim=0.7, counts={"sql": 1})
 
 
 def measured(scene: Scene) -> Iterator[Line]:
