@@ -1,4 +1,12 @@
 # One image for every command: serve (hub and identity service), serve --only hub|identity, worker, migrate, apply ...
+FROM node:24-bookworm-slim AS vendor
+WORKDIR /srv/npm
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+    && mkdir -p vendor/openapi-explorer \
+    && cd node_modules/openapi-explorer \
+    && cp dist/browser/openapi-explorer.min.js LICENSE package.json ../../vendor/openapi-explorer/
+
 FROM python:3.12-slim-bookworm AS parts
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PYTHONDONTWRITEBYTECODE=1
 RUN python -m venv /opt/venv
@@ -18,6 +26,7 @@ COPY --from=parts /opt/venv /opt/venv
 COPY --from=parts /srv/gatehouse/app /srv/gatehouse/app
 COPY templates /srv/gatehouse/templates
 COPY static /srv/gatehouse/static
+COPY --from=vendor /srv/npm/vendor /srv/gatehouse/static/vendor
 COPY translations /srv/gatehouse/translations
 COPY LICENSE /srv/gatehouse/LICENSE
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 GATEHOUSE_DATA_DIR=/var/lib/gatehouse

@@ -78,6 +78,7 @@ PURPOSES = {
     "uv": "writes the locks",
     "granian": "comparison in the benchmark",
     "waitress": "comparison in the benchmark",
+    "openapi-explorer": "the API reference, copied into `static/vendor` by `python -m tools.vendor`",
     "ejs": "quickstart: templates of Express",
     "express": "quickstart",
     "express-session": "quickstart: sessions of Express",
@@ -87,6 +88,8 @@ PURPOSES = {
     "oidc-client-ts": "the client of single-page applications, for its conformance test",
     "openid-client": "second OpenID client, certified, for the conformance test",
 }
+NPM_RELEASES = {"openapi-explorer": "2026-09-05"}
+"""When the served packages of npm were released, as `npm view NAME time` says."""
 CLASSIFIED = {"BSD License": "BSD", "Apache Software License": "Apache-2.0", "MIT License": "MIT"}
 
 
@@ -119,20 +122,19 @@ def python_rows(requirements: list[str], published: dict[str, str]) -> list[str]
     return rows
 
 
-def npm_rows() -> list[str]:
+def npm_rows(group: str) -> list[str]:
     lock = json.loads((ROOT / "package-lock.json").read_text())["packages"]
-    wanted = lock[""]["devDependencies"]
     return [
-        f"| {name} (npm) | {version} | {lock['node_modules/' + name]['license']} | | {PURPOSES[name]} |"
-        for name, version in wanted.items()
+        f"| {name} (npm) | {version} | {lock['node_modules/' + name]['license']} | {NPM_RELEASES.get(name, '')} | {PURPOSES[name]} |"
+        for name, version in lock[""][group].items()
     ]
 
 
 def main() -> int:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups, published = project["dependency-groups"], releases()
-    served = python_rows(project["project"]["dependencies"], published)
-    development = python_rows(groups["dev"] + groups["bench"], published) + npm_rows()
+    served = python_rows(project["project"]["dependencies"], published) + npm_rows("dependencies")
+    development = python_rows(groups["dev"] + groups["bench"], published) + npm_rows("devDependencies")
     page = (
         "# Dependencies\n\n<!-- Written by `python -m tools.dependencies`. -->\n\nThe packages that Gatehouse depends on, with the release "
         "date of the version in use. The lock files list all of them with hashes, and their own dependencies.\n"

@@ -76,6 +76,12 @@ install_parts() {
         fail "the gatehouse command could not be installed; pip's own message stands above."
 }
 
+# What pages load from npm packages; package-lock.json pins it.
+copy_browser_files() {
+    .venv/bin/python -m tools.vendor ||
+        fail "the files that pages load from npm could not be installed; npm's own message stands above."
+}
+
 compile_translations() {
     if compgen -G 'translations/*/LC_MESSAGES/*.po' >/dev/null; then
         .venv/bin/python -m tools.translations compile
@@ -91,4 +97,5 @@ if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$(fingerprint)" ]; then
     fingerprint >"$stamp"
     echo "Set-up is done."
 fi
+copy_browser_files
 compile_translations

@@ -19,7 +19,7 @@ from app.kit.serving import serve as serve_http
 from app.settings import Settings, SettingsError, default_data_dir, read
 
 if TYPE_CHECKING:
-    from app.demo.supervisor import Person
+    from app.demo.supervisor import Keys, Person
 
 
 @click.command
@@ -53,22 +53,22 @@ def demo(bind: str, data: Path | None) -> None:
         raise CommandError(str(problem)) from None
     with as_command_errors():
         click.echo("Preparing the demo…")
-        _, people = supervisor.prepare(settings)
+        people, keys = supervisor.prepare(settings)
         shop_port = free_port()
         with supervisor.shop(settings, shop_port) as shop:
             if not supervisor.is_listening(shop, shop_port):
                 raise CommandError("The demo's shop couldn't start. Its own message is above.")
-            sys.exit(_serve(settings, bind, shop_port, people))
+            sys.exit(_serve(settings, bind, shop_port, people, keys))
 
 
-def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) -> int:
+def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person], keys: Keys) -> int:
     def announce(_address: str) -> None:
         click.echo(welcome(settings, people))
         sys.stdout.flush()
 
     try:
         return serve_http(
-            lambda: demo_application(settings, shop_port, bind, people),
+            lambda: demo_application(settings, shop_port, bind, people, keys),
             bind=bind,
             background=[outbox_job(settings)],
             hash_limits=hash_limits(settings, "both"),
@@ -78,15 +78,17 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person]) 
         raise bind_error(bind, problem) from None
 
 
-def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person]) -> Application:
+def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person], keys: Keys) -> Application:
     """Return the demo's application: Gatehouse, the shop, the inbox and the front page, by host."""
     from app.demo.front import Front
     from app.demo.hosts import Hosts, names, shop_at
     from app.demo.inbox import inbox_of
+    from app.reference import Trial
 
+    trial = Trial(keys.tenant, {"ApiKey": keys.api_key, "ApiSecret": keys.api_secret}, keys.sign_in)
     hosts = names(settings)
     inbox = inbox_of(settings, "Demo")
-    served = application(settings, "both")
+    served = application(settings, "both", trial=trial)
     with_front_page = Front(served.wsgi, {settings.hub_domain, bind}, settings, people)
     return replace(served, wsgi=Hosts(with_front_page, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))
 

@@ -41,6 +41,7 @@ from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from app.identity.platform.store.database import Database
+    from app.reference import Trial
 
 ROLES = ("both", "hub", "identity")
 """What a process serves."""
@@ -117,17 +118,26 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
 
 
 def application(
-    settings: Settings, role: str, observers: tuple[RequestObserver, ...] = (), *, has_inbox: bool = False
+    settings: Settings,
+    role: str,
+    observers: tuple[RequestObserver, ...] = (),
+    *,
+    has_inbox: bool = False,
+    trial: Trial | None = None,
 ) -> Application:
-    """Return the application: hub, identity service or both, with health checks and instrumentation."""
+    """Return the application: hub, identity service or both, with health checks and instrumentation.
+
+    Args:
+        trial: what the API reference is filled in with.
+    """
     from app import applications
 
     served: Application = getattr(applications, f"create_{role}")(settings)
     wsgi: WSGIApplication = served.wsgi
     if role != "hub":
-        from app.reference import Reference
+        from app.reference import NO_TRIAL, Reference
 
-        wsgi = Reference(wsgi, settings)
+        wsgi = Reference(wsgi, settings, trial or NO_TRIAL)
     if has_inbox:
         from app.demo.inbox import with_inbox
 

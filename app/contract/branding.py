@@ -13,6 +13,8 @@ from app.kit.fonts import NotAFontStack, font_stack
 from app.kit.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
 from app.kit.web_addresses import is_web_address
 
+DEFAULT_LOGO_PATH = "M8 22v-8a6 6 0 0 1 12 0v8h-3.5v-8a2.5 2.5 0 0 0-5 0v8z"
+"""SVG path of the logo of a tenant without one, a gate, on a tile of 28 by 28."""
 LINKS = ("privacy", "terms", "help")
 """The links of pages and emails."""
 Scene = Literal["dusk", "daylight", "picture", "none"]

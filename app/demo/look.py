@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Flask, Response
 
-from app.contract.branding import Brand
+from app.contract.branding import DEFAULT_LOGO_PATH, Brand
 from app.hub import brand as hub_brand
 from app.hub.assets import Assets
 from app.kit.package_files import STATIC
@@ -22,7 +22,7 @@ _POLICY: Final = "default-src 'none'; style-src 'self'; img-src 'self' data:; fr
 def install(app: Flask, brands: Mapping[str, Brand] | None = None) -> None:
     """Add /demo.css, the mark, and the headers of every response. `brands`: whose scenes the page shows, by tenant."""
     content = "".join((_own_colours(), _hosted_style(), _own_style(), *map(_stage, (brands or {}).items())))
-    app.jinja_env.globals["gate"] = hub_brand.DEFAULT_LOGO_PATH
+    app.jinja_env.globals["gate"] = DEFAULT_LOGO_PATH
     app.jinja_env.globals["icon"] = hub_brand.Brand("Gatehouse", colour=_COLOUR).icon
 
     @app.get("/demo.css")

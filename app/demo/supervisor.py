@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.contract.branding import Brand
+from app.contract.tenant_file import TenantFile
 from app.identity.administration.configuration.apply import apply
-from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.reading import read
 from app.identity.entry.assembly import assemble
 from app.identity.platform.store import migrate
@@ -38,14 +38,24 @@ class Person:
     brand: Brand
 
 
-def prepare(settings: Settings) -> tuple[Plan, list[Person]]:
-    """Migrate the database and apply examples/demo.yaml; return the plan and the sample accounts."""
+@dataclass(frozen=True)
+class Keys:
+    """The first tenant's credentials, which the API reference shows, and the sign-in of its first account."""
+
+    tenant: str
+    api_key: str
+    api_secret: str
+    sign_in: Mapping[str, str]
+
+
+def prepare(settings: Settings) -> tuple[list[Person], Keys]:
+    """Migrate the database and apply examples/demo.yaml; return the sample accounts and the keys."""
     migrate.migrate(settings)
     text = FILE.read_bytes().replace(_PORT.encode(), f":{port_of(settings)}".encode())
     configuration = read(text, str(FILE.relative_to(HOME)), FILE.parent)
     services = assemble(settings)
     try:
-        plan = apply(services, configuration)
+        apply(services, configuration)
     finally:
         services.database.dispose()
     people = [
@@ -59,7 +69,14 @@ def prepare(settings: Settings) -> tuple[Plan, list[Person]]:
         for tenant in configuration.tenants
         for account in tenant.accounts or ()
     ]
-    return plan, people
+    return people, _keys(configuration.tenants[0])
+
+
+def _keys(tenant: TenantFile) -> Keys:
+    account = (tenant.accounts or ())[0]
+    sign_in = {"email": account.email, "username": account.username, "password": account.password}
+    given = {name: value for name, value in sign_in.items() if value}
+    return Keys(tenant.name, tenant.api_key or "", tenant.api_secret or "", given)
 
 
 def port_of(settings: Settings) -> str:

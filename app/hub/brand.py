@@ -11,12 +11,11 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
+from app.contract.branding import DEFAULT_LOGO_PATH
 from app.kit.colour import Colour, NotAColour
 from app.kit.palette import palette, scene
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
-DEFAULT_LOGO_PATH: Final = "M8 22v-8a6 6 0 0 1 12 0v8h-3.5v-8a2.5 2.5 0 0 0-5 0v8z"
-"""SVG path of the logo of a tenant without one, a gate, on a tile of 28 by 28."""
 
 
 @dataclass(frozen=True, slots=True)

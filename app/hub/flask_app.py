@@ -9,8 +9,8 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from flask import Flask
 from jinja2 import StrictUndefined
 
+from app.contract.branding import DEFAULT_LOGO_PATH
 from app.hub import assets, locale, safety
-from app.hub.brand import DEFAULT_LOGO_PATH
 from app.hub.encryption import derive_key
 from app.hub.page import install_macro_names
 from app.hub.short_links import ShortLinks

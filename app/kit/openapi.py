@@ -74,13 +74,16 @@ def _security_schemes(operations: Iterable[AnyOperation]) -> dict[str, Any]:
 
 
 def _entries(operations: Iterable[AnyOperation]) -> Iterable[tuple[str, str, list[AnyOperation]]]:
-    """Yield path, method and their operations; paths that differ only in a parameter's name are merged."""
+    """Yield path, method and their operations; paths that differ only in a parameter's name are merged.
+
+    First is the operation that answers without any of the query names; which module was imported first changes nothing.
+    """
     spelt: dict[str, str] = {}
     held: dict[tuple[str, str], list[AnyOperation]] = {}
     for operation in operations:
         path = spelt.setdefault(re.sub(r"\{\w+\}", "{}", operation.path.lower()), operation.path)
         held.setdefault((path, operation.method), []).append(operation)
-    return [(path, method, found) for (path, method), found in held.items()]
+    return [(path, method, sorted(found, key=lambda one: bool(one.when))) for (path, method), found in held.items()]
 
 
 def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas, published: Publication) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def add_examples(
         _add_parameters(entry, example["request"], _renamed(operation.path, path))
         _add_body(operation, entry, example["request"])
         _add_answer(operation, entry, example["answer"])
-        if "x-codeSamples" not in entry:
+        if "x-codeSamples" not in entry or entry["operationId"] == operation.name:
             entry["x-codeSamples"] = samples(_call(document, entry, path, operation, example))
 
 

@@ -1,5 +1,10 @@
-"""The API reference on the API host: /openapi.json, and /docs rendered from it on the server, without JavaScript."""
+"""The API reference on the API host: /openapi.json, and /docs with a page per chapter and per operation.
+
+A page is HTML of the server's. On the page of an operation, openapi-explorer draws fields, answers and "Try it" from the part of
+the document that describes the operation.
+"""
 
 from app.reference.pages import Reference
+from app.reference.trial import NO_TRIAL, Trial
 
-__all__ = ["Reference"]
+__all__ = ["NO_TRIAL", "Reference", "Trial"]

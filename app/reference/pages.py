@@ -1,4 +1,4 @@
-"""Renders the reference: one page, rendered once per process and stored compressed, without external resources."""
+"""Serves the reference: pages drawn when they are asked for, and files that are compressed once."""
 
 from __future__ import annotations
 
@@ -7,75 +7,173 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from jinja2 import Environment, FileSystemLoader
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
+from app.contract.branding import DEFAULT_LOGO_PATH
 from app.contract.operations import openapi_document
-from app.reference.reading import operations
+from app.reference.assets import assets, favicon
+from app.reference.book import CREDENTIALS, Book, Chapter, Entry, book
+from app.reference.excerpt import for_renderer
+from app.reference.texts import paragraphs
+from app.reference.trial import NO_TRIAL, Trial
 from app.settings import Settings
 
-_FOLDER = Path(__file__).parent / "templates"
-_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'{}; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_STRICT: Final = _POLICY.format("")
+_RENDERED: Final = _POLICY.format(" 'unsafe-inline'")  # the renderer's elements have style attributes
+_SHORT: Final = "public, max-age=300"
+_FOREVER: Final = "public, max-age=31536000, immutable"
 
 
 class Reference:
-    """Serves /docs, /docs.css and /openapi.json on the API host, redirects its root to /docs, and passes other requests on."""
+    """Serves /docs and /openapi.json on the API host, redirects its root to /docs, and passes other requests on.
 
-    def __init__(self, app: WSGIApplication, settings: Settings) -> None:
+    Args:
+        trial: what "Try it" is filled in with; the demo's, since every reader sees it.
+    """
+
+    def __init__(self, app: WSGIApplication, settings: Settings, trial: Trial = NO_TRIAL) -> None:
         self._app = app
         self._settings = settings
-        self._files: dict[str, tuple[str, bytes]] = {}
+        self._trial = trial
         self._lock = threading.Lock()
+        self._pages: Pages | None = None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "").rstrip("/").lower()
-        is_reference = path in ("", "/docs", "/docs.css", "/openapi.json") and environ["REQUEST_METHOD"] in (
-            "GET",
-            "HEAD",
-        )
-        if not is_reference or environ.get("HTTP_HOST", "").lower() != self._settings.api_hostname:
+        is_ours = path in ("", "/docs", "/openapi.json") or path.startswith("/docs/")
+        is_read = environ["REQUEST_METHOD"] in ("GET", "HEAD")
+        if not (is_ours and is_read) or environ.get("HTTP_HOST", "").lower() != self._settings.api_hostname:
             return self._app(environ, start_response)
         if not path:
             return redirect("/docs")(environ, start_response)
-        return self._response(path, Request(environ))(environ, start_response)
+        return self._ready().answer(path, Request(environ))(environ, start_response)
 
-    def _response(self, path: str, request: Request) -> Response:
+    def _ready(self) -> Pages:
+        """Return the pages; the document is made for the first request."""
         with self._lock:
-            if not self._files:
-                self._files = self._render()
-        media_type, content = self._files[path]
-        response = Response(mimetype=media_type)
-        response.headers["Cache-Control"] = "public, max-age=300"
-        response.headers["Content-Security-Policy"] = _POLICY
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.vary.add("Accept-Encoding")
-        is_zipped = request.accept_encodings.quality("gzip") > 0
-        response.set_etag(hashlib.sha256(content).hexdigest()[:16] + ("z" if is_zipped else ""))
-        response.data = content if is_zipped else gzip.decompress(content)
-        if is_zipped:
-            response.headers["Content-Encoding"] = "gzip"
+            if self._pages is None:
+                document = openapi_document(self._settings.base_url, self._settings.hub_url("{tenant}"))
+                self._pages = Pages(document, self._trial)
+            return self._pages
+
+
+class Pages:
+    """The pages of one document."""
+
+    def __init__(self, document: dict[str, Any], trial: Trial) -> None:
+        self._whole = gzip.compress(_json(document), 9, mtime=0)
+        self._book: Book = book(document)
+        self._api = document["servers"][0]["url"]
+        self._trial = trial
+        self._assets = assets()
+        self._files = {asset.address: asset for asset in self._assets.values()}
+        self._templates = Environment(
+            loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        )
+        self._templates.globals.update(
+            book=self._book,
+            assets=self._assets,
+            credentials=CREDENTIALS,
+            api=self._api,
+            trial=trial,
+            plain=paragraphs,
+            gate=DEFAULT_LOGO_PATH,
+            icon=favicon(),
+        )
+        self._drawn = lru_cache(maxsize=64)(self._draw)
+
+    def answer(self, path: str, request: Request) -> Response:
+        """Return the answer to a path below /docs, or of the whole document."""
         if path == "/openapi.json":
+            response = _answer(request, self._whole, "application/json", _SHORT)
             response.headers["Access-Control-Allow-Origin"] = "*"
-        return response.make_conditional(request)
+            return response
+        if path in self._files:
+            asset = self._files[path]
+            return _answer(request, asset.compressed, asset.media_type, _FOREVER)
+        drawn = self._drawn(path)
+        if drawn is not None:
+            content, kind, policy = drawn
+            return _answer(request, content, kind, _SHORT, policy)
+        place = self._book.places.get(path.rpartition("/")[2])
+        if place is not None:  # at its operation's name alone, or in a chapter that it has left
+            return redirect(f"/docs/{place[0].slug}/{place[1].name}")
+        content, kind, policy = self._html("missing.html")
+        return _answer(request, content, kind, _SHORT, policy, status=404)
 
-    def _render(self) -> dict[str, tuple[str, bytes]]:
-        document = openapi_document(self._settings.base_url, self._settings.hub_url("{tenant}"))
-        parts = {
-            "/openapi.json": ("application/json", json.dumps(document, ensure_ascii=False, separators=(",", ":"))),
-            "/docs": ("text/html", page(document)),
-            "/docs.css": ("text/css", (_FOLDER / "docs.css").read_text(encoding="utf-8")),
-        }
-        return {path: (kind, gzip.compress(text.encode(), 9, mtime=0)) for path, (kind, text) in parts.items()}
+    def _draw(self, path: str) -> tuple[bytes, str, str] | None:
+        """Return the compressed content of a page or of an operation's document, its type and its policy."""
+        _, _, *parts = path.split("/")
+        if not parts:
+            return self._html("index.html")
+        if parts == ["introduction"]:
+            return self._html("introduction.html", policy=_RENDERED)
+        if parts == ["introduction.json"]:
+            return gzip.compress(_json(self._introduction()), 9, mtime=0), "application/json", _STRICT
+        chapter = self._book.chapters.get(parts[0])
+        if chapter is None or len(parts) > 2:
+            return None
+        if len(parts) == 1:
+            return self._html("chapter.html", chapter=chapter)
+        name = parts[1].removesuffix(".json")
+        entry = next((one for one in chapter.entries if one.name == name), None)
+        if entry is None:
+            return None
+        if parts[1].endswith(".json"):
+            part = for_renderer(chapter.document(), entry.path, entry.method.lower(), self._trial)
+            return gzip.compress(_json(part), 9, mtime=0), "application/json", _STRICT
+        return self._operation(chapter, entry)
+
+    def _operation(self, chapter: Chapter, entry: Entry) -> tuple[bytes, str, str]:
+        position = chapter.entries.index(entry)
+        return self._html(
+            "operation.html",
+            policy=_RENDERED,
+            chapter=chapter,
+            entry=entry,
+            previous=chapter.entries[position - 1] if position else None,
+            following=chapter.entries[position + 1] if position + 1 < len(chapter.entries) else None,
+            host="" if entry.is_at_tenant else urlsplit(self._api).netloc,
+        )
+
+    def _introduction(self) -> dict[str, Any]:
+        info = {name: self._book.info[name] for name in ("title", "version", "description")}
+        return {"openapi": "3.1.0", "info": info, "servers": [{"url": self._api}], "paths": {}, "tags": []}
+
+    def _html(self, template: str, *, policy: str = _STRICT, **shown: Any) -> tuple[bytes, str, str]:
+        text = self._templates.get_template(template).render(**shown)
+        return gzip.compress(text.encode(), 9, mtime=0), "text/html", policy
 
 
-def page(document: dict[str, Any]) -> str:
-    """Return the reference as HTML."""
-    environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.get_template("reference.html").render(
-        info=document["info"], url=document["servers"][0]["url"], areas=operations(document)
-    )
+def _json(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _answer(
+    request: Request, content: bytes, media_type: str, cache: str, policy: str = _STRICT, *, status: int = 200
+) -> Response:
+    response = Response(status=status, mimetype=media_type)
+    response.headers["Cache-Control"] = cache
+    response.headers["Content-Security-Policy"] = policy
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.vary.add("Accept-Encoding")
+    is_zipped = request.accept_encodings.quality("gzip") > 0
+    response.set_etag(hashlib.sha256(content).hexdigest()[:16] + ("z" if is_zipped else ""))
+    response.data = content if is_zipped else gzip.decompress(content)
+    if is_zipped:
+        response.headers["Content-Encoding"] = "gzip"
+    return response.make_conditional(request)

@@ -73,7 +73,10 @@ def test_pages_have_their_style_and_translations(demo: Command) -> None:
     assert address
     style = demo.ask("GET", demo.at("acme", address[1]))
     assert (style.status_code, style.headers["Content-Type"]) == (200, "text/css; charset=utf-8")
-    assert demo.ask("GET", demo.at("api", "/docs")).status_code == 200
+    page = demo.ask("GET", demo.at("api", "/docs/sign-in/sign_in.with_password"))
+    renderer = re.search(r'src="(/docs/assets/openapi-explorer[^"]+)"', page.text)
+    assert renderer
+    assert len(demo.ask("GET", demo.at("api", renderer[1])).content) > 500_000
 
 
 def test_installed_program_creates_a_starter_app(away: Path) -> None:

@@ -19,7 +19,8 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 def build(folder: Path) -> Path:
     """Build the wheel from a copy of the repository's files, as pip does."""
     source = folder / "source"
-    for path in files():
+    vendor = [path.relative_to(ROOT) for path in (ROOT / "static" / "vendor").rglob("*") if path.is_file()]
+    for path in (*files(), *vendor):
         if path.parts[0] not in ("tests", "docs"):
             (source / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / path, source / path)

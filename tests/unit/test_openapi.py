@@ -148,6 +148,7 @@ def test_operations_at_one_address_are_one_entry() -> None:
     other = declared("things.find", "GET /things", ByEmail, K, when=("email",))
     every = declared("things.all", "GET /things", Wire, K)
     entry = described(other, every)["paths"]["/things"]["get"]
+    assert entry["operationId"] == described(every, other)["paths"]["/things"]["get"]["operationId"] == "things.all"
     assert entry["x-told-apart-by"] == {"things.find": ["email"], "things.all": []}
     assert [(one["name"], one["required"]) for one in entry["parameters"]] == [("email", False)]
 

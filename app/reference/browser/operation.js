@@ -1,0 +1,152 @@
+/* Shows one operation with openapi-explorer, which the page loads after this script. */
+const place = document.querySelector(".explorer");
+const form = place.querySelector(".keys");
+const sheet = new CSSStyleSheet();
+const styled = fetch(document.currentScript.dataset.style).then((answer) => answer.text()).then((text) => sheet.replace(text));
+const described = fetch(place.dataset.document).then((answer) => answer.json());
+const KEPT = "gatehouse.reference.";
+
+/* What the renderer says, in the product's words. */
+const SAID = {
+  "API KEY": "API key", BODY: "Example", CLEAR: "Clear", "CLEAR RESPONSE": "Clear", "CODE SAMPLES": "Code samples", EXAMPLE: "Example",
+  EXECUTE: "Try it", FORM: "Form", MODEL: "Fields", "PATH PARAMETERS": "Path parameters", "QUERY-STRING PARAMETERS": "Query parameters",
+  REQUEST: "Request", "REQUEST BODY": "Request body", "REQUEST HEADERS": "Headers", RESPONSE: "Response", "RESPONSE HEADERS": "Headers",
+};
+
+/* The renderer's elements have shadow roots, which no style sheet of the page reaches. */
+const attachShadow = Element.prototype.attachShadow;
+Element.prototype.attachShadow = function (options) {
+  const root = attachShadow.call(this, options);
+  queueMicrotask(() => {
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+    mend(root);
+    new MutationObserver(() => mend(root)).observe(root, { childList: true, characterData: true, subtree: true });
+  });
+  return root;
+};
+
+/* It writes the operation's place into the address; here each operation has an address of its own. */
+history.pushState = () => {};
+
+function mend(root) {
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const said = SAID[texts.currentNode.data.trim()];
+    if (said) texts.currentNode.data = said;
+  }
+  for (const title of root.querySelectorAll(".req-res-title")) title.ariaLevel = "2";
+  for (const bracket of root.querySelectorAll(".open-bracket:not([tabindex])")) pressable(bracket);
+  for (const tree of root.querySelectorAll("json-tree:not([tabindex])")) {
+    tree.tabIndex = 0; // it scrolls
+    tree.role = "region";
+    tree.ariaLabel = "Example";
+  }
+  for (const table of root.querySelectorAll(".m-table")) fold(table);
+}
+
+function pressable(bracket) {
+  bracket.tabIndex = 0;
+  bracket.role = "button";
+  bracket.ariaLabel = "Nested fields";
+  bracket.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      bracket.click();
+    }
+  });
+}
+
+/* Some operations have dozens of optional parameters: the first few are enough until somebody asks for all. */
+function fold(table) {
+  const around = table.parentElement;
+  const count = table.querySelectorAll("tr").length;
+  if (count < 8 || around.querySelector(".unfold")) return;
+  around.classList.add("folded");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "m-btn unfold";
+  button.textContent = `Show all ${count} parameters`;
+  button.addEventListener("click", () => {
+    around.classList.remove("folded");
+    button.hidden = true;
+  });
+  around.append(button);
+}
+
+function wanted(scheme) {
+  const way = form.querySelector("select");
+  return !way || way.value.split(" ").includes(scheme);
+}
+
+/* Credentials that the reader types stay in this tab, for the pages of other operations. */
+function applied(explorer) {
+  for (const field of form.querySelectorAll("[data-scheme]")) {
+    const { scheme } = field.dataset;
+    const input = field.querySelector("input");
+    field.hidden = !wanted(scheme);
+    explorer.setAuthenticationConfiguration(scheme, { token: field.hidden ? "" : input.value });
+  }
+}
+
+function keep(event) {
+  const scheme = event.target.closest("[data-scheme]")?.dataset.scheme;
+  if (scheme) sessionStorage.setItem(KEPT + scheme, event.target.value);
+}
+
+function recall() {
+  for (const field of form.querySelectorAll("[data-scheme]")) {
+    const kept = sessionStorage.getItem(KEPT + field.dataset.scheme);
+    if (kept !== null) field.querySelector("input").value = kept;
+  }
+}
+
+/* An access token that an answer contains is the one that the next operations need. Then the answer comes into view. */
+async function learn(event) {
+  const token = event.detail.response?.body?.access_token;
+  if (typeof token === "string") sessionStorage.setItem(`${KEPT}AccessToken`, token);
+  const [request] = event.composedPath();
+  await request.updateComplete;
+  request.querySelector(".response-message")?.scrollIntoView({ block: "center" });
+}
+
+/* The renderer brings the page's main landmark, and what belongs in it. */
+function takePlace(main) {
+  const plain = document.createElement("div");
+  for (const name of ["id", "tabindex"]) plain.setAttribute(name, main.getAttribute(name));
+  plain.className = "main";
+  plain.append(...main.childNodes);
+  main.replaceWith(plain);
+}
+
+async function show() {
+  await Promise.all([styled, customElements.whenDefined("openapi-explorer")]);
+  const spec = await described;
+  const { prototype } = customElements.get("openapi-explorer");
+  prototype.handleResize = () => {}; // one layout in every width: this page has the heading and the menu
+  prototype.scrollTo = () => Promise.resolve(); // a page begins at its top
+  const explorer = document.createElement("openapi-explorer");
+  const [path] = Object.keys(spec.paths);
+  const [method] = path ? Object.keys(spec.paths[path]) : [];
+  const attributes = { "hide-server-selection": "", "hide-authentication": "", "hide-components": "", "hide-search": "", tree: "", "schema-expand-level": 1, "default-schema-tab": "model" };
+  for (const [name, value] of Object.entries(attributes)) explorer.setAttribute(name, value);
+  explorer.setAttribute("explorer-location", path ? `${method}-${path.replace(/[\s#:?&={}-]+/g, "-")}` : "overview");
+  if (place.dataset.host !== location.host) explorer.setAttribute("hide-console", "");
+  explorer.append(...document.querySelectorAll(".intro, .keys"));
+  place.append(explorer);
+  takePlace(document.querySelector("main"));
+  place.removeAttribute("style"); // the renderer makes an empty parent as high as the window
+  await explorer.loadSpec(spec);
+  if (!form) return;
+  recall();
+  applied(explorer);
+  form.hidden = false;
+  form.addEventListener("input", (event) => { keep(event); applied(explorer); });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    explorer.shadowRoot.querySelector(".btn-execute")?.click();
+  });
+  explorer.shadowRoot.querySelector("api-response").activeSchemaTab = "body";
+  explorer.addEventListener("after-try", learn);
+}
+
+show();

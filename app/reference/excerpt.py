@@ -1,0 +1,107 @@
+"""A part of an OpenAPI document: some operations with the components they refer to, and one operation as the renderer reads it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from app.reference.trial import Trial
+
+Object = dict[str, Any]
+
+
+def excerpt(document: Object, paths: Object) -> Object:
+    """Return the document with these paths alone, and the components that they refer to."""
+    components: dict[str, Object] = {}
+    waiting = list(_references(paths))
+    while waiting:
+        _, _, kind, name = waiting.pop().split("/")
+        held = components.setdefault(kind, {})
+        if name not in held:
+            held[name] = document["components"][kind][name]
+            waiting += _references(held[name])
+    components["securitySchemes"] = document["components"]["securitySchemes"]
+    kept = {name: document[name] for name in ("openapi", "info", "servers")}
+    return {**kept, "paths": paths, "components": components}
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for one in value.values():
+            yield from _references(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _references(one)
+
+
+def for_renderer(document: Object, path: str, method: str, trial: Trial) -> Object:
+    """Return the document of one operation as openapi-explorer draws it best.
+
+    It reads code samples as `x-code-samples`, takes no variables in an operation's server, draws `X or null` as a choice of
+    two schemas, and fills in defaults but not examples. Names of the trial's tenant and values of its fields are put in.
+    """
+    described = copy.deepcopy(document["paths"][path][method])
+    described["x-code-samples"] = described.pop("x-codeSamples", [])
+    for server in described.get("servers", ()):
+        for name, variable in server.pop("variables", {}).items():
+            value = trial.tenant if trial.tenant and name == "tenant" else variable["default"]
+            server["url"] = server["url"].replace(f"{{{name}}}", value)
+    _fill_parameters(described)
+    _fill_bodies(document, described, trial)
+    part = excerpt(document, {path: {method: described}})
+    info = {name: document["info"][name] for name in ("title", "version")}
+    return {**_plain(part), "info": info, "tags": [{"name": described["tags"][0]}]}
+
+
+def _fill_parameters(described: Object) -> None:
+    """Give each parameter that must be sent the value of its example; the others are sent only if the reader wants them."""
+    described["parameters"].sort(key=lambda one: (not one["required"], "example" not in one))
+    for parameter in described["parameters"]:
+        schema = parameter["schema"] = {name: one for name, one in parameter["schema"].items() if name != "default"}
+        if parameter["required"] and "example" in parameter:
+            schema["default"] = parameter["example"]
+
+
+def _fill_bodies(document: Object, described: Object, trial: Trial) -> None:
+    for content in described.get("requestBody", {}).get("content", {}).values():
+        content["schema"] = _in_order(document, content)
+        for example in content.get("examples", {}).values():
+            if isinstance(example.get("value"), dict):
+                known = {name: trial.fields[name.lower()] for name in example["value"] if name.lower() in trial.fields}
+                example["value"] |= known
+
+
+def _in_order(document: Object, content: Object) -> Object:
+    """Return a body's schema with those fields first that are required, and then those of the example."""
+    schema: Object = content["schema"]
+    while "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    if "properties" not in schema:
+        return schema
+    shown = {name for example in content.get("examples", {}).values() for name in _members(example.get("value"))}
+    required = set(schema.get("required", ()))
+    names = sorted(schema["properties"], key=lambda name: (name not in required, name not in shown))
+    return {**schema, "properties": {name: schema["properties"][name] for name in names}}
+
+
+def _members(value: Any) -> tuple[str, ...]:
+    return tuple(value) if isinstance(value, dict) else ()
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with each schema `X or null` as X."""
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    made = {name: one if name in ("example", "examples") else _plain(one) for name, one in value.items()}
+    choices = made.get("anyOf")
+    if isinstance(choices, list) and {"type": "null"} in choices:
+        rest = [one for one in choices if one != {"type": "null"}]
+        if len(rest) == 1:
+            beside = {name: one for name, one in made.items() if name != "anyOf" and (name, one) != ("default", None)}
+            return {**rest[0], **beside}
+    return made

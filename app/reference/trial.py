@@ -1,0 +1,24 @@
+"""What "Try it" knows of a tenant whose credentials everybody may see: the demo's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Values that "Try it" is filled in with.
+
+    Args:
+        tenant: the tenant's name, in addresses of its host.
+        credentials: values by the name of their security scheme.
+        fields: values of members of a request's body, by their names in lower case.
+    """
+
+    tenant: str = ""
+    credentials: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+NO_TRIAL = Trial()

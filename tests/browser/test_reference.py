@@ -1,0 +1,138 @@
+"""The API reference of `gatehouse demo` in Chromium: "Try it" with the demo's keys, layout, keyboard, accessibility."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.checkers import axe_source
+from tests.support.command_process import Command, started
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "app.cli", "demo", "--bind", "127.0.0.1:0", "--data"]
+SIGN_IN = "/docs/sign-in/sign_in.with_password"
+CONFIGURATION = "/docs/client-configuration/tenants.appinfo"
+PAGES = ["/docs", "/docs/introduction", "/docs/sign-in", SIGN_IN, CONFIGURATION]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
+    running = started([*COMMAND, str(tmp_path_factory.mktemp("demo"))], ROOT)
+    yield running
+    assert running.end(signal.SIGTERM) == 0
+
+
+class Reader:
+    """A window of the reference, with what its console says."""
+
+    def __init__(self, browser: Browser, demo: Command, **how: Any) -> None:
+        self.context = browser.new_context(**how)
+        self.page: Page = self.context.new_page()
+        self.said: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda problem: self.said.append(str(problem)))
+        self._demo = demo
+        self._has_scripts = how.get("java_script_enabled", True)
+
+    def open(self, path: str) -> Page:
+        self.page.goto(self._demo.at("api", path))
+        if self.page.locator(".explorer").count() and self._has_scripts:
+            self.page.locator("openapi-explorer :is(.expanded-endpoint-body, #overview)").wait_for()
+        return self.page
+
+
+@pytest.fixture
+def reader(chromium: Browser, demo: Command) -> Iterator[Reader]:
+    opened = Reader(chromium, demo)
+    yield opened
+    opened.context.close()
+
+
+def test_try_it_sends_a_request_with_the_keys_of_the_demo(reader: Reader) -> None:
+    page = reader.open(CONFIGURATION)
+    with page.expect_response(lambda answer: "/ciam/appinfo" in answer.url) as sent:
+        page.get_by_role("button", name="Try it").first.click()
+    assert sent.value.status == 200
+    assert sent.value.json()["AppName"] == "acme"
+    expect(page.get_by_text("Response Status: OK (200)")).to_be_in_viewport()
+    assert reader.said == []
+
+
+def test_token_of_an_answer_is_filled_in_at_the_next_operation(reader: Reader) -> None:
+    page = reader.open("/docs/two-step-sign-in/second_factors.with_password")
+    with page.expect_response(lambda answer: "/login/2fa" in answer.url) as sent:
+        page.get_by_role("button", name="Try it").first.click()
+    assert sent.value.status == 200
+    token = sent.value.json()["access_token"]
+    page = reader.open("/docs/account/accounts.read_own")
+    expect(page.get_by_label("Access token")).to_have_value(token)
+    with page.expect_response(lambda answer: "/identity/v2/auth/account" in answer.url) as sent:
+        page.get_by_role("button", name="Try it").first.click()
+    assert sent.value.json()["FirstName"] == "Ada"
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_are_accessible(chromium: Browser, demo: Command, path: str, scheme: Literal["light", "dark"]) -> None:
+    reader = Reader(chromium, demo, color_scheme=scheme)
+    page = reader.open(path)
+    page.evaluate(axe_source())
+    for more in page.locator("main details > summary").all()[:2]:
+        more.click()
+    found = page.evaluate("axe.run().then((result) => result.violations)")
+    reader.context.close()
+    assert [(one["id"], [node["html"][:160] for node in one["nodes"]]) for one in found] == []
+    assert reader.said == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_fit_a_telephone(chromium: Browser, demo: Command, path: str) -> None:
+    reader = Reader(chromium, demo, viewport={"width": 320, "height": 700})
+    page = reader.open(path)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    reader.context.close()
+    assert width <= 320
+
+
+def test_fields_open_by_keyboard(reader: Reader) -> None:
+    page = reader.open(SIGN_IN)
+    nested = page.get_by_role("button", name="Nested fields").first
+    before = page.locator("schema-tree").first.inner_text()
+    nested.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("schema-tree").first).not_to_have_text(before)
+
+
+def test_overview_finds_operations(reader: Reader) -> None:
+    page = reader.open("/docs")
+    page.get_by_label("Find an operation").fill("login password post")
+    expect(
+        page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True)
+    ).to_be_visible()
+    expect(page.locator("details:visible", has_text="Storefronts")).to_have_count(0)
+    page.get_by_label("Find an operation").fill("nothing at all of the kind")
+    expect(page.get_by_role("status")).to_have_text("0 operations")
+
+
+def test_old_address_of_an_operation_opens_its_chapter(reader: Reader) -> None:
+    page = reader.open("/docs#sign_in.with_password")
+    expect(
+        page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True)
+    ).to_be_in_viewport()
+
+
+def test_without_scripts_operations_are_listed_and_described(chromium: Browser, demo: Command) -> None:
+    reader = Reader(chromium, demo, java_script_enabled=False)
+    page = reader.open("/docs")
+    page.locator("summary", has_text="Sign-in").first.click()
+    page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in with a password")
+    expect(page.get_by_role("link", name="openapi.json")).to_be_visible()
+    expect(page.get_by_role("button")).to_have_count(0)
+    reader.context.close()
