@@ -1,5 +1,6 @@
 """Every quickstart with its packages from the registries, for `make quickstarts`; the build does not collect this file."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from tests.support.hub_in_browser import Opened
 from tests.support.kotlin import compile_for_android
 from tests.support.machine_quickstart import call_the_api
+from tests.support.quickstart_troubles import last_entry, printed_without_the_tenant
 from tests.support.quickstarts import app_started, prepared, read, sign_in_and_out
 from tools.quickstarts import NEEDS, OTHER_TESTS
 
@@ -29,3 +31,11 @@ def test_program_calls_the_api(tmp_path: Path) -> None:
 @pytest.mark.timeout(900)
 def test_android_code_compiles(tmp_path: Path) -> None:
     compile_for_android([block for block in read("mobile").blocks if block.language == "kotlin"], tmp_path)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["nextjs", "spring-boot", "go"])
+def test_unknown_tenant_is_reported_as_the_page_quotes(name: str, tmp_path: Path) -> None:
+    with prepared(name, tmp_path, from_registries=True) as running:
+        printed = printed_without_the_tenant(running)
+    assert re.search(last_entry(name), printed, re.DOTALL), printed[-8000:]
