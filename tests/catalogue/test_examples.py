@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
-
 from app.contract.examples import load_examples
 from app.contract.operations import load_catalogue
 from tests.support.examples import shape
-from tests.support.published import published_interface
+from tests.support.published import is_valid, published_interface, undeclared
 from tools.examples import kept, missing
 
 ROOT = Path(__file__).parents[2]
@@ -33,33 +31,6 @@ def examples_of(content: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, A
         for name, example in held.get("examples", {}).items():
             if name in load_examples():
                 yield name, example["value"], held["schema"]
-
-
-def is_valid(schema: dict[str, Any], value: Any) -> bool:
-    return jsonschema_rs.is_valid({**schema, "components": {"schemas": used_by(schema)}}, value)
-
-
-def used_by(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the components that a schema leads to: all of them would take a second to compile for each example."""
-    components, found = published_interface()["components"]["schemas"], dict[str, Any]()
-    waiting = references(schema)
-    while waiting:
-        name = waiting.pop()
-        found[name] = components[name]
-        waiting |= references(components[name]) - set(found)
-    return found
-
-
-def references(schema: dict[str, Any]) -> set[str]:
-    return set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(schema)))
-
-
-def undeclared(schema: dict[str, Any], value: dict[str, Any]) -> set[str]:
-    """Return members of an object that its schema does not name, where it names all."""
-    while "$ref" in schema:
-        schema = published_interface()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    is_open = "properties" not in schema or schema.get("additionalProperties")
-    return set() if is_open else set(value) - set(schema["properties"])
 
 
 def test_no_public_operation_is_without_an_example() -> None:

@@ -108,7 +108,7 @@ class FixedValues:
         return self._once("token", raw, lambda number: _characters("token", number)[: min(len(raw), _LONGEST_TOKEN)])
 
     def email(self, raw: str) -> str:
-        return self._once("email", raw, lambda number: f"{_person(number)}@example.com")
+        return self._once("email", raw.lower(), lambda number: f"{_person(number)}@example.com")
 
     def phone(self, raw: str) -> str:
         return self._once("phone", raw, lambda number: _PHONES.format(number + 14))
