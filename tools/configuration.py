@@ -36,7 +36,7 @@ Two places configure Gatehouse: the environment, for the installation, and a fil
 
 Gatehouse reads these variables when it starts. If two of them contradict each other, it prints the reason and doesn't start.
 
-| variable | meaning | example |
+| Variable | Meaning | Example |
 | --- | --- | --- |
 """
 FILE_HEAD = """
@@ -131,7 +131,7 @@ def section(name: str, model: dict[str, Any]) -> str:
         f"| `{key}` | {kind(one)} | {default(key, one, model)} | {example(one)} | {_sentence(one)} |\n"
         for key, one in model.get("properties", {}).items()
     )
-    return f"\n### {name}\n\n{_sentence(model)}\n\n| key | kind | default | example | |\n| --- | --- | --- | --- | --- |\n{rows}"
+    return f"\n### {name}\n\n{_sentence(model)}\n\n| Key | Kind | Default | Example | Meaning |\n| --- | --- | --- | --- | --- |\n{rows}"
 
 
 def _sentence(schema: dict[str, Any]) -> str:

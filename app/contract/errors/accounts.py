@@ -110,7 +110,7 @@ class MalformedDate(ApiError):
 
 class UnknownCustomField(ApiError):
     code, status, message = 993, 403, "Custom field is invalid"
-    description = "The tenant has no custom field of this name."
+    description = "The tenant has no custom field with this name."
 
 
 class PasswordMissing(ApiError):
@@ -212,7 +212,7 @@ class NoEmailToInvalidate(ApiError):
 class EmailUnverifiedBefore(ApiError):
     code, status = 1115, 403
     message = "The profile cannot be enforced to invalidate the email verification."
-    description = "The email address isn’t verified already."
+    description = "The email address is already unverified."
 
 
 class NoPhoneToInvalidate(ApiError):

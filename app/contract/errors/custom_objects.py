@@ -20,7 +20,7 @@ class WrongObjectId(ApiError):
 
 class ObjectFull(ApiError):
     code, status, message = 1002, 403, "Maximum limit has reached for this custom object"
-    description = "The account has as many records of this custom object as it may have. Delete one first."
+    description = "The account has the maximum number of records of this custom object. Delete one first."
 
 
 class MalformedObject(ApiError):
@@ -40,4 +40,4 @@ class NoSuchObject(ApiError):
 
 class UnknownObjectName(ApiError):
     code, status, message = 1064, 403, "Custom object name is invalid"
-    description = "The tenant has no custom object of this name."
+    description = "The tenant has no custom object with this name."

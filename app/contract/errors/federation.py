@@ -30,7 +30,7 @@ class UnknownIdentity(ApiError):
 
 class UnknownProvider(ApiError):
     code, status, message = 1078, 403, "Provider is invalid"
-    description = "There’s no provider of this name."
+    description = "There’s no provider with this name."
 
 
 class AccountLinkingOff(ApiError):
@@ -40,7 +40,7 @@ class AccountLinkingOff(ApiError):
 
 class UnknownConnection(ApiError):
     code, status, message = 1190, 403, "This Social Provider Name is not Valid"
-    description = "There’s no social provider of this name."
+    description = "There’s no social provider with this name."
 
 
 class ConnectionNotConfigured(ApiError):
@@ -87,37 +87,37 @@ class EmailOfProvider(ApiError):
 
 class UnknownJwtApp(ApiError):
     code, status, message = 7958, 404, "JWT configuration not found"
-    description = "There’s no JWT client or provider of this name."
+    description = "There’s no JWT client or provider with this name."
 
 
 class JwtAppExists(ApiError):
     code, status, message = 7960, 409, "JWT configuration already exist"
-    description = "There’s a JWT client or provider of this name already."
+    description = "There’s a JWT client or provider with this name already."
 
 
 class UnknownOAuthProvider(ApiError):
     code, status, message = 7940, 404, "OAuth configuration not found"
-    description = "There’s no OAuth provider of this name."
+    description = "There’s no OAuth provider with this name."
 
 
 class OAuthClientExists(ApiError):
     code, status, message = 7980, 409, "OAuth client already exist"
-    description = "There’s an OAuth client of this name already."
+    description = "There’s an OAuth client with this name already."
 
 
 class UnknownOAuthClient(ApiError):
     code, status, message = 7981, 404, "OAuth client not found"
-    description = "There’s no OAuth client of this name."
+    description = "There’s no OAuth client with this name."
 
 
 class InitialAccessTokenExists(ApiError):
     code, status, message = 7982, 409, "Initial access token already exists"
-    description = "There’s an initial access token of this name already."
+    description = "There’s an initial access token with this name already."
 
 
 class UnknownInitialAccessToken(ApiError):
     code, status, message = 7983, 404, "Initial access token not found"
-    description = "There’s no initial access token of this name."
+    description = "There’s no initial access token with this name."
 
 
 class ProviderDomainExists(ApiError):
@@ -127,12 +127,12 @@ class ProviderDomainExists(ApiError):
 
 class UnknownSamlApp(ApiError):
     code, status, message = 7938, 404, "SAML configuration not found"
-    description = "There’s no SAML client or provider of this name."
+    description = "There’s no SAML client or provider with this name."
 
 
 class SamlAppExists(ApiError):
     code, status, message = 7939, 409, "SAML configuration already exist"
-    description = "There’s a SAML client or provider of this name already."
+    description = "There’s a SAML client or provider with this name already."
 
 
 class ProviderTokenMissing(ApiError):

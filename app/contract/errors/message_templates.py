@@ -10,22 +10,22 @@ class MailTemplateNotConfigured(ApiError):
 
 class UnknownMailTemplate(ApiError):
     code, status, message = 7923, 404, "Email template not found"
-    description = "There’s no email template of this name."
+    description = "There’s no email template with this name."
 
 
 class MailTemplateExists(ApiError):
     code, status, message = 7930, 409, "Email template already exist"
-    description = "There’s an email template of this name already."
+    description = "There’s an email template with this name already."
 
 
 class UnknownSmsTemplate(ApiError):
     code, status, message = 7954, 404, "SMS template is not configured or the resource does not exist"
-    description = "There’s no text message template of this name."
+    description = "There’s no text message template with this name."
 
 
 class SmsTemplateExists(ApiError):
     code, status, message = 7955, 409, "SMS template already exist."
-    description = "There’s a text message template of this name already."
+    description = "There’s a text message template with this name already."
 
 
 class UnknownSmsType(ApiError):

@@ -35,7 +35,7 @@ class EmailAlreadyVerified(ApiError):
 
 class EmailVerifiedBefore(ApiError):
     code, status, message = 1126, 403, "Email has already been verified"
-    description = "The email address is verified already, so there’s nothing to verify."
+    description = "The email address is already verified."
 
 
 class EmailVerificationOff(ApiError):

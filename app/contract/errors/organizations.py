@@ -35,7 +35,7 @@ class MalformedPermissionId(ApiError):
 
 class PermissionTaken(ApiError):
     code, status, message = 8120, 409, "Permission already exists"
-    description = "There’s a permission of this name already."
+    description = "There’s a permission with this name already."
 
 
 class UnknownOrganizationPermission(ApiError):
@@ -45,7 +45,7 @@ class UnknownOrganizationPermission(ApiError):
 
 class OrganizationRoleTaken(ApiError):
     code, status, message = 8123, 409, "Role already exists"
-    description = "There’s a role of this name already."
+    description = "There’s a role with this name already."
 
 
 class MalformedRoleId(ApiError):
@@ -115,7 +115,7 @@ class RoleNotOfTenant(ApiError):
 
 class OrganizationConnectionTaken(ApiError):
     code, status, message = 8148, 409, "Connection exists with the same name"
-    description = "The organization has a connection of this name already."
+    description = "The organization has a connection with this name already."
 
 
 class DomainOfOtherConnection(ApiError):
@@ -160,7 +160,7 @@ class MfaPolicyConflict(ApiError):
 
 class GroupRoleNameTaken(ApiError):
     code, status, message = 8161, 409, "Group role name already exists"
-    description = "There’s a group role of this name already."
+    description = "There’s a group role with this name already."
 
 
 class GroupTaken(ApiError):

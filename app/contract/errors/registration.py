@@ -77,7 +77,7 @@ class WrongRecordType(ApiError):
 
 class CustomFieldExists(ApiError):
     code, status, message = 7919, 409, "Custom field is already created"
-    description = "There’s a custom field of this name already."
+    description = "There’s a custom field with this name already."
 
 
 class NoCustomField(ApiError):
@@ -87,4 +87,4 @@ class NoCustomField(ApiError):
 
 class WrongCustomField(ApiError):
     code, status, message = 7929, 400, "Custom field is invalid"
-    description = "There’s no custom field of this name."
+    description = "There’s no custom field with this name."

@@ -241,4 +241,4 @@ class UnknownTheme(ApiError):
 
 class UnknownDomain(ApiError):
     code, status, message = 8192, 404, "Custom domain not found"
-    description = "The tenant has no custom domain of this name."
+    description = "The tenant has no custom domain with this name."

@@ -5,7 +5,7 @@ from app.kit.errors import ApiError
 
 class UnknownRoleName(ApiError):
     code, status, message = 1047, 403, "Role does not exist"
-    description = "The tenant has no role of this name. Create it first."
+    description = "The tenant has no role with this name. Create it first."
 
 
 class UnknownRoleContext(ApiError):
