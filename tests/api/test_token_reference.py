@@ -90,9 +90,9 @@ def test_scopes_have_the_claims_of_their_table() -> None:
 def test_lifetimes_are_those_of_the_code() -> None:
     application, tenant = ApplicationSettings(name="desk"), TenantSettings()
     stated = dict(re.findall(r"^\| ([a-zA-Z ]+?) \|[^|]*\| ([^|]+?) \|", PAGE, re.MULTILINE))
-    assert stated["authorization code"] == f"{codes.LIFETIME.seconds} seconds"
+    assert stated["Authorization code"] == f"{codes.LIFETIME.seconds} seconds"
     assert stated["ID token"] == f"{application.id_token_seconds // 3600} hour"
-    assert stated["logout token"] == f"{application.logout_token_seconds // 3600} hour"
-    assert stated["access token"] == f"{tenant.access_token_minutes} minutes"
-    assert stated["refresh token"] == f"{tenant.refresh_token_minutes // 1440} days"
+    assert stated["Logout token"] == f"{application.logout_token_seconds // 3600} hour"
+    assert stated["Access token"] == f"{tenant.access_token_minutes} minutes"
+    assert stated["Refresh token"] == f"{tenant.refresh_token_minutes // 1440} days"
     assert f"({tenant.token_absolute_days})" in PAGE
