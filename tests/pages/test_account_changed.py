@@ -212,6 +212,7 @@ def test_form_of_another_site_is_not_offered_again(both: Visitor, grace: Person,
     assert grace.email not in refused.text
 
 
+@pytest.mark.both_databases
 def test_form_of_an_older_page_still_works(world: World, both: Visitor, ada: Person) -> None:
     """A page that an older version rendered names no account."""
     both.open("/profile/edit").press("Save", first_name="Augusta", shown_uid="")

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import difflib
 import json
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
 from flask import Flask
 
-from app.contract.configuration import Lockout
 from tests.support.account_states import (
     PASSWORD,
     UNKNOWN,
@@ -55,13 +53,6 @@ def forgets(name: str, what: str = "password") -> Walk:
         yield from then_signs_in(who, hub, WRONG, name)
 
     return walk
-
-
-def wait_for_rate_limit_window() -> None:
-    """Wait if the rate limit window would roll over within the walk, which would grant an extra try."""
-    window = Lockout().suspend_seconds
-    if (left := window - time.time() % window) < 30:
-        time.sleep(left)
 
 
 def answers_for_a_pin(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
@@ -153,12 +144,11 @@ def summaries(who: Subject, hub: Flask, walk: Walk) -> list[Summary]:
     return [page_summary(who, page) for page in walk(who, hub)]
 
 
+@pytest.mark.both_databases(name={"sign in by email"})
 @pytest.mark.parametrize("name", WALKS)
 def test_known_and_unknown_identifiers_see_the_same_pages(
     new_tenant_server: NewTenantServer, hub_app: Flask, name: str
 ) -> None:
-    if name == "a PIN by answers":
-        wait_for_rate_limit_window()
     walk, pins = WALKS[name], {"pin": {"is_on": True}} if "PIN" in name else {}
     unknown, known = unknown_and_known(
         new_tenant_server, hide_unknown_accounts=False, registration_form=FORM, passkeys=True, **pins

@@ -71,6 +71,7 @@ def hand_over(donation: Takeover) -> None:
     answered(her.reset(resettoken=her.token(), password=NEW_PASSWORD))
 
 
+@pytest.mark.both_databases
 def test_handover_is_final_after_former_mailbox_confirms(donation: Takeover) -> None:
     hand_over(donation)
     links = donation.alerts(donation.c.email)

@@ -159,6 +159,7 @@ def test_keycloak_password_signs_in_and_is_rehashed(
     assert not tenant.services.hashing.is_stale(str(renewed.password_hash), found.settings.argon2)
 
 
+@pytest.mark.both_databases
 def test_auth0_profile_and_hash_exports_become_one_account(tenant: World, tmp_path: Path) -> None:
     profile = {
         "user_id": f"auth0|{OID}", "email": "ada@example.com", "email_verified": True, "given_name": "Ada", "blocked": True,
@@ -178,6 +179,7 @@ def test_auth0_profile_and_hash_exports_become_one_account(tenant: World, tmp_pa
     assert linked_identities.of(held)[0].email == "ada@gmail.com"
 
 
+@pytest.mark.both_databases
 def test_authenticator_app_of_the_export_verifies_sign_in(
     new_world: NewWorld, tmp_path: Path, new_visitor_at: NewVisitorAt
 ) -> None:
@@ -197,6 +199,7 @@ def test_authenticator_app_of_the_export_verifies_sign_in(
     assert "code" in page.press("Verify", code=code).query
 
 
+@pytest.mark.both_databases
 def test_social_account_without_email_is_found_by_its_identity(tenant: World, tmp_path: Path) -> None:
     record = {
         "user_id": "google-oauth2|77",
@@ -206,6 +209,7 @@ def test_social_account_without_email_is_found_by_its_identity(tenant: World, tm
     assert outcomes(imported(tenant, tmp_path, "auth0", record)) == ["unchanged"]
 
 
+@pytest.mark.both_databases
 def test_roles_and_organizations_come_along(new_world: NewWorld, tmp_path: Path) -> None:
     tenant = new_world(custom_uid=True, organizations={"enabled": True})
     own = context(tenant)
@@ -239,6 +243,7 @@ def test_roles_and_organizations_come_along(new_world: NewWorld, tmp_path: Path)
     assert members == 1
 
 
+@pytest.mark.both_databases
 def test_repeated_import_updates_until_the_owner_signs_in(
     tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt
 ) -> None:
@@ -265,6 +270,7 @@ def test_unverified_duplicate_of_another_user_is_refused(tenant: World, tmp_path
     assert account(tenant).profile["ExternalUserLoginId"] == f"auth0|{OID}"
 
 
+@pytest.mark.both_databases
 def test_refused_lines_are_named_and_the_rest_is_imported(tenant: World, tmp_path: Path) -> None:
     records = [
         {"email": "one@example.com", "password_hash": BCRYPT},

@@ -18,6 +18,8 @@ from tests.support.mailbox import code_in, link_in, links_to, mails_to, token_in
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import VisitedPage, Visitor
 
+pytestmark = pytest.mark.both_databases
+
 OWN, EMAIL, DELETE = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/account/delete"
 ATTACKER, PENDING_ADDRESS = "thief@evil.test", "other@evil.test"
 NOT_ME, SAVE, OWNER_PASSWORD = "Secure my account", "Save password", "Amber-window-44"

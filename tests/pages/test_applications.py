@@ -67,6 +67,7 @@ def test_foreign_form_token_revokes_nothing(world: World, visitor: Visitor, ada:
     assert "Acme Shop" in visitor.open("/applications").text
 
 
+@pytest.mark.both_databases
 def test_first_password_needs_recent_authentication(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     tenant = new_world()
     ada, visitor = tenant.person("ada@example.com"), new_visitor_at(tenant)
@@ -87,6 +88,7 @@ def test_first_password_needs_recent_authentication(new_world: NewWorld, new_vis
     assert visitor.open("/set-password").heading == "Change password"
 
 
+@pytest.mark.both_databases
 def test_interface_access_is_listed_and_revoked(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", require_consent=True, interface_access="read")
     tokens = shop.redeem(authorize(visitor, shop, ada).query["code"]).json or {}

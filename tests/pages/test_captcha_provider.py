@@ -172,6 +172,7 @@ def test_widget_alone_is_required_without_fallback(
     assert is_registered(sign_up(refused, captcha_proof="a proof"))
 
 
+@pytest.mark.both_databases
 def test_earlier_question_is_refused_without_fallback(
     new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
 ) -> None:

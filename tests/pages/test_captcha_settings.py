@@ -100,6 +100,7 @@ def test_malformed_captcha_changes_nothing(send: Ask, body: dict[str, Any], name
     assert answered(send("GET")) == OFF
 
 
+@pytest.mark.both_databases
 def test_key_of_another_provider_is_not_taken_over(send: Ask) -> None:
     answered(send("PUT", HCAPTCHA))
     keys = {"PublicKey": "x", "PrivateKey": "********"}

@@ -147,6 +147,7 @@ def test_consent_of_a_page_is_given_by_the_account_it_shows(
     assert email_of(bank, again.press("Allow access")) == ada.email
 
 
+@pytest.mark.both_databases
 def test_signed_out_page_names_those_who_stay_and_signs_them_out(
     visitor: Visitor, shop: RelyingParty, ada: Person, grace: Person
 ) -> None:

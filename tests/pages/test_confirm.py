@@ -51,6 +51,7 @@ def status_and_heading(page: VisitedPage) -> tuple[int, str]:
     return page.status, page.heading
 
 
+@pytest.mark.both_databases
 def test_second_factor_reauthenticates_and_keeps_session(tenant: World, visitor: Visitor, ada: Person) -> None:
     app, _ = sign_in_with_totp(visitor, tenant, ada)
     before = visitor.session_cookie()
@@ -188,6 +189,7 @@ def test_mailed_link_and_mailed_code_are_one_factor(new_world: NewWorld, new_vis
     )
 
 
+@pytest.mark.both_databases
 def test_removed_factor_is_not_reenrolled_by_confirm(optional: World, new_visitor_at: NewVisitorAt) -> None:
     """Otherwise a stolen, stale session could enrol its own factor and become fresh."""
     visitor: Visitor = new_visitor_at(optional)
@@ -283,6 +285,7 @@ def test_unknown_essential_acr_is_refused_at_once(optional: World, new_visitor_a
     assert visitor.authorize(shop, **wrong).query["error"] == "invalid_request"
 
 
+@pytest.mark.both_databases
 def test_essential_reauthentication_acr_reauthenticates(optional: World, new_visitor_at: NewVisitorAt) -> None:
     visitor: Visitor = new_visitor_at(optional)
     ada, shop = optional.person("ada@example.com"), optional.application("shop")

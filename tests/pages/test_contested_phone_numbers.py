@@ -96,6 +96,7 @@ def test_later_attacker_cannot_use_their_code(world: World, new_visitor_at: NewV
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 
+@pytest.mark.both_databases
 def test_active_attacker_loses_only_the_number(world: World, new_visitor_at: NewVisitorAt) -> None:
     attacker, owner = new_visitor_at(world), new_visitor_at(world)
     register_attacker(world, attacker)

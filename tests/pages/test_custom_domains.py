@@ -73,6 +73,7 @@ def latest_link(tenant: World, person: Person) -> str:
     return link_in(mails_to(tenant.services, tenant.tenant_id, person.email)[-1])
 
 
+@pytest.mark.both_databases
 def test_application_signs_in_at_the_custom_domain(tenant: World, there: Visitor, ada: Person) -> None:
     app = at_domain(
         tenant.application("shop", scope="openid offline_access", grant_types=["authorization_code", "refresh_token"]),
@@ -161,6 +162,7 @@ def test_own_custom_domain_is_an_allowed_return_address(there: Visitor, ada: Per
     assert page.address == f"{there.home}/security"
 
 
+@pytest.mark.both_databases
 def test_moved_domain_shows_its_new_tenant(
     tenant: World, there: Visitor, domain: str, new_world: NewWorld, hub_app: Flask
 ) -> None:

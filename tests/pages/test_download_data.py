@@ -82,6 +82,7 @@ def give_role_context(tenant: World, uid: str) -> None:
         work.run(role_contexts.insert(), row)
 
 
+@pytest.mark.both_databases
 def test_download_is_complete_and_holds_no_secret(tenant: World, browser: Visitor) -> None:
     ada, shop = tenant.person("ada@example.com", FirstName="Ada"), tenant.application("shop", client_name="Acme Shop")
     give_role_context(tenant, ada.uid)

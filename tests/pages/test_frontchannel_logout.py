@@ -151,6 +151,7 @@ def test_not_you_loads_frames_of_the_account_that_is_left(
     assert visitor.authorize(shop).heading == "Welcome back"
 
 
+@pytest.mark.both_databases
 def test_ending_the_own_session_by_its_id_loads_frames(browser: Browser, ada: Person, front: RelyingParty) -> None:
     id_token = str((front.redeem(browser.code(front, ada)).json or {})["id_token"])
     body = json.dumps({"Id": claims_in(id_token)["sid"]}).encode()

@@ -15,6 +15,8 @@ from app.kit.reading import INSIDE
 from tests.support.oauth_world import World
 from tests.support.visitor import Visitor
 
+pytestmark = pytest.mark.both_databases
+
 
 class CuttableTransport(httpx.BaseTransport):
     """A transport to the identity service that can be disconnected."""

@@ -31,6 +31,8 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.people import Browser, Person, forms_of, links_of
 from tests.support.visitor import Visitor
 
+pytestmark = pytest.mark.both_databases
+
 SECONDS = float(os.environ.get("GATEHOUSE_TESTS_INTERLEAVING_SECONDS", "0"))
 STEPS, ROUND, ROUNDS = 50, 8, 3
 LIMITS = dict.fromkeys(

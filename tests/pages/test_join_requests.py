@@ -90,6 +90,7 @@ def test_missing_role_of_new_members_is_explained(joining: Joining, new_visitor:
     assert (refused.status, "There’s no role for new members" in refused.text) == (400, True)
 
 
+@pytest.mark.both_databases
 def test_foreign_form_token_decides_nothing(joining: Joining, new_visitor: NewVisitor) -> None:
     joining.open_request()
     page = requests_page(joining, new_visitor)
@@ -111,6 +112,7 @@ def sign_in(visitor: Visitor, app: object, person: Person) -> VisitedPage:
     return visitor.authorize(app).press("Sign in", identifier=person.email, password=person.password)  # type: ignore[arg-type] # as in its tests
 
 
+@pytest.mark.both_databases
 def test_person_asks_while_signing_in(
     joining: Joining, world: World, visitor: Visitor, new_visitor: NewVisitor
 ) -> None:

@@ -192,6 +192,7 @@ def test_browser_with_other_accounts_is_not_switched(
     assert brings(visitor, token).address.endswith("/access/jwt/error?code=1232")
 
 
+@pytest.mark.both_databases
 def test_audit_names_the_account(tenant: TenantServer, visitor: Visitor, world: World, ada: Person) -> None:
     token = jwt_sender(tenant, Domain="example.test")
     brings(visitor, token(email=ADA, email_verified=True))

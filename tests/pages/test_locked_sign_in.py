@@ -214,6 +214,7 @@ def test_tries_with_solved_captcha_are_limited_per_account(new_locking_world: Ne
 # Security question.
 
 
+@pytest.mark.both_databases
 def test_security_answer_unlocks_the_account(new_locking_world: NewLockingWorld) -> None:
     world, visitor = new_locking_world("security_question")
     ada = world.person("ada@example.com")
@@ -264,6 +265,7 @@ def test_form_cannot_inject_a_security_question(new_locking_world: NewLockingWor
 # Other locks.
 
 
+@pytest.mark.both_databases
 def test_suspension_shows_wait_and_block_shows_help(new_locking_world: NewLockingWorld) -> None:
     for kind, sentence in (("suspend", "Sign-in is locked. Try again at "), ("block", "Account blocked")):
         world, visitor = new_locking_world(kind)

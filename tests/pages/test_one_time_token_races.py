@@ -23,6 +23,8 @@ from tests.support.relying_party import claims_in
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
+pytestmark = pytest.mark.both_databases
+
 EMAIL, PASSWORD = "/identity/v2/auth/email", "correct horse 7"
 BY_SMS = "/identity/v2/auth/password/otp"
 FREE = {

@@ -62,6 +62,7 @@ def owned(company: Company, world: World, visitor: Visitor, fake_dns: FakeDns) -
     return Owned(company, org, visitor, fake_dns)
 
 
+@pytest.mark.both_databases
 def test_owner_adds_verifies_and_removes_a_domain(owned: Owned) -> None:
     page = owned.visitor.open(f"/organizations/members?id={owned.org}").follow("Domains")
     assert page.heading == "Domains for Globex Gardens"
@@ -97,6 +98,7 @@ def test_vanished_record_is_shown_and_mended(owned: Owned) -> None:
     assert "Domain verified" in lost.press("Verify").text
 
 
+@pytest.mark.both_databases
 def test_claim_that_another_organization_won_names_the_reason(owned: Owned) -> None:
     page = owned.add()
     owned.other()
@@ -136,6 +138,7 @@ def test_domain_of_another_organization_cannot_be_added(owned: Owned) -> None:
     assert "This domain is already in use." in page.text
 
 
+@pytest.mark.both_databases
 def test_domain_of_a_connection_cannot_be_removed(owned: Owned) -> None:
     page = owned.add()
     owned.publish(page)

@@ -63,6 +63,7 @@ def test_each_tab_keeps_its_own_look(visitor: Visitor, app: RelyingParty, globex
     assert not shows_globex(visitor.open("/login"))
 
 
+@pytest.mark.both_databases
 def test_unknown_organizations_look_alike(company: Company, visitor: Visitor, app: RelyingParty, globex: str) -> None:
     business = company.business
     business.deactivate(business.create("asleep", Display=LOOK))
@@ -94,6 +95,7 @@ def test_older_address_shows_the_look(visitor: Visitor, globex: str) -> None:
     assert unknown.cost == known.cost
 
 
+@pytest.mark.both_databases
 def test_older_address_names_the_organization_to_the_application(
     visitor: Visitor, company: Company, app: RelyingParty, globex: str
 ) -> None:
@@ -200,6 +202,7 @@ def test_pages_after_the_password_show_the_look(
     assert shows_globex(after)
 
 
+@pytest.mark.both_databases
 def test_look_of_an_invitation_stays_until_its_end(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Any
 ) -> None:

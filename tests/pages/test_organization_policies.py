@@ -112,6 +112,7 @@ def test_session_policy_shortens_tokens_of_page_sign_ins(
     assert lifetime() == usual
 
 
+@pytest.mark.both_databases
 def test_page_sign_in_joins_with_the_default_role(
     tenant: World, identity_app: Flask, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
@@ -133,6 +134,7 @@ def test_page_sign_in_joins_with_the_default_role(
     assert "Globex Editor" in signs_in()
 
 
+@pytest.mark.both_databases
 def test_seats_close_and_open_the_invitation_page(
     tenant: World, identity_app: Flask, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:

@@ -99,6 +99,7 @@ def test_create_page_without_session_leads_to_sign_in(open_company: Company, vis
     assert created.heading == "Create organization"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("usage", ["prompt", "require"])
 def test_sign_in_continues_with_the_new_organization(
     open_company: Company, world: World, visitor: Visitor, usage: str
@@ -128,6 +129,7 @@ def test_non_member_is_refused_where_creation_is_off(company: Company, world: Wo
     assert page.query["error"] == "access_denied"
 
 
+@pytest.mark.both_databases
 def test_owner_changes_settings(team: Team, new_visitor: NewVisitor) -> None:
     page = opened(team, new_visitor, "owner", "/settings")
     assert page.heading == "Settings for Globex"
@@ -158,6 +160,7 @@ def test_others_see_their_own_organizations(team: Team, new_visitor: NewVisitor,
     assert opened(team, new_visitor, "outsider", path).heading == "Organizations"
 
 
+@pytest.mark.both_databases
 def test_owner_deletes_the_organization(team: Team, new_visitor: NewVisitor) -> None:
     page = opened(team, new_visitor, "owner", "/settings").follow("Delete organization")
     assert page.heading == "Delete Globex?"

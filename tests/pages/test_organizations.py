@@ -86,6 +86,7 @@ def test_leaving_asks_for_the_password_later(members: Members, new_visitor: NewV
     assert "You left the organization" in asked.press("Leave organization", password=members.bob.password).text
 
 
+@pytest.mark.both_databases
 def test_owner_makes_another_member_an_owner_and_leaves(members: Members) -> None:
     page = members.bobs("/edit")
     assert page.heading == "Change roles"
@@ -118,6 +119,7 @@ def test_owner_removes_a_member(members: Members) -> None:
     assert page.press("Remove member").heading == "Members of Globex Gardens", "a second submit is harmless"
 
 
+@pytest.mark.both_databases
 def test_members_are_searched_and_paged(members: Members) -> None:
     world, editor = members.company.world, members.roles["Editor"]
     for number in range(26):

@@ -16,6 +16,8 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.visitor import NewVisitor, Visitor
 
+pytestmark = pytest.mark.both_databases
+
 SERVER_ERROR = 500
 
 

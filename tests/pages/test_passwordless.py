@@ -251,6 +251,7 @@ def test_one_touch_respects_closed_registration(
     assert not links_in(mail)
 
 
+@pytest.mark.both_databases
 def test_mailbox_sign_in_ends_attackers_access(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     """A sign-in by the mailbox ends the password and session of the account's earlier registrant."""
     tenant = new_world(**ALL_METHODS, email_verification="optional")

@@ -295,6 +295,7 @@ def test_foreign_form_changes_nothing_and_injects_no_text(world: World, visitor:
     assert SHOWN in visitor.open("/profile").text
 
 
+@pytest.mark.both_databases
 def test_only_identifier_cannot_be_removed(world: World, visitor: Visitor) -> None:
     grace = world.person("grace@example.com")
     add_number(world, visitor, grace)
@@ -306,6 +307,7 @@ def test_only_identifier_cannot_be_removed(world: World, visitor: Visitor) -> No
     assert SHOWN in visitor.open("/phone").text.replace("\u00a0", " ")
 
 
+@pytest.mark.both_databases
 def test_unverified_stored_number_can_be_verified(world: World, visitor: Visitor) -> None:
     grace = world.person("grace@example.com")
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:

@@ -178,6 +178,7 @@ def test_late_approval_can_be_collected(world: World, desktop: Visitor, phone: V
     assert page.press("Continue").address.endswith("/profile")
 
 
+@pytest.mark.both_databases
 def test_foreign_tenants_code_is_unknown(
     desktop: Visitor, new_world: NewWorld, new_visitor_at: NewVisitorAt, world: World
 ) -> None:

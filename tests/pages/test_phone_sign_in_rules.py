@@ -164,6 +164,7 @@ def test_refused_origin_is_refused(new_world: NewWorld, new_visitor_at: NewVisit
     assert len(rows(tenant, sessions.c.session_id)) == 1
 
 
+@pytest.mark.both_databases
 def test_expired_password_is_typed_where_it_is_replaced(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     tenant = new_world(qr_sign_on=True, password_policy={"expiry_days": 30})
     ada = tenant.person("ada@example.com")
@@ -175,6 +176,7 @@ def test_expired_password_is_typed_where_it_is_replaced(new_world: NewWorld, new
     assert len(rows(tenant, sessions.c.session_id)) == 1
 
 
+@pytest.mark.both_databases
 def test_session_limit_counts(world: World, desktop: Visitor, phone: Visitor, ada: Person) -> None:
     page = shown(desktop)
     approved(phone, page)

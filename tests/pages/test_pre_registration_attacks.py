@@ -15,6 +15,8 @@ from tests.support.mailbox import link_in, links_in, mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
+pytestmark = pytest.mark.both_databases
+
 MINE, ATTACKERS = "Teapot-zebra-91", "Kettle-zebra-17"
 EMAIL = "owner@example.test"
 WHICH_REGISTRATION = "Verify your email"

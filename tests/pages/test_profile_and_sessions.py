@@ -164,6 +164,7 @@ def test_encrypted_sign_out_request_cannot_be_forged(visitor: Visitor, ada: Pers
     assert page.heading == "You’re signed out"
 
 
+@pytest.mark.both_databases
 def test_sign_in_replaces_the_session_cookie(visitor: Visitor, ada: Person) -> None:
     """Session fixation."""
     visitor.client.set_cookie(

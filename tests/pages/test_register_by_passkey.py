@@ -98,6 +98,7 @@ def test_pending_passkey_is_refused_until_verified(new_person: Any) -> None:
     assert ada.sign_in().query["code"]
 
 
+@pytest.mark.both_databases
 def test_verification_by_owner_removes_foreign_passkey(tenant: World, new_person: Any) -> None:
     attacker, owner = new_person(), new_person()
     attacker.register(OWNERS, first_name="Eve")
@@ -140,6 +141,7 @@ def test_corrected_address_keeps_the_passkey(tenant: World, new_person: Any, is_
     assert ada.sign_in().query["code"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_unverified_registration_is_cleaned_up(tenant: World, new_person: Any) -> None:
     tenant.person(EMAIL)

@@ -59,6 +59,7 @@ def test_request_token_is_exchanged_once(server: TenantServer, user: FederatedUs
     assert refused(exchange(server, token))[1] == 903
 
 
+@pytest.mark.both_databases
 def test_program_refreshes_profile_after_each_sign_in(
     server: TenantServer, user: FederatedUser, fake_provider: FakeProvider
 ) -> None:
@@ -159,6 +160,7 @@ def test_token_is_posted_by_default(user: FederatedUser) -> None:
     assert len(form.fields["token"]) > 30
 
 
+@pytest.mark.both_databases
 def test_linking_candidate_signs_nobody_in(server: TenantServer, user: FederatedUser) -> None:
     uid = str(server.create()["Uid"])
     bearer = str(server.tokens(uid)["access_token"])

@@ -85,6 +85,7 @@ def test_reset_after_verification_removes_attacker_data(registered: Registered, 
     assert refused(registered.tenant.send("POST", PATH, {"email": ATTACKER}, with_secret=False)) == (403, 938)
 
 
+@pytest.mark.both_databases
 def test_second_reset_keeps_the_owners_additions(registered: Registered) -> None:
     registered.verify()
     registered.reset()

@@ -75,6 +75,7 @@ def test_listed_return_url_gets_token_if_tenant_enables_it(new_world: NewWorld, 
     assert [profile_status(world, token) for token in (redirected[1], again)] == [401, 401]
 
 
+@pytest.mark.both_databases
 def test_token_in_return_url_ends_with_the_session(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(url_whitelist=("https://app.example/done",), token_in_return_url=True, session_absolute_hours=1)
     token = final_address(world, new_visitor_at(world)).partition("token=")[2].partition("#")[0]

@@ -137,6 +137,7 @@ def test_trusted_browser_skips_factor_until_it_expires(
     assert sign_in(visitor, tenant, ada).heading == "Two-step verification"
 
 
+@pytest.mark.both_databases
 def test_too_many_wrong_codes_restart_the_sign_in(
     tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:

@@ -60,6 +60,7 @@ def test_phone_number_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at
     assert page.press("Verify", code=code_in(sent_codes(tenant)[-1])).query["code"]
 
 
+@pytest.mark.both_databases
 def test_mistyped_number_is_corrected_without_waiting(new_world: NewWorld, visitor_at: Any) -> None:
     tenant = world_with_factors(new_world, "sms")
     ada = tenant.person("ada@example.com")
@@ -81,6 +82,7 @@ def test_repeated_sign_ins_send_one_code_per_cool_down(new_world: NewWorld, visi
     assert pages[-1].press("Verify", code=code_in(sent_codes(tenant)[-1])).query["code"]
 
 
+@pytest.mark.both_databases
 def test_message_limit_leaves_the_other_factors(new_world: NewWorld, visitor_at: Any) -> None:
     tenant = world_with_factors(new_world, "sms", sending={"sms": {"amount": 1, "minutes": 60}})
     ada = tenant.person("ada@example.com")

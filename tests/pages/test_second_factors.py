@@ -162,6 +162,7 @@ def test_new_backup_codes_send_a_mail(tenant: World, browser: Visitor) -> None:
     assert len(mails(tenant, ada)) == before + 1
 
 
+@pytest.mark.both_databases
 def test_security_alert_removes_a_new_factor(tenant: World, browser: Visitor) -> None:
     """An attacker's factor must not lock the owner out."""
     ada = tenant.person("ada@example.com")

@@ -15,6 +15,8 @@ from tests.support.identity_service import SECRET
 from tests.support.oauth_world import World
 from tests.support.visitor import Visitor
 
+pytestmark = pytest.mark.both_databases
+
 NEXT = b"another secret of the tests, as long as the first"
 
 

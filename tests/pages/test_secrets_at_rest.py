@@ -23,6 +23,8 @@ from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import NewTenantServer, answered
 from tests.support.visitor import NewVisitorAt
 
+pytestmark = pytest.mark.both_databases
+
 BY_SMS = "/identity/v2/auth/password/otp"
 
 

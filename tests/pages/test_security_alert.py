@@ -109,6 +109,7 @@ def test_removed_address_invalidates_its_reset_link(new_tenant_server: NewTenant
     assert refused(c.reset(resettoken=token, password=NEW)) == (403, 975)
 
 
+@pytest.mark.both_databases
 def test_alert_returns_account_to_the_notified_mailbox(world: World, new_visitor: NewVisitor, ada: Person) -> None:
     link = attacker_changes_password(world, new_visitor, ada)
     replace_address(world, ada)

@@ -54,6 +54,7 @@ def test_configured_application_has_no_warning(world: World, visitor: Visitor) -
     assert "Do you know this app?" not in consent_page(world, visitor, client).text
 
 
+@pytest.mark.both_databases
 def test_logo_is_a_copy_on_the_tenants_host(
     world: World, visitor: Visitor, registrar: Registrar, fake_provider: FakeProvider
 ) -> None:

@@ -225,6 +225,7 @@ def test_account_is_deleted_by_link_and_restored(world: World, visitor: Visitor,
     assert signed_in(visitor, ada).heading == "Ada Lovelace"
 
 
+@pytest.mark.both_databases
 def test_deletion_changes_the_state_of_the_session_iframe(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     """Session Management 1.0 section 3.2: the state changes with the session."""
     world = new_world(session_management=True)
@@ -242,6 +243,7 @@ def test_wrong_password_does_not_reveal_the_deletion(world: World, visitor: Visi
     assert "deleted" not in page.text
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_deleted_account_is_gone_after_grace_period(world: World, visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada, "/delete-account").press("Email me a confirmation link")

@@ -116,6 +116,7 @@ def test_iframe_has_one_script_and_may_be_framed(visitor: Visitor) -> None:
     )
 
 
+@pytest.mark.both_databases
 def test_metadata_offers_the_iframe_where_it_is_served(managed: World, shop: RelyingParty) -> None:
     """Session Management 1.0 section 3.3."""
     for path in ("/.well-known/openid-configuration", "/service/oidc/Shop/.well-known/openid-configuration"):

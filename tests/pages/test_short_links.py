@@ -74,6 +74,7 @@ def test_token_is_in_no_log_line(world: World, visitor: Visitor, hub_app: Flask,
     assert json.loads(lines[0])["path"] in SHORT_PATHS
 
 
+@pytest.mark.both_databases
 @SENT
 def test_path_of_another_kind_refuses_the_token(
     world: World, visitor: Visitor, new_visitor: NewVisitor, send_mail: Any

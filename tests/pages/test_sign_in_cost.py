@@ -12,6 +12,8 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import VisitedPage, Visitor
 
+pytestmark = pytest.mark.both_databases
+
 ANSWERS = {"answer.pet": "Rex", "answer.town": "Ulm"}
 TWO_STEPS: dict[str, Any] = {
     "two_factor": "required",

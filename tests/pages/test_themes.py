@@ -38,6 +38,7 @@ def send(server: TenantServer) -> Ask:
     return lambda method, path="", body=None: ask(server, token, method, f"{THEMES}{path}", body)
 
 
+@pytest.mark.both_databases
 def test_active_theme_and_its_changes_are_on_the_pages(send: Ask, tenant: World, new_visitor_at: NewVisitorAt) -> None:
     theme = answered(send("POST", body=AUTUMN))
     assert (theme["IsActive"], theme["Brand"]["Scene"]) == (False, "dusk")

@@ -37,6 +37,8 @@ from tests.support.sotts import sott_of
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.visitor import VisitedPage
 
+pytestmark = pytest.mark.both_databases
+
 RUNS = int(os.environ.get("TIMINGS", "2"))
 AUTH = "/identity/v2/auth"
 FREE = {"amount": 0, "minutes": 1}

@@ -199,6 +199,7 @@ def test_foreign_form_sends_nothing_and_injects_no_text(world: World, visitor: V
     assert sent_messages(world.services, world.tenant_id) == []
 
 
+@pytest.mark.both_databases
 def test_signed_out_browser_signs_in_first(world: World, visitor: Visitor) -> None:
     page = signed_in(visitor, new_person(world), "/emails")
     visitor.forget("session")

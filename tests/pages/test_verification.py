@@ -121,6 +121,7 @@ def test_legacy_link_address_resolves(pending: PendingVerification) -> None:
     assert pending.is_at_application(link_page.press("Verify"))
 
 
+@pytest.mark.both_databases
 def test_scanners_do_not_use_up_links_and_are_audited(pending: PendingVerification, new_visitor: NewVisitor) -> None:
     scanner = new_visitor()
     assert scanner.send("HEAD", pending.link, None).status == 200
@@ -238,6 +239,7 @@ def test_continue_before_verification_is_refused(pending: PendingVerification) -
     assert early.form("Verify").fields["code"] == ""
 
 
+@pytest.mark.both_databases
 def test_wrong_and_locked_codes_look_the_same(pending: PendingVerification) -> None:
     wrong = f"{(int(code_in(verification_mails(pending.world)[-1])) + 1) % 1_000_000:06d}"
     wait(pending.world, seconds=31)  # the cool-down shows no seconds any more
@@ -272,6 +274,7 @@ def test_interaction_expires_after_an_hour(pending: PendingVerification) -> None
     assert confirmed.heading == "Email verified"
 
 
+@pytest.mark.both_databases
 def test_changed_password_must_be_typed_again(pending: PendingVerification) -> None:
     change(pending.world, pending.ada, password_hash=None)
     confirmed = pending.visitor.open(pending.link).press("Verify")

@@ -9,6 +9,7 @@ from werkzeug.exceptions import TooManyRequests as HTTPTooManyRequests
 from app.contract.errors import TooManyRequests
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("error", [TooManyRequests(retry_after_seconds=40), HTTPTooManyRequests(retry_after=40)])
 def test_known_wait_is_counted_down(hub_app: Flask, error: Exception) -> None:
     page = _answer(hub_app, error)

@@ -196,6 +196,7 @@ def test_remembered_session_keeps_its_cookie(tenant: World, visitor: Visitor, ad
     assert asks(visitor, "refresh").json == {"ok": False, "isauthenticated": False}
 
 
+@pytest.mark.both_databases
 def test_wrong_tokens_begin_no_session(tenant: World, visitor: Visitor, ada: Person, new_world: NewWorld) -> None:
     shop = tenant.application("Shop")
     other = new_world()
