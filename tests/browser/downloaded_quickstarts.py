@@ -10,7 +10,7 @@ from tests.support.kotlin import compile_for_android
 from tests.support.machine_quickstart import call_the_api
 from tests.support.quickstart_troubles import last_entry, printed_without_the_tenant
 from tests.support.quickstarts import app_started, prepared, read, sign_in_and_out
-from tools.quickstarts import NEEDS, OTHER_TESTS
+from tools.quickstarts import NEEDS, OTHER_TESTS, QUOTES_OUTPUT
 
 
 @pytest.mark.timeout(900)
@@ -34,7 +34,7 @@ def test_android_code_compiles(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", ["nextjs", "spring-boot", "go"])
+@pytest.mark.parametrize("name", QUOTES_OUTPUT)
 def test_unknown_tenant_is_reported_as_the_page_quotes(name: str, tmp_path: Path) -> None:
     with prepared(name, tmp_path, from_registries=True) as running:
         printed = printed_without_the_tenant(running)
