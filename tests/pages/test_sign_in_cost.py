@@ -1,9 +1,10 @@
-"""The statements of a sign-in, which are what it costs the database (docs/bench.md)."""
+"""The statements of a sign-in and of the code flow, which are what they cost the database (docs/bench.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from werkzeug.test import TestResponse
@@ -28,8 +29,12 @@ TWO_STEPS: dict[str, Any] = {
 }
 
 
+def cost(answer: TestResponse, what: str) -> int:
+    return int(dict(part.split("=") for part in answer.headers["X-Gatehouse-Cost"].split("; "))[what])
+
+
 def sql(answer: TestResponse) -> int:
-    return int(dict(part.split("=") for part in answer.headers["X-Gatehouse-Cost"].split("; "))["sql"])
+    return cost(answer, "sql")
 
 
 def post(page: VisitedPage, button: str, **typed: str) -> TestResponse:
@@ -78,3 +83,21 @@ def test_sign_in_in_two_steps_costs_fifteen_statements(
 
     locking = 1 if not tenant.services.database.is_sqlite else 0  # SQLite's only writer needs no row lock
     assert fewest(lambda: new_visitor_at(tenant), visit) == [5, 1, 8 + locking, 1]
+
+
+def test_code_flow_costs_seven_statements_and_one_signature(
+    world: World, ada: Person, new_visitor: Callable[[], Visitor]
+) -> None:
+    shop = world.application("shop", grant_types=["authorization_code", "refresh_token"])
+    visitor = new_visitor()
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
+
+    def visit(visitor: Visitor) -> list[int]:
+        asked = shop.authorization_parameters(nonce="a nonce")
+        begun = visitor.client.get("/service/oidc/authorize", query_string=asked, base_url=visitor.home)
+        code = parse_qs(urlsplit(begun.headers["Location"]).query)["code"][0]
+        answer = shop.redeem(code)
+        assert {"id_token", "refresh_token"} <= set(answer.json or {})
+        return [sql(begun), sql(answer), cost(begun, "commits"), cost(answer, "commits"), cost(answer, "signatures")]
+
+    assert fewest(lambda: visitor, visit) == [2, 5, 1, 1, 1]
