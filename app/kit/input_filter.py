@@ -65,9 +65,10 @@ def is_dangerous(value: Any, *, with_markup: bool) -> bool:
     if isinstance(value, str):
         return has_control_character(value) or (with_markup and has_active_markup(value))
     if isinstance(value, dict):
-        return any(
-            is_dangerous(name, with_markup=with_markup)
-            or is_dangerous(item, with_markup=with_markup and not _SECRET.search(name))
-            for name, item in value.items()
-        )
+        for name, item in value.items():
+            if is_dangerous(name, with_markup=with_markup):
+                return True
+            if item and is_dangerous(item, with_markup=with_markup and not _SECRET.search(name)):
+                return True
+        return False
     return isinstance(value, list) and any(is_dangerous(item, with_markup=with_markup) for item in value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import ceil
 from typing import Any
 
@@ -76,7 +76,7 @@ class Limits:
         self._ask(self._windows.test, rate, what, *who)
 
     def _ask(self, question: Callable[..., bool], rate: Rate, *who: str) -> None:
-        item = RateLimitItemPerSecond(rate.amount, rate.seconds, namespace="gatehouse")
+        item = _item(rate)
         try:
             self._circuit.admit()
             with measured():
@@ -94,6 +94,11 @@ class Limits:
             SystemClock().now().timestamp()
         )  # from which the library counts, whatever clock the windows follow
         raise OverLimit(max(1, ceil(stats.reset_time - since_epoch)))
+
+
+@lru_cache(maxsize=1024)
+def _item(rate: Rate) -> RateLimitItemPerSecond:
+    return RateLimitItemPerSecond(rate.amount, rate.seconds, namespace="gatehouse")
 
 
 def _is_timeout(problem: Exception) -> bool:

@@ -25,6 +25,7 @@ from app.kit.client import (
 )
 from app.kit.errors import ApiError, error_body
 from app.kit.instrumentation import new_request_id
+from app.kit.logs import bound
 from app.kit.operation import AnyOperation, Host, Operation
 from app.kit.reading import RawRequest, filter_members
 from app.kit.server import Outcome, Server
@@ -77,7 +78,7 @@ def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[R
         headers={name.lower(): value for name, value in placed[From.HEADER].items()},
         body=b"",
         parameters=placed[From.PATH],
-        request_id=new_request_id(),
+        request_id=bound("request_id") or new_request_id(),
         is_inside=True,
         caller=caller,
     )

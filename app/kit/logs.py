@@ -43,6 +43,7 @@ def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(level)
     logging.captureWarnings(True)
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line shows them
     logging.getLogger("py.warnings").setLevel(logging.ERROR)  # for developers, who see them in the tests
     for chatty in ("httpx", "httpcore", "alembic", "sqlalchemy", "werkzeug"):
         logging.getLogger(chatty).setLevel(logging.WARNING)

@@ -96,6 +96,7 @@ def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
 
 
+@lru_cache(maxsize=4096)
 def network_of(text: str) -> str:
     """Return the network of one subscriber: the /64 of an IPv6 address, an IPv4 address itself; any other text unchanged."""
     address = read_address(text)

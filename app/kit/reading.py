@@ -71,6 +71,11 @@ class RawRequest:
                 read.setdefault(name.lower(), value)
         return read
 
+    @cached_property
+    def form_pairs(self) -> list[tuple[str, str]]:
+        """Fields of a form-encoded body, empty ones included. Raises ValueError for one that is not UTF-8, or has too many."""
+        return parse_qsl(self.body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+
     @property
     def media_type(self) -> str:
         """The content type without its parameters, lower-case."""
@@ -131,7 +136,7 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     if raw.media_type not in operation.body.accepts.value and not raw.media_type.endswith("+json"):
         raise _bad_content_type(operation)
     if raw.media_type in Accept.FORM.value:
-        return _read_form(raw.body, unreadable, operation)
+        return _read_form(raw, unreadable, operation)
     return _read_json(raw.body, unreadable, no_object, operation)
 
 
@@ -139,10 +144,10 @@ def _bad_content_type(operation: AnyOperation) -> ApiError:
     return operation.error_profile.bad_content_type(f"Send the body as {' or '.join(operation.body.accepts.value)}.")
 
 
-def _read_form(body: bytes, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:
+def _read_form(raw: RawRequest, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:
     try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
-    except (ValueError, UnicodeDecodeError):
+        pairs = raw.form_pairs
+    except ValueError:
         raise unreadable from None
     read: dict[str, Any] = {}
     for name, value in pairs:

@@ -33,6 +33,7 @@ _SEQUENCES = (
     "qwertyuiopasdfghjklzxcvbnm",
     "qwertzuiopasdfghjklyxcvbnm",
 )
+_RUNS = tuple(line for run in _SEQUENCES for line in (run, run[::-1]))
 
 
 def is_common(password: str) -> bool:
@@ -58,5 +59,4 @@ def _is_monotonous(text: str) -> bool:
     """Return whether the text repeats one or two characters, or follows the alphabet or a keyboard row."""
     if len(text) < 6:
         return False
-    runs = (line for run in _SEQUENCES for line in (run, run[::-1]))
-    return len(set(text)) <= 2 or any(text in run for run in runs)
+    return len(set(text)) <= 2 or any(text in run for run in _RUNS)

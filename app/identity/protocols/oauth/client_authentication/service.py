@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from typing import Any
-from urllib.parse import parse_qsl
 
 from app.contract.errors_oauth import (
     InvalidClient,
@@ -28,7 +27,6 @@ from app.kit.logs import bind
 from app.kit.operation import Accept
 from app.kit.reading import RawRequest
 
-_MAX_FIELDS = 1000
 _MAX_ID_LENGTH = 128
 
 
@@ -116,10 +114,9 @@ def _refuse_repeated(context: Context, raw: RawRequest) -> None:
 def _names(raw: RawRequest) -> list[str]:
     """Return the names of the body's members, which the reader has accepted as a form or as one JSON object."""
     if raw.media_type in Accept.FORM.value:
-        pairs = parse_qsl(raw.body.decode("utf-8", "replace"), max_num_fields=_MAX_FIELDS)
-    else:
-        numbers_unread: dict[str, Any] = {"parse_int": str, "parse_float": str}
-        pairs = json.loads(raw.body, object_pairs_hook=list, **numbers_unread) if raw.body.strip() else []
+        return [name for name, value in raw.form_pairs if value]
+    numbers_unread: dict[str, Any] = {"parse_int": str, "parse_float": str}
+    pairs = json.loads(raw.body, object_pairs_hook=list, **numbers_unread) if raw.body.strip() else []
     return [name for name, _ in pairs]
 
 
