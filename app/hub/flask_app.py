@@ -36,8 +36,7 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive_key(one, "hub form tokens") for one in secrets])
     app.extensions["gatehouse.assets"] = files = assets.Assets(STATIC, is_fresh=development)
     assets.install(app, files)
-    app.after_request(safety.add_security_headers)
-    app.wsgi_app = ShortLinks(LowercasePaths(app.wsgi_app))  # type: ignore[method-assign]  # Flask's own way to add middleware
+    app.wsgi_app = ShortLinks(LowercasePaths(safety.SecurityHeaders(app.wsgi_app)))  # type: ignore[method-assign]  # Flask's own way to add middleware
     return app
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from flask import Flask, Response, request
+from flask.globals import request_ctx
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
 from app.hub import locale
@@ -64,14 +65,15 @@ def begin_request() -> None:
         UnknownTenant: no tenant has this host.
         ServiceUnavailable: the identity service does not answer.
     """
-    shared, cookies = services(), request.cookies
+    asked = request_ctx.request  # each access through the proxy costs a look-up
+    shared, cookies = services(), asked.cookies
     visit = set_current_visit(
         Visit(
-            host=request.host.lower(),
-            scheme=request.scheme,
-            address=request.remote_addr or "",
+            host=asked.host.lower(),
+            scheme=asked.scheme,
+            address=asked.remote_addr or "",
             session=cookies.get(shared.session_cookie, ""),
-            posted_uid=request.form.get(SHOWN_UID, "")[:64] if request.method == "POST" else "",
+            posted_uid=asked.form.get(SHOWN_UID, "")[:64] if asked.method == "POST" else "",
             others=_others(cookies.get(shared.other_sessions_cookie, "")),
             trusted=cookies.get(shared.trusted_cookie, "")[:64],
             binding=cookies.get(shared.browser_cookie, "")[:64],
@@ -79,10 +81,10 @@ def begin_request() -> None:
             cookie_language=cookies.get(shared.cookie_prefix + locale.COOKIE, ""),
         )
     )
-    chosen = request.args.get(LANGUAGE_PARAMETER) or request.args.get("language", "")
-    visit.chosen_language = chosen if request.method == "GET" else ""
+    chosen = asked.args.get(LANGUAGE_PARAMETER) or asked.args.get("language", "")
+    visit.chosen_language = chosen if asked.method == "GET" else ""
     try:
-        if not request.path.startswith(_PATHS_WITHOUT_TENANT):
+        if not asked.path.startswith(_PATHS_WITHOUT_TENANT):
             visit.tenant = shared.tenancy.by_host(visit.host, api)
             if interaction_id := requested_interaction_id():
                 visit.interaction = shared.interactions.read(cookies, visit.tenant.name, interaction_id)

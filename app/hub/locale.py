@@ -48,7 +48,8 @@ class _Babel(Babel):  # type: ignore[misc]  # Flask-Babel ships no types
 
 def current_language() -> Language:
     """Return the language of the current request."""
-    language: Language = g.get("language", SOURCE)
+    context = g._get_current_object()  # each access through the proxy costs a look-up
+    language: Language = context.get("language", SOURCE)
     return language
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 from urllib.parse import urlsplit
-
-from flask import Response
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app.kit import randomness
 from app.kit.web_addresses import is_source
@@ -34,8 +32,7 @@ class FormTokens:
     def make(self, *bound_to: str) -> str:
         """Return a freshly masked token."""
         mask = randomness.random_bytes(_MASK_BYTES)
-        masked = bytes(a ^ b for a, b in zip(mask, self._digests(bound_to)[0], strict=True))
-        return base64.urlsafe_b64encode(mask + masked).rstrip(b"=").decode()
+        return base64.urlsafe_b64encode(mask + _xor(mask, self._digests(bound_to)[0])).rstrip(b"=").decode()
 
     def is_valid(self, token: str, *bound_to: str) -> bool:
         """Return whether a token was made for the same tenant, interaction and browser; never without a binding secret."""
@@ -47,12 +44,16 @@ class FormTokens:
             return False
         if len(raw) != 2 * _MASK_BYTES:
             return False
-        digest = bytes(a ^ b for a, b in zip(raw[:_MASK_BYTES], raw[_MASK_BYTES:], strict=True))
+        digest = _xor(raw[:_MASK_BYTES], raw[_MASK_BYTES:])
         return any(hmac.compare_digest(digest, one) for one in self._digests(bound_to))
 
     def _digests(self, bound_to: Iterable[str]) -> list[bytes]:
         message = "\0".join(bound_to).encode("utf-8", "surrogatepass")
-        return [hmac.new(key, message, hashlib.sha256).digest()[:_MASK_BYTES] for key in self._keys]
+        return [hmac.digest(key, message, "sha256")[:_MASK_BYTES] for key in self._keys]
+
+
+def _xor(a: bytes, b: bytes) -> bytes:
+    return (int.from_bytes(a) ^ int.from_bytes(b)).to_bytes(_MASK_BYTES)
 
 
 _SAME_ORIGIN: Final = frozenset({"same-origin", "none"})
@@ -125,26 +126,34 @@ def content_security_policy(
     )
 
 
-_HEADERS: Final = {
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "X-Robots-Tag": "none",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()",
-}
+_HEADERS: Final = (
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("X-Robots-Tag", "none"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cache-Control", "no-store"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
+    ("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()"),
+)
 
 
-def add_security_headers(response: Response) -> Response:
-    """Add the security headers to a response; headers that a view set are kept.
+class SecurityHeaders:
+    """WSGI middleware that adds the security headers to each response; headers that a view set are kept.
 
     A page whose policy lets other sites frame it gets no `X-Frame-Options`, which knows no such permission.
     """
-    present = {name for name, _ in response.headers}
-    if "frame-ancestors *" in response.headers.get("Content-Security-Policy", ""):
-        present.add("X-Frame-Options")
-    response.headers.extend([(name, value) for name, value in _HEADERS.items() if name not in present])
-    return response
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Callable[[bytes], object]:
+            present = dict(headers)
+            if "frame-ancestors *" in present.get("Content-Security-Policy", ""):
+                present["X-Frame-Options"] = "left out"
+            added = [header for header in _HEADERS if header[0] not in present]
+            return start_response(status, [*headers, *added], exc_info)
+
+        return self._app(environ, start)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from flask import g, has_app_context, has_request_context, request  # noqa: TID251 - the one module that stores the visit
+from flask.globals import request_ctx
 
 from app.contract.hub import PersonView, Session
 from app.contract.visit import Visit as SignedVisit
@@ -180,9 +181,10 @@ def set_current_visit(visit: Visit) -> Visit:
 
 def requested_interaction_id() -> str:
     """Return the interaction that the address or the form names; another browser may have started it."""
-    if request.path == RETURN_FROM_PROVIDER:
-        return request.args.get("state", "").partition(".")[0]
-    return request.args.get("attempt") or (request.form.get("attempt", "") if request.method == "POST" else "")
+    asked = request_ctx.request
+    if asked.path == RETURN_FROM_PROVIDER:
+        return asked.args.get("state", "").partition(".")[0]
+    return asked.args.get("attempt") or (asked.form.get("attempt", "") if asked.method == "POST" else "")
 
 
 def interaction_address(path: str) -> str:

@@ -6,6 +6,7 @@ Lengths and patterns stay in the contract; its errors appear at the field of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, Final, Self
 
 from flask import current_app, has_request_context, request
@@ -26,11 +27,22 @@ _FEW_FIELDS: Final = 4
 _INVALID_TOKEN: Final = _l("This form has expired. Reload the page and try again.")
 
 
+class FreshToken:
+    """A CSRF token that is made when a template writes it: most posted forms are not shown again."""
+
+    @cached_property
+    def _text(self) -> str:
+        return fresh_token()
+
+    def __str__(self) -> str:
+        return self._text
+
+
 class BoundToken(CSRF):
     """WTForms' hook for the CSRF token and the origin check, both from `safety`."""
 
-    def generate_csrf_token(self, csrf_token_field: Field) -> str:  # noqa: ARG002 - WTForms' signature
-        return fresh_token()
+    def generate_csrf_token(self, csrf_token_field: Field) -> FreshToken:  # type: ignore[override]  # noqa: ARG002 - WTForms' signature
+        return FreshToken()
 
     def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms' signature
         if _is_cross_origin() or not _tokens().is_valid(field.data or "", *_token_context()):
