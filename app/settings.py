@@ -70,7 +70,7 @@ class Settings:
     """The sender's address of emails. Empty: `no-reply@` and the hub domain."""
     sms_url: str = ""
     """The SMS gateway: `twilio://…`, an `https://` address, or `inbox:` for development. With `&voice=+15550101`, Twilio reads codes
-    out in a call from that number, if a program asks for it. Empty: the inbox if emails stay there, otherwise no text messages."""
+    out in a call from that number, if an API call asks for it. Empty: the inbox if emails stay there, otherwise no text messages."""
     push_url: str = ""
     """The address of Amazon SNS, or of a compatible service or proxy. Empty: the endpoint of the tenant's region."""
     duo_url: str = ""
@@ -107,14 +107,14 @@ class Settings:
     mtls_domain: str = ""
     """The domain whose hosts ask for client certificates, one host per tenant. The metadata lists it as `mtls_endpoint_aliases`."""
     provider_networks: tuple[str, ...] = ()
-    """Private networks in which identity providers (`connections`) may be. Empty: none, except this machine if the hub domain is
+    """Private networks in which identity providers (`connections`) can be. Empty: none, except this machine if the hub domain is
     localhost. With `HTTPS_PROXY` set, the proxy must enforce this instead."""
     development: bool = False
     """`1` serves the gallery of pages and messages. For development only."""
     shows_cost: bool = False
     """`1` adds the header `X-Gatehouse-Cost` to responses, for `make bench`."""
     request_wait_seconds: float = 2.5
-    """Seconds that a request may wait for the database and Redis in total, before it is answered 503. From 1 to 60."""
+    """Seconds that a request can wait for the database and Redis in total, before it is answered 503. From 1 to 60."""
     drain_seconds: float = 0.0
     """Seconds after SIGTERM in which requests are still accepted and `/health/ready` answers 503, so that load balancers stop sending."""
     hashes_at_once: int = 2

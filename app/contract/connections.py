@@ -121,12 +121,12 @@ class ConnectionSettings(ConfigurationModel):
     trusts_email: bool | None = Field(
         default=None,
         description="Whether an address that the provider calls verified is linked at once to the account with it. Only if the "
-        "provider verifies addresses as well as you do. Absent: true for the built-in google and github, else false.",
+        "provider verifies addresses as well as you do. Default: on for the built-in google and github, otherwise off.",
     )
     keep_provider_tokens: bool = Field(
         default=False,
         description="Whether the provider's access token and refresh token are stored, encrypted, with the identity at each sign-in, "
-        "so that a program can read the profile from the provider again. Turning it off deletes them. Most providers issue a refresh token "
+        "so that you can read the profile from the provider again. Turning it off deletes them. Most providers issue a refresh token "
         "only for a `scope` such as `offline_access`; Google is asked for one.",
     )
 
