@@ -22,7 +22,7 @@ from app.kit.serving import serve as serve_http
 from app.settings import Settings
 
 if TYPE_CHECKING:
-    from app.demo.starters import Starter
+    from app.demo.starters import Framework, Starter
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _FIRST_PORT, _PORTS = 3000, 20
@@ -55,14 +55,14 @@ def new(name: str, framework: str, bind: str, *, runs: bool) -> None:
         refuse_taken(bind)
     try:
         check_programs(FRAMEWORKS[framework])
-        starter = Starter(name, FRAMEWORKS[framework], folder, _app_port(), settings.hub_url(name))
+        starter = Starter(name, FRAMEWORKS[framework], folder, _app_port(), settings.hub_url(name), _program())
         _create(settings, starter, installs=runs)
     except StarterError as problem:
         raise CommandError(str(problem)) from None
-    click.echo(_made(starter))
+    click.echo(_made(settings, starter))
     if runs:
         sys.exit(_run(settings, starter, bind))
-    click.echo(_commands("Start them, each in its own terminal:", starter, bind))
+    click.echo(_commands("Start them, each in its own terminal:", starter.framework, folder, bind))
 
 
 def _check(settings: Settings, name: str, bind: str, folder: Path) -> None:
@@ -75,12 +75,28 @@ def _check(settings: Settings, name: str, bind: str, folder: Path) -> None:
     if name in RESERVED_TENANTS:
         raise CommandError(f"The name {name!r} is reserved. Choose another one.")
     if folder.exists():
-        raise CommandError(f"{name!r} already exists in this folder. Choose another name, or run this somewhere else.")
+        raise CommandError(
+            f"{name!r} already exists in this folder. Choose another name, or run this somewhere else."
+            + _how_to_start(folder, bind)
+        )
     if not has_dev_inbox(settings, bind):
         raise CommandError(
             "'gatehouse new' is for your own machine: it needs a loopback --bind, a hub domain below localhost, "
             "no trusted proxies, and GATEHOUSE_MAIL_URL unset."
         )
+
+
+def _how_to_start(folder: Path, bind: str) -> str:
+    """Return the commands that start the app of a folder again; empty for a folder with something else."""
+    from app.demo.starters import framework_of
+
+    framework = framework_of(folder)
+    return _commands("To start this one again, each in its own terminal:", framework, folder, bind) if framework else ""
+
+
+def _program() -> str:
+    """Return the command that runs Gatehouse: this one, wherever it is."""
+    return "gatehouse" if shutil.which("gatehouse") else shlex.quote(str(Path(sys.executable).with_name("gatehouse")))
 
 
 def _app_port() -> int:
@@ -128,9 +144,8 @@ def _run(settings: Settings, starter: Starter, bind: str) -> int:
 
         def announce(_address: str) -> None:
             click.echo(_addresses(settings, starter))
-            click.echo(
-                _commands("Press Ctrl-C to stop both. To start them again, each in its own terminal:", starter, bind)
-            )
+            again = "Press Ctrl-C to stop both. To start them again, each in its own terminal:"
+            click.echo(_commands(again, starter.framework, starter.folder, bind))
             sys.stdout.flush()
 
         try:
@@ -145,11 +160,11 @@ def _run(settings: Settings, starter: Starter, bind: str) -> int:
             raise bind_error(bind, problem) from None
 
 
-def _made(starter: Starter) -> str:
+def _made(settings: Settings, starter: Starter) -> str:
     return (
         f"Created tenant {starter.name} with an application, and the folder {starter.folder}/ "
         f"with an app made with {starter.framework.title}.\n"
-        f"Its secrets are in {starter.folder / starter.framework.secrets_file}."
+        f"Its secrets are in {starter.folder / starter.framework.secrets_file}, Gatehouse's data in {settings.data_dir.resolve()}."
     )
 
 
@@ -162,9 +177,8 @@ def _addresses(settings: Settings, starter: Starter) -> str:
     return "\n" + "\n".join(f"  {address:<36} {words}" for address, words in rows)
 
 
-def _commands(head: str, starter: Starter, bind: str) -> str:
-    program = "gatehouse" if shutil.which("gatehouse") else str(Path(sys.executable).with_name("gatehouse"))
-    serve = f"{program} serve" + ("" if bind == "127.0.0.1:8000" else f" --bind {bind}")
-    needs, start = starter.framework.install, starter.framework.command
-    installs = f"{shlex.join(needs)} && " if needs and not (starter.folder / "node_modules").exists() else ""
-    return f"\n{head}\n\n  {serve}\n  cd {starter.folder} && {installs}{shlex.join(start)}\n"
+def _commands(head: str, framework: Framework, folder: Path, bind: str) -> str:
+    serve = f"{_program()} serve" + ("" if bind == "127.0.0.1:8000" else f" --bind {bind}")
+    needs, start = framework.install, framework.command
+    installs = f"{shlex.join(needs)} && " if needs and not (folder / "node_modules").exists() else ""
+    return f"\n{head}\n\n  {serve}\n  cd {folder} && {installs}{shlex.join(start)}\n"

@@ -41,12 +41,16 @@ RESERVED_APPLICATIONS = frozenset(
     | {"gatehouse-profile"}
 )
 _LOCAL_HOST = re.compile(r"(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)\Z")
+_HOST_AND_PORT = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}(?:[/?]|\Z)")
+"""Reads as the scheme `localhost`, but a scheme of an application has no number after it."""
 _SCRIPT_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "view-source"})
 
 
 def redirect_uri(uri: str) -> str:
     """Check a redirect URI (RFC 9700 section 2.1, RFC 8252 section 7)."""
     parts = urlsplit(plain(uri))
+    if _HOST_AND_PORT.match(uri):
+        raise ValueError(f"an address with its scheme, such as http://{uri[:200]}")
     if not parts.scheme or "#" in uri or "*" in uri:
         raise ValueError("a complete address with its scheme, without * or #")
     if parts.scheme in ("http", "https") and (not parts.hostname or parts.username is not None):
@@ -195,11 +199,23 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
             return self
         if not self.redirect_uris:
             raise ValueError("redirect_uris: at least one address, because grant_types has authorization_code")
+        if (odd := self._undotted_scheme()) is not None:
+            raise ValueError(
+                "redirect_uris: https addresses, or schemes with a dot such as com.example.app (RFC 8252); "
+                f"{odd} needs application_type: native"
+            )
         if not self.response_types:
             raise ValueError("response_types: code, because grant_types has authorization_code")
         if self.protocol == "openid" and "openid" not in self.scope.split():
             raise ValueError("scope: a value that includes openid, because protocol is openid")
         return self
+
+    def _undotted_scheme(self) -> str | None:
+        """Return a scheme that is likely to be a misspelling: an own one without a dot, of an application that is not native."""
+        if self.application_type == "native":
+            return None
+        schemes = (urlsplit(one).scheme for one in self.redirect_uris)
+        return next((one for one in schemes if one not in ("http", "https") and "." not in one), None)
 
     @model_validator(mode="after")
     def _logs_out_at_home(self) -> "ApplicationFile":

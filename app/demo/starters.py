@@ -15,7 +15,7 @@ from app.kit.package_files import EXAMPLES
 from app.settings import of_child
 
 _CONFIGURATION = """\
-# The tenant and the application of this folder. After a change, run: gatehouse apply gatehouse.yaml
+# The tenant and the application of this folder. After a change, run: {program} apply gatehouse.yaml
 tenants:
   - name: {name}
     brand: {{display_name: {title}}}
@@ -64,6 +64,12 @@ FRAMEWORKS = {
 }
 
 
+def framework_of(folder: Path) -> Framework | None:
+    """Return what the app in a folder that `gatehouse new` made is made with; None for another folder."""
+    made = (one for one in FRAMEWORKS.values() if (folder / one.secrets_file).exists())
+    return next(made, None) if (folder / "gatehouse.yaml").exists() else None
+
+
 class StarterError(Exception):
     """The app can't be made; the text says why and how to mend it."""
 
@@ -77,6 +83,8 @@ class Starter:
     folder: Path
     port: int
     issuer: str
+    program: str = "gatehouse"
+    """The command that runs Gatehouse here."""
 
     @property
     def url(self) -> str:
@@ -86,13 +94,16 @@ class Starter:
     def configuration(self) -> str:
         """The configuration file, without secrets."""
         title = self.name.replace("-", " ").capitalize()
-        return _CONFIGURATION.format(name=json.dumps(self.name), title=json.dumps(title), url=self.url)
+        quoted = {"name": json.dumps(self.name), "title": json.dumps(title)}
+        return _CONFIGURATION.format(**quoted, url=self.url, program=self.program)
 
     def copy(self) -> None:
         """Make the folder with the app's files."""
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(EXAMPLES / "starters" / self.framework.title.lower(), self.folder, ignore=ignored)
         (self.folder / "gitignore").rename(self.folder / ".gitignore")
+        readme = self.folder / "README.md"
+        readme.write_text(readme.read_text().replace("`gatehouse ", f"`{self.program} "))
         (self.folder / "gatehouse.yaml").write_text(self.configuration)
 
     def write_secrets(self, client_secret: str) -> None:

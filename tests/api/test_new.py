@@ -52,7 +52,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_first_user_signs_up_in_and_out(made: Made) -> None:
     browser = made.command
-    page, url = browser.open(f"{made.app}/sign-in")
+    page, url = browser.open(f"{made.app}/account")
     assert (urlsplit(url).path, urlsplit(url).hostname) == ("/login", "desk.localhost")
     attempt = re.search(r"attempt=([\w-]+)", url)
     assert attempt
@@ -64,9 +64,9 @@ def test_first_user_signs_up_in_and_out(made: Made) -> None:
     while not url.startswith(made.app):  # pages on the way may offer a passkey
         assert page.status_code == 200, page.text
         page, url = browser.submit(page, url, do="skip")
-    assert f"signed in as {ADDRESS}" in page.text
+    assert (url, f"signed in as {ADDRESS}" in page.text) == (f"{made.app}/account", True)
     page, url = browser.open(f"{made.app}/sign-out", "POST")
-    assert (url.partition("?")[0], "Sign in" in page.text) == (f"{made.app}/", True)
+    assert (url, "Sign in" in page.text) == (f"{made.app}/", True)
     _, url = browser.open(f"{made.app}/sign-in")
     assert urlsplit(url).path == "/login", "the session at Gatehouse has ended, too"
 
@@ -99,7 +99,6 @@ def test_configuration_file_describes_what_was_made(made: Made) -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "sentence"),
     [
-        ("desk", {}, "'desk' already exists in this folder."),
         ("Desk!", {}, "can't be a name. Use 1 to 63 lowercase letters"),
         ("../desk", {}, "can't be a name."),
         ("inbox", {}, "'inbox' is reserved."),
@@ -114,6 +113,21 @@ def test_impossible_name_or_place_is_refused(made: Made, name: str, settings: di
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert sentence in done.stderr
     assert not (made.folder.parent / "other").exists()
+
+
+def test_existing_folder_is_refused_with_the_commands_that_start_it(made: Made) -> None:
+    command = [*GATEHOUSE, "new", "desk"]
+    environ = environment(made.folder.parent)
+    done = subprocess.run(command, cwd=made.folder.parent, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, "'desk' already exists in this folder." in done.stderr) == (2, True)
+    serve, start = done.stderr.rstrip().splitlines()[-2:]
+    assert serve.endswith("gatehouse serve")
+    assert start == f"  cd desk && {sys.executable} app.py"
+    assert (
+        f"After a change, run: {serve.strip().removesuffix(' serve')} apply"
+        in (made.folder / "gatehouse.yaml").read_text()
+    )
+    assert f"Gatehouse's data in {made.folder.parent / 'data'}." in made.command.output
 
 
 def program(folder: Path, name: str, script: str) -> None:

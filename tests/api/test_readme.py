@@ -48,11 +48,11 @@ def serving(folder: Path) -> Iterator[Command]:
 
 
 def test_configured_tenant_is_served_with_the_inbox(serving: Command) -> None:
-    assert re.search(r"application acme/desk client_secret: \S+", serving.output)
-    assert serving.ask("GET", serving.at("acme", "/.well-known/openid-configuration")).json()["issuer"] == serving.at(
-        "acme", ""
+    assert re.search(r"application bakery/website client_secret: \S+", serving.output)
+    assert serving.ask("GET", serving.at("bakery", "/.well-known/openid-configuration")).json()["issuer"] == serving.at(
+        "bakery", ""
     )
-    assert serving.ask("GET", serving.at("acme", "/login")).status_code == 200
+    assert serving.ask("GET", serving.at("bakery", "/login")).status_code == 200
     assert serving.ask("GET", serving.at("inbox")).status_code == 200
 
 

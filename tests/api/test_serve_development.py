@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from app.commands.listening import has_dev_inbox
@@ -69,6 +70,19 @@ def test_forgotten_password_is_reset_with_the_inbox(serving: Command) -> None:
     page, url = serving.open(serving.at("acme", "/login"))
     page, url = serving.submit(page, url, identifier="grace@example.com", password="another-horse-for-acme-6")
     assert (page.status_code, urlsplit(url).path) == (200, "/profile")
+
+
+def test_tls_handshake_at_a_plain_port_is_named_in_the_log(tmp_path: Path) -> None:
+    running = started(
+        [*GATEHOUSE, "serve", "--bind", "127.0.0.1:0"], ROOT, environment(tmp_path), until="inbox.localhost"
+    )
+    with pytest.raises(httpx.ConnectError, match=r"WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|wrong version number"):
+        httpx.get(f"https://127.0.0.1:{running.port}/", verify=False)
+    assert running.process.stdout is not None
+    lines = iter(running.process.stdout.readline, "")
+    line = next(one for one in lines if "serving.refused" in one)
+    assert "a TLS handshake came to a plain HTTP port" in line
+    assert running.end(signal.SIGTERM) == 0
 
 
 def test_inbox_answers_neither_proxies_nor_other_hosts(serving: Command) -> None:

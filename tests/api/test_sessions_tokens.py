@@ -12,7 +12,8 @@ from app.identity.directory.tenants.changes import secret_digest
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
-from tests.support.relying_party import moved
+from tests.support.oauth_world import World
+from tests.support.relying_party import Person, RelyingParty, moved
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 OWN = "/identity/v2/auth/access_token"
@@ -233,6 +234,15 @@ def test_active_session_names_its_device(acme: TenantServer, uid: str) -> None:
     (entry,) = answered(acme.send("GET", f"{TOKEN}/activesession", accountid=uid))["data"]
     device = {name: entry[name] for name in ("Browser", "Device", "Os", "DeviceType")}
     assert device == {"Browser": "Safari", "Device": "iPhone", "Os": "iOS", "DeviceType": "phone"}
+
+
+def test_active_session_of_an_application_names_its_browser(shop: RelyingParty, world: World, ada: Person) -> None:
+    browser = world.browser()
+    shop.redeem(browser.code(shop, ada))
+    query = {"apikey": world.api_key, "apisecret": world.api_secret, "accountid": ada.uid}
+    base = f"http://{world.services.settings.api_hostname}"
+    (entry,) = answered(world.wsgi.get(f"{TOKEN}/activesession", query_string=query, base_url=base))["data"]
+    assert (entry["Ip"], entry["Browser"]) == (browser.address, "Test")
 
 
 def test_active_sessions_are_found_by_token_and_account(acme: TenantServer, uid: str, issued: dict[str, Any]) -> None:

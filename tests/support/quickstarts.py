@@ -39,9 +39,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import PIPE
 from typing import NamedTuple
@@ -146,6 +146,8 @@ class Running:
     script: str
     names: Sequence[str] = ()
     """What a command begins with to find names below localhost, if no module does that."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """The tenant's `api_key` and `api_secret`, which `gatehouse apply` printed."""
 
 
 def read(name: str) -> Quickstart:
@@ -182,7 +184,8 @@ def prepared(name: str, folder: Path, *, from_registries: bool = False) -> Itera
     gatehouse = started(["gatehouse", "serve"], home, environ, until="inbox.localhost")
     try:
         names = with_hosts_file(page, support) if from_registries else ()
-        yield Running(page, home, gatehouse, secrets, environ, with_secrets(script, secrets), names)
+        keys = dict(re.findall(r"tenant \S+ (api_\w+): (\S+)", printed))
+        yield Running(page, home, gatehouse, secrets, environ, with_secrets(script, secrets), names, keys)
     finally:
         assert gatehouse.end(signal.SIGTERM) == 0
 

@@ -99,6 +99,22 @@ def test_usual_redirect_uri_is_accepted(uri: str) -> None:
     assert read(f"{ACME}    applications: [{{name: shop, redirect_uris: ['{uri}']}}]".encode(), "f", Path()).tenants
 
 
+@pytest.mark.parametrize("uri", ["localhost:5000/a", "acme.example:443"])
+def test_redirect_uri_without_a_scheme_is_refused(uri: str) -> None:
+    for kind in ("web", "native"):
+        (problem,) = problems(
+            f"{ACME}    applications: [{{name: a, application_type: {kind}, redirect_uris: ['{uri}']}}]"
+        )
+        assert f"an address with its scheme, such as http://{uri}" in problem
+
+
+def test_scheme_without_a_dot_needs_a_native_application() -> None:
+    (problem,) = problems(f"{ACME}    applications: [{{name: shop, redirect_uris: ['desk://done']}}]")
+    assert "desk needs application_type: native" in problem
+    native = f"{ACME}    applications: [{{name: shop, application_type: native, redirect_uris: ['desk://done']}}]"
+    assert read(native.encode(), "f", Path()).tenants
+
+
 def test_duplicate_is_reported_with_the_first_line() -> None:
     text = f"{ACME}    accounts:\n      - {{email: Ada@b.example}}\n      - {{email: ada@b.example}}\n  - name: acme\n"
     assert problems(text) == [

@@ -90,6 +90,7 @@ import app.identity.programs.invitations.handlers
 import app.identity.programs.invitations.link_handlers
 import app.identity.programs.join_requests.handlers
 import app.identity.programs.management.account_identifiers
+import app.identity.programs.management.active_sessions
 import app.identity.programs.management.generated_tokens
 import app.identity.programs.management.handlers
 import app.identity.programs.management.second_factors

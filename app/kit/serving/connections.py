@@ -22,6 +22,9 @@ PIPELINED = 16
 """Requests that may wait behind the one being answered on one connection."""
 _OFFER = frozenset({b"upgrade", b"http2-settings", b"connection"})
 """Header fields that an offered upgrade is made of."""
+_TLS_HANDSHAKE = b"\x16\x03"
+"""The first bytes of a TLS connection (RFC 8446 section 5.1): a record of type handshake, of any version."""
+_TLS_HINT = "a TLS handshake came to a plain HTTP port"
 MIN_READ_BYTES = 32 * 1024
 """What a client must read of its response in `send_seconds`."""
 
@@ -248,7 +251,8 @@ class Connection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Answer a malformed request like uvicorn, but with our error page, a request id and a count."""
         del msg
-        self.transport.write(self.waiting_connections.refusals.raw(HTTPStatus.BAD_REQUEST, Reason.MALFORMED))
+        hint = _TLS_HINT if self._received.startswith(_TLS_HANDSHAKE) else ""
+        self.transport.write(self.waiting_connections.refusals.raw(HTTPStatus.BAD_REQUEST, Reason.MALFORMED, hint))
         self.transport.close()
 
     def _refuse(self, status: HTTPStatus, reason: Reason) -> ASGI3Application:

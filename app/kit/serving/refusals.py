@@ -82,16 +82,16 @@ class Refusals:
         self._log = ThrottledLog(logger)
         self._retry_after = str(retry_after_seconds).encode()
 
-    def note(self, reason: Reason, status: int, request_id: str | None = None) -> None:
+    def note(self, reason: Reason, status: int, request_id: str | None = None, hint: str = "") -> None:
         """Count a refusal, and log one a second for each reason; without `request_id` the application gives the request its id."""
         self._on_refusal(reason, status)
-        named = {"request_id": request_id} if request_id else {}
-        self._log.write(reason, "serving.refused", reason=reason, status=status, **named)
+        named = {name: text for name, text in (("request_id", request_id), ("hint", hint)) if text}
+        self._log.write(f"{reason} {hint}".strip(), "serving.refused", reason=reason, status=status, **named)
 
-    def raw(self, status: int, reason: Reason) -> bytes:
-        """Return the response as bytes, for a connection without a valid request."""
+    def raw(self, status: int, reason: Reason, hint: str = "") -> bytes:
+        """Return the response as bytes, for a connection without a valid request; `hint` goes into the log."""
         request_id = new_request_id()
-        self.note(reason, status, request_id)
+        self.note(reason, status, request_id, hint)
         content_type, body = self._page(status, "")
         head = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "connection: close", "cache-control: no-store"]
         head += [f"content-type: {content_type}", f"content-length: {len(body)}", f"{_REQUEST_ID}: {request_id}"]

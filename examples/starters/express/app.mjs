@@ -28,6 +28,15 @@ app.use(
 
 app.get("/", (req, res) => res.render("home", { user: req.session.user, problem: undefined }));
 
+// For pages of signed-in users: others sign in first, and come back to the page.
+function signedInOnly(req, res, next) {
+  if (req.session.user) return next();
+  req.session.next = req.path;
+  res.redirect("/sign-in");
+}
+
+app.get("/account", signedInOnly, (req, res) => res.render("home", { user: req.session.user, problem: undefined }));
+
 app.get("/sign-in", async (req, res) => {
   // PKCE: a stolen code is worthless without the verifier, which stays in this session.
   const pkceCodeVerifier = client.randomPKCECodeVerifier();
@@ -57,12 +66,13 @@ app.get("/signed-in", async (req, res) => {
   }
   // The ID token says who signed in; the claims of the scopes profile and email are at userinfo.
   const { sub, name, email } = await client.fetchUserInfo(await gatehouse(), tokens.access_token, tokens.claims().sub);
+  const nextPage = req.session.next ?? "/";
   // A new session ID: nothing from before the sign-in survives it.
   await new Promise((done, failed) => req.session.regenerate((error) => (error ? failed(error) : done())));
   // Use `sub` as the key of your own user records: it never changes, unlike an email address.
   req.session.user = { sub, name, email };
   req.session.idToken = tokens.id_token;
-  res.redirect("/");
+  res.redirect(nextPage);
 });
 
 app.post("/sign-out", async (req, res) => {

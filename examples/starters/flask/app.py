@@ -1,11 +1,12 @@
 """A web app whose users sign in with Gatehouse: OpenID Connect, authorization code flow with PKCE."""
 
 import tomllib
+from functools import wraps
 
 import localhost
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.flask_client import OAuth
-from flask import Flask, redirect, render_template, session, url_for
+from flask import Flask, redirect, render_template, request, session, url_for
 
 localhost.resolve()  # development only: delete it, and localhost.py, once the issuer has a public host name
 
@@ -26,9 +27,28 @@ gatehouse = OAuth(app).register(
 )
 
 
+def signed_in_only(view):
+    """For pages of signed-in users: others sign in first, and come back to the page. Put it below @app.get(…)."""
+
+    @wraps(view)
+    def guarded(**values):
+        if "user" not in session:
+            session["next"] = request.path
+            return redirect(url_for("sign_in"))
+        return view(**values)
+
+    return guarded
+
+
 @app.get("/")
 def home():
     return render_template("home.html", user=session.get("user"))
+
+
+@app.get("/account")
+@signed_in_only
+def account():
+    return render_template("home.html", user=session["user"])
 
 
 @app.get("/sign-in")
@@ -45,11 +65,12 @@ def signed_in():
         return render_template("home.html", user=None, problem=problem.description or problem.error), 400
     # The ID token says who signed in; the claims of the scopes profile and email are at userinfo.
     claims = gatehouse.userinfo(token=token)
+    next_page = session.get("next", url_for("home"))
     session.clear()  # nothing from before the sign-in survives it
     # Use `sub` as the key of your own user records: it never changes, unlike an email address.
     session["user"] = {name: claims[name] for name in ("sub", "name", "email") if name in claims}
     session["id_token"] = token["id_token"]
-    return redirect(url_for("home"))
+    return redirect(next_page)
 
 
 @app.post("/sign-out")
@@ -57,7 +78,8 @@ def sign_out():
     id_token = session.get("id_token")
     session.clear()
     # Signing out here alone would sign the user in again at the next click: end Gatehouse's session, too.
-    return gatehouse.logout_redirect(url_for("home", _external=True), id_token_hint=id_token)
+    # Without a state, which this app has no use for and would come back in the address of its home page.
+    return gatehouse.logout_redirect(url_for("home", _external=True), id_token_hint=id_token, state="")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,9 @@ class ApplicationPass:
         by_name = next((one for one in held if one.name == wanted.name.lower()), None)
         if by_id is None and by_name is not None and wanted.client_id:
             self.run.refuse(
-                (*path, "client_id"), f"expected {by_name.client_id}; an application's client_id can't change"
+                (*path, "client_id"),
+                f"expected {by_name.client_id}; the application {wanted.name} has it and it can't change: use it here, "
+                "or give this application another name",
             )
         if by_id is not None and by_name is not None and by_id is not by_name:
             self.run.refuse((*path, "name"), f"expected another name; application {by_name.client_id} has this one")

@@ -11,7 +11,6 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations import in_force
 from app.identity.platform.context import Context, TokenHolder
 from app.kit.clock import iso
-from app.kit.user_agents import parse_user_agent
 
 
 @contract.info.implements
@@ -121,51 +120,6 @@ def refresh_shown(context: Context, req: contract.ExtendPresentedToken) -> Token
     if holder.expires_at <= context.now:
         raise e.InvalidAccessToken
     return Token(access_token=holder.token, expires_in=iso(service.prolong(context, holder, req.expires_in)) or "")
-
-
-@contract.active_sessions.implements
-def active_sessions(context: Context, req: contract.ListSessions) -> contract.ActiveSessions:
-    return contract.ActiveSessions(data=_valid_tokens(context, req))
-
-
-def _valid_tokens(context: Context, req: contract.ListSessions) -> list[contract.ActiveSession]:
-    """Return the valid tokens of the account that the request names.
-
-    Raises 1118 without a name, 905 for an unknown token, 984 for an unknown account, 1055 if none is valid.
-    """
-    holders = service.by_account(context, _listed_uid(context, req))
-    if not holders:
-        raise e.SessionExpired
-    return [_active_session(holder) for holder in holders]
-
-
-def _listed_uid(context: Context, req: contract.ListSessions) -> str:
-    if req.token:
-        holder = service.find(context, req.token)
-        if holder is None or holder.expires_at <= context.now:
-            raise e.InvalidAccessToken
-        return holder.uid
-    if req.account_id:
-        return accounts.require(context, req.account_id).uid
-    if req.profile_id:
-        return accounts.require_by_profile_id(context, req.profile_id).uid
-    if "profileid" in {name.lower() for name, _ in context.raw.query_pairs}:
-        raise e.ProfileIdMissing
-    raise e.IdentifierMissing
-
-
-def _active_session(holder: TokenHolder) -> contract.ActiveSession:
-    address = holder.facts.get("address")
-    agent = parse_user_agent(str(holder.facts.get("agent") or ""))
-    return contract.ActiveSession(
-        access_token=holder.token_hash,
-        browser=agent.browser,
-        device=agent.device,
-        os=agent.system,
-        device_type=agent.device_type,
-        ip=str(address) if address else None,
-        login_date=iso(holder.issued_at),
-    )
 
 
 def _require_token(context: Context, access_token: str | None) -> TokenHolder:
