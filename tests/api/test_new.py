@@ -115,7 +115,7 @@ def test_impossible_name_or_place_is_refused(made: Made, name: str, settings: di
     assert not (made.folder.parent / "other").exists()
 
 
-def test_existing_folder_is_refused_with_the_commands_that_start_it(made: Made) -> None:
+def test_existing_folder_is_refused_with_its_commands(made: Made) -> None:
     command = [*GATEHOUSE, "new", "desk"]
     environ = environment(made.folder.parent)
     done = subprocess.run(command, cwd=made.folder.parent, env=environ, capture_output=True, text=True, check=False)
