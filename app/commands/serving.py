@@ -139,9 +139,10 @@ def application(
 
         wsgi = Reference(wsgi, settings, trial or NO_TRIAL)
     if has_inbox:
+        from app.demo.development import StartPage
         from app.demo.inbox import with_inbox
 
-        wsgi = with_inbox(wsgi, settings)
+        wsgi = with_inbox(StartPage(wsgi, settings), settings)
     wsgi = TimeBudget(wsgi, settings.request_wait_seconds)
     health = Health(wsgi, health_checks(settings, role))
     return replace(served, wsgi=instrumented(health, settings, observers), ready=Health.beside(served.ready))

@@ -25,6 +25,15 @@ _OF_PROXIES: Final = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDE
 _CODE = re.compile(r"(?<![\w#])[0-9]{6}(?![\w])")
 
 
+def is_of_this_machine(environ: WSGIEnvironment) -> bool:
+    """Return whether the request comes from this machine, and through no proxy."""
+    try:
+        is_here = ip_address(environ.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        is_here = False
+    return is_here and not any(name in environ for name in _OF_PROXIES)
+
+
 class OnThisMachine:
     """Refuses requests of other machines, and those that came through a proxy: the inbox shows links that sign in."""
 
@@ -32,11 +41,7 @@ class OnThisMachine:
         self._app = app
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        try:
-            is_here = ip_address(environ.get("REMOTE_ADDR", "")).is_loopback
-        except ValueError:
-            is_here = False
-        if is_here and not any(name in environ for name in _OF_PROXIES):
+        if is_of_this_machine(environ):
             return self._app(environ, start_response)
         start_response("403 Forbidden", [("Content-Type", "text/plain; charset=utf-8")])
         return [b"The development inbox is only for this machine. Open it in a browser here, without a proxy."]

@@ -99,7 +99,9 @@ def redirect_to(address: str) -> Response:
 
 def _query(step: Next, parameters: dict[str, str]) -> str:
     if step.step is Step.PROFILE:
-        return "?landing=refused" if step.problem == "return_url" else ""  # hosted-pages.md §8
+        if step.problem == "return_url":
+            return "?landing=refused"  # hosted-pages.md §8
+        return "?changed=password" if parameters.get("changed") == "password" else ""
     if step.step is Step.LOGIN and step.problem:
         parameters = {"needs": step.problem, **parameters}
     if step.step is Step.BACKUP_CODES and step.problem:

@@ -40,8 +40,10 @@ for name, issuer in ISSUERS.items():
 
 @app.get("/")
 def home() -> str:
+    person = session.get("person")
+    account = f"{ISSUERS[person['issuer']]}/profile" if person else ""
     return render_template(
-        "home.html", goods=GOODS, issuers=list(ISSUERS), person=session.get("person"), has_tv=bool(tv.CLIENT_ID)
+        "home.html", goods=GOODS, issuers=list(ISSUERS), person=person, account=account, has_tv=bool(tv.CLIENT_ID)
     )
 
 

@@ -65,7 +65,7 @@ def test_forgotten_password_is_reset_with_the_inbox(serving: Command) -> None:
     serving.submit(page, url, identifier="grace@example.com")
     page, url = serving.open(mails(serving, "grace@example.com")[0]["links"][0])
     page, url = serving.submit(page, url, password="another-horse-for-acme-6")
-    assert page.status_code == 200
+    assert (page.status_code, "Your password was changed" in page.text) == (200, True)
     serving.forget()
     page, url = serving.open(serving.at("acme", "/login"))
     page, url = serving.submit(page, url, identifier="grace@example.com", password="another-horse-for-acme-6")
@@ -83,6 +83,19 @@ def test_tls_handshake_at_a_plain_port_is_named_in_the_log(tmp_path: Path) -> No
     line = next(one for one in lines if "serving.refused" in one)
     assert "a TLS handshake came to a plain HTTP port" in line
     assert running.end(signal.SIGTERM) == 0
+
+
+def test_start_page_lists_tenants_and_inbox_on_this_machine(serving: Command) -> None:
+    address = f"http://localhost:{serving.port}/"
+    page = serving.ask("GET", address)
+    assert page.status_code == 200
+    for link in (serving.at("acme", ""), serving.at("inbox", ""), serving.at("api", "/docs")):
+        assert f'href="{link}"' in page.text
+    assert serving.ask("GET", f"{address}demo.css").status_code == 200
+    serving.jars[urlsplit(address).netloc].headers["X-Forwarded-For"] = "203.0.113.9"
+    answer = serving.ask("GET", address)
+    assert (answer.status_code, "acme" in answer.text) == (404, False)
+    serving.forget()
 
 
 def test_inbox_answers_neither_proxies_nor_other_hosts(serving: Command) -> None:

@@ -95,7 +95,7 @@ def test_checkup_names_the_next_best_thing(visitor: Visitor, ada: Person) -> Non
 @pytest.mark.parametrize("address", ["/profile", "/security", "/applications"])
 def test_open_task_is_marked_on_every_tab(visitor: Visitor, ada: Person, address: str) -> None:
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    assert "1 thing to do" in visitor.open(address).text
+    assert "Security checkup not finished" in visitor.open(address).text
 
 
 def test_second_steps_have_a_section_of_their_own(visitor: Visitor, ada: Person) -> None:
@@ -109,7 +109,7 @@ def test_tenant_that_offers_nothing_shows_no_checkup(new_world: NewWorld, new_vi
     visitor, ada = new_visitor_at(world), world.person(ADA)
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
     assert "checkup" not in visitor.open("/security").text
-    assert "thing to do" not in visitor.open("/profile").text
+    assert "checkup not finished" not in visitor.open("/profile").text
 
 
 def test_heading_of_nameless_account_is_no_address(world: World, visitor: Visitor) -> None:

@@ -52,7 +52,7 @@ class ProfilePage(Page):
 
     template = "pages/profile.html"
     scripts = ("language",)
-    query = {"landing": 10, "saved": 1}
+    query = {"landing": 10, "saved": 1, "changed": 8}
 
     name: str
     account: str
@@ -61,6 +61,8 @@ class ProfilePage(Page):
     is_return_url_refused: bool = False
     """Whether the requested return URL was refused, so that the browser landed here."""
     is_saved: bool = False
+    is_password_changed: bool = False
+    """Whether a forgotten password was just set, which signed the browser in."""
     deletion_days: int = 0
     """How long the deletion of the account can be undone."""
     has_to_do: bool = False
@@ -68,6 +70,8 @@ class ProfilePage(Page):
 
     @property
     def notice(self) -> Notice | None:
+        if self.is_password_changed:
+            return Notice(_l("Your password was changed"), tone="ok")
         return Notice(_l("Saved"), tone="ok") if self.is_saved else None
 
     @property
@@ -102,6 +106,7 @@ class ProfilePage(Page):
             "with things not set": cls(*lovelace, (consenting, unset), deletion_days=1),
             "bare": cls("", "ada@example.com", (bare,), has_to_do=True),
             "after a change": cls(*lovelace, full, is_saved=True),
+            "after a reset": cls(*lovelace, full, is_password_changed=True),
             "after a refused address": cls(*lovelace, full, is_return_url_refused=True),
         }
 
@@ -121,6 +126,7 @@ def show_profile() -> Response:
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
         is_return_url_refused=request.args.get("landing") == "refused",
         is_saved=request.args.get("saved") == "1",
+        is_password_changed=request.args.get("changed") == "password",
         deletion_days=tenant.deletion_days,
         has_to_do=view.has_to_do,
     ).render()

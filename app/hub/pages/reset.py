@@ -170,7 +170,7 @@ def submit_reset() -> Response:
 def finish(step: Next) -> Response:
     """Continue signed in, or on the login page with the identifier filled in and a notice."""
     if step.step is not Step.LOGIN:
-        return journey.follow(step)
+        return journey.follow(step, **({"changed": "password"} if step.step is Step.PROFILE else {}))
     response = journey.follow(step, reset="done")
     shared, visit = services(), current_visit()
     interaction = interaction_from_step(step, step.binding, shared.now()) if step.binding else visit.interaction

@@ -1,0 +1,62 @@
+"""The start page of `gatehouse serve` on a developer's machine, on the bare hub domain: tenants, inbox, API reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from flask import Flask, render_template
+
+from app.demo import look
+from app.demo.inbox import is_of_this_machine
+from app.identity.directory.tenants import changes
+from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit import UnitOfWork
+from app.settings import Settings
+
+_PATHS: Final = ("/", "/demo.css")
+_MOST_SHOWN: Final = 100
+
+
+class StartPage:
+    """Serves the page to this machine on the hub domain, which is no tenant's; passes all other requests on."""
+
+    def __init__(self, app: WSGIApplication, settings: Settings) -> None:
+        self._app = app
+        self._host = settings.hub_domain.lower()
+        self._page = _create_page(settings)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        is_start = environ.get("HTTP_HOST", "").lower() == self._host and environ["PATH_INFO"] in _PATHS
+        app = self._page if is_start and is_of_this_machine(environ) else self._app
+        return app(environ, start_response)
+
+
+def _create_page(settings: Settings) -> Flask:
+    app = Flask("gatehouse.development", root_path=look.FOLDER, static_folder=None)
+    database = Database(settings.database, pool_size=1)
+
+    @app.get("/")
+    def start() -> str:
+        tenants = _tenants(database)
+        return render_template(
+            "development.html",
+            tenants=[(one, settings.hub_url(one)) for one in tenants[:_MOST_SHOWN]],
+            left_out=max(0, len(tenants) - _MOST_SHOWN),
+            inbox=settings.hub_url("inbox"),
+            reference=f"{settings.base_url}/docs",
+        )
+
+    app.jinja_env.globals["place"] = "Development"
+    look.install(app)
+    return app
+
+
+def _tenants(database: Database) -> list[str]:
+    work = UnitOfWork(database, LOOKUP_TENANT)
+    try:
+        return [one.name for one in changes.all_tenants(work) if one.is_active]
+    finally:
+        work.rollback()
