@@ -85,7 +85,8 @@ def demo_application(settings: Settings, shop_port: int, bind: str, people: list
     from app.demo.inbox import inbox_of
     from app.reference import Trial
 
-    trial = Trial(keys.tenant, {"ApiKey": keys.api_key, "ApiSecret": keys.api_secret}, keys.sign_in)
+    credentials = {"ApiKey": keys.api_key, "ApiSecret": keys.api_secret, "ClientCredentials": keys.client}
+    trial = Trial(keys.tenant, credentials, keys.fields)
     hosts = names(settings)
     inbox = inbox_of(settings, "Demo")
     served = application(settings, "both", trial=trial)

@@ -15,9 +15,13 @@ from pathlib import Path
 from app.contract.branding import Brand
 from app.contract.tenant_file import TenantFile
 from app.identity.administration.configuration.apply import apply
+from app.identity.administration.configuration.organizations import context_of
 from app.identity.administration.configuration.reading import read
+from app.identity.directory.accounts import service as accounts
 from app.identity.entry.assembly import assemble
+from app.identity.platform.services import Services
 from app.identity.platform.store import migrate
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import monotonic, sleep
 from app.kit.package_files import EXAMPLES, HOME
 from app.settings import Settings, of_child
@@ -40,12 +44,16 @@ class Person:
 
 @dataclass(frozen=True)
 class Keys:
-    """The first tenant's credentials, which the API reference shows, and the sign-in of its first account."""
+    """The first tenant's credentials, which the API reference shows.
+
+    `client` is the ID and the secret of its first application, with a colon; `fields` has what names its first account in requests.
+    """
 
     tenant: str
     api_key: str
     api_secret: str
-    sign_in: Mapping[str, str]
+    client: str
+    fields: Mapping[str, str]
 
 
 def prepare(settings: Settings) -> tuple[list[Person], Keys]:
@@ -56,6 +64,7 @@ def prepare(settings: Settings) -> tuple[list[Person], Keys]:
     services = assemble(settings)
     try:
         apply(services, configuration)
+        keys = _keys(services, configuration.tenants[0])
     finally:
         services.database.dispose()
     people = [
@@ -69,14 +78,34 @@ def prepare(settings: Settings) -> tuple[list[Person], Keys]:
         for tenant in configuration.tenants
         for account in tenant.accounts or ()
     ]
-    return people, _keys(configuration.tenants[0])
+    return people, keys
 
 
-def _keys(tenant: TenantFile) -> Keys:
-    account = (tenant.accounts or ())[0]
-    sign_in = {"email": account.email, "username": account.username, "password": account.password}
-    given = {name: value for name, value in sign_in.items() if value}
-    return Keys(tenant.name, tenant.api_key or "", tenant.api_secret or "", given)
+def _keys(services: Services, tenant: TenantFile) -> Keys:
+    account, application = (tenant.accounts or ())[0], (tenant.applications or ())[0]
+    named = {
+        "uid": _uid(services, tenant.name, account.email or ""),
+        "email": account.email,
+        "username": account.username,
+        "password": account.password,
+    }
+    fields = {name: value for name, value in named.items() if value}
+    client = f"{application.client_id}:{application.client_secret}"
+    return Keys(tenant.name, tenant.api_key or "", tenant.api_secret or "", client, fields)
+
+
+def _uid(services: Services, tenant_name: str, email: str) -> str:
+    """Return the id of the account, which the database chose."""
+    tenant = services.directory.by_name(tenant_name)
+    if tenant is None:
+        return ""
+    work = UnitOfWork(services.database, tenant.tenant_id)
+    try:
+        work.begin()
+        account = accounts.by_email(context_of(services, work, tenant.name, tenant.settings), email)
+    finally:
+        work.rollback()
+    return account.uid if account else ""
 
 
 def port_of(settings: Settings) -> str:

@@ -6,7 +6,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from app.reference.excerpt import excerpt
@@ -58,8 +58,8 @@ class Chapter:
     """The part of the document that describes these operations, compressed: the whole takes tens of megabytes of memory."""
 
     def document(self) -> Object:
-        unpacked: Object = json.loads(zlib.decompress(self.packed))
-        return unpacked
+        """Return that part; do not change it, the next operation of the chapter gets the same."""
+        return _unpacked(self.packed)
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,12 @@ class Book:
     def places(self) -> dict[str, tuple[Chapter, Entry]]:
         """Each operation and its chapter, by the operation's name."""
         return {entry.name: (chapter, entry) for chapter in self.chapters.values() for entry in chapter.entries}
+
+
+@lru_cache(maxsize=1)
+def _unpacked(packed: bytes) -> Object:
+    unpacked: Object = json.loads(zlib.decompress(packed))
+    return unpacked
 
 
 def book(document: Object) -> Book:

@@ -40,38 +40,53 @@ def _references(value: Any) -> Iterator[str]:
 def for_renderer(document: Object, path: str, method: str, trial: Trial) -> Object:
     """Return the document of one operation as openapi-explorer draws it best.
 
-    It reads code samples as `x-code-samples`, takes no variables in an operation's server, draws `X or null` as a choice of
-    two schemas, and fills in defaults but not examples. Names of the trial's tenant and values of its fields are put in.
+    It reads code samples as `x-code-samples` and cuts their indentation unless an empty line ends them. It takes no variables in
+    an operation's server, draws `X or null` as a choice of two schemas, and fills in defaults but not examples. The name of
+    the trial's tenant and the values of its fields are put in.
     """
     described = copy.deepcopy(document["paths"][path][method])
-    described["x-code-samples"] = described.pop("x-codeSamples", [])
+    samples = described.pop("x-codeSamples", [])
+    described["x-code-samples"] = [{**one, "source": f"{one['source']}\n"} for one in samples]
     for server in described.get("servers", ()):
         for name, variable in server.pop("variables", {}).items():
             value = trial.tenant if trial.tenant and name == "tenant" else variable["default"]
             server["url"] = server["url"].replace(f"{{{name}}}", value)
-    _fill_parameters(described)
+    _fill_parameters(described, trial)
     _fill_bodies(document, described, trial)
     part = excerpt(document, {path: {method: described}})
     info = {name: document["info"][name] for name in ("title", "version")}
     return {**_plain(part), "info": info, "tags": [{"name": described["tags"][0]}]}
 
 
-def _fill_parameters(described: Object) -> None:
+def _fill_parameters(described: Object, trial: Trial) -> None:
     """Give each parameter that must be sent the value of its example; the others are sent only if the reader wants them."""
     described["parameters"].sort(key=lambda one: (not one["required"], "example" not in one))
     for parameter in described["parameters"]:
         schema = parameter["schema"] = {name: one for name, one in parameter["schema"].items() if name != "default"}
         if parameter["required"] and "example" in parameter:
-            schema["default"] = parameter["example"]
+            schema["default"] = trial.fields.get(parameter["name"].lower(), parameter["example"])
 
 
 def _fill_bodies(document: Object, described: Object, trial: Trial) -> None:
-    for content in described.get("requestBody", {}).get("content", {}).values():
-        content["schema"] = _in_order(document, content)
+    """Put the media type of the example first, and the trial's values into the example."""
+    body = described.get("requestBody")
+    if body is None:
+        return
+    body["content"] = dict(sorted(body["content"].items(), key=lambda one: "examples" not in one[1]))
+    for content in body["content"].values():
         for example in content.get("examples", {}).values():
             if isinstance(example.get("value"), dict):
-                known = {name: trial.fields[name.lower()] for name in example["value"] if name.lower() in trial.fields}
-                example["value"] |= known
+                _fill(example["value"], trial)
+        content["schema"] = _in_order(document, content)
+
+
+def _fill(value: Object, trial: Trial) -> None:
+    """Put the trial's values into a body, and leave out the client's where "Try it" sends its credentials in a header."""
+    for name, one in list(value.items()):
+        if name.lower() in trial.fields and isinstance(one, str):
+            value[name] = trial.fields[name.lower()]
+        elif name in ("client_id", "client_secret") and "ClientCredentials" in trial.credentials:
+            del value[name]
 
 
 def _in_order(document: Object, content: Object) -> Object:

@@ -48,14 +48,17 @@ class Reference:
         self._app = app
         self._settings = settings
         self._trial = trial
+        tenant_url = settings.hub_url(trial.tenant) if trial.tenant else ""
+        self._tenant_url, self._tenant_host = tenant_url, urlsplit(tenant_url).netloc
         self._lock = threading.Lock()
         self._pages: Pages | None = None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "").rstrip("/").lower()
-        is_ours = path in ("", "/docs", "/openapi.json") or path.startswith("/docs/")
-        is_read = environ["REQUEST_METHOD"] in ("GET", "HEAD")
-        if not (is_ours and is_read) or environ.get("HTTP_HOST", "").lower() != self._settings.api_hostname:
+        is_page = path == "/docs" or path.startswith("/docs/")
+        host = environ.get("HTTP_HOST", "").lower()
+        is_ours = host == self._settings.api_hostname and (is_page or path in ("", "/openapi.json"))
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD") or not (is_ours or (is_page and host == self._tenant_host)):
             return self._app(environ, start_response)
         if not path:
             return redirect("/docs")(environ, start_response)
@@ -66,18 +69,19 @@ class Reference:
         with self._lock:
             if self._pages is None:
                 document = openapi_document(self._settings.base_url, self._settings.hub_url("{tenant}"))
-                self._pages = Pages(document, self._trial)
+                self._pages = Pages(document, self._trial, self._tenant_url)
             return self._pages
 
 
 class Pages:
-    """The pages of one document."""
+    """The pages of one document; `tenant_url` is the address of the trial's tenant."""
 
-    def __init__(self, document: dict[str, Any], trial: Trial) -> None:
+    def __init__(self, document: dict[str, Any], trial: Trial, tenant_url: str = "") -> None:
         self._whole = gzip.compress(_json(document), 9, mtime=0)
         self._book: Book = book(document)
         self._api = document["servers"][0]["url"]
         self._trial = trial
+        self._tenant_url = tenant_url
         self._assets = assets()
         self._files = {asset.address: asset for asset in self._assets.values()}
         self._templates = Environment(
@@ -104,6 +108,9 @@ class Pages:
         if path in self._files:
             asset = self._files[path]
             return _answer(request, asset.compressed, asset.media_type, _FOREVER)
+        home = self._home(path)
+        if home and urlsplit(home).netloc != request.host.lower():
+            return redirect(home + path)
         drawn = self._drawn(path)
         if drawn is not None:
             content, kind, policy = drawn
@@ -113,6 +120,13 @@ class Pages:
             return redirect(f"/docs/{place[0].slug}/{place[1].name}")
         content, kind, policy = self._html("missing.html")
         return _answer(request, content, kind, _SHORT, policy, status=404)
+
+    def _home(self, path: str) -> str:
+        """Return the address of the host that has the page; "" if every page is on the API host."""
+        if not self._tenant_url:
+            return ""
+        place = self._book.places.get(path.rpartition("/")[2].removesuffix(".json"))
+        return self._tenant_url if place and place[1].is_at_tenant else self._api
 
     def _draw(self, path: str) -> tuple[bytes, str, str] | None:
         """Return the compressed content of a page or of an operation's document, its type and its policy."""
@@ -144,9 +158,10 @@ class Pages:
             policy=_RENDERED,
             chapter=chapter,
             entry=entry,
+            is_filled=any(scheme in self._trial.credentials for scheme in entry.schemes),
             previous=chapter.entries[position - 1] if position else None,
             following=chapter.entries[position + 1] if position + 1 < len(chapter.entries) else None,
-            host="" if entry.is_at_tenant else urlsplit(self._api).netloc,
+            host=urlsplit(self._tenant_url if entry.is_at_tenant else self._api).netloc,
         )
 
     def _introduction(self) -> dict[str, Any]:

@@ -11,9 +11,9 @@ class Trial:
     """Values that "Try it" is filled in with.
 
     Args:
-        tenant: the tenant's name, in addresses of its host.
+        tenant: the tenant's name. The operations of its host have their pages there, so that "Try it" stays within one origin.
         credentials: values by the name of their security scheme.
-        fields: values of members of a request's body, by their names in lower case.
+        fields: values of path parameters and members of a request's body, by their names in lower case.
     """
 
     tenant: str = ""

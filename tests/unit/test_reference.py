@@ -33,19 +33,20 @@ def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
 
 
 @cache
-def client() -> Client:
+def client(trial_tenant: str = "") -> Client:
     def elsewhere(_environ: Any, start_response: Any) -> list[bytes]:
         start_response("418 Elsewhere", [])
         return [b""]
 
-    reference = Reference(elsewhere, Settings(hub_domain="example.com"))
-    reference._pages = pages()
+    reference = Reference(elsewhere, Settings(hub_domain="example.com"), Trial(trial_tenant))
+    reference._pages = pages(trial_tenant)
     return Client(reference)
 
 
 @cache
-def pages() -> Pages:
-    return Pages(published_interface(), NO_TRIAL)
+def pages(trial_tenant: str = "") -> Pages:
+    tenant_url = f"http://{trial_tenant}.example.com" if trial_tenant else ""
+    return Pages(published_interface(), Trial(trial_tenant), tenant_url)
 
 
 def get(path: str, **headers: str) -> Any:
@@ -78,7 +79,8 @@ def test_every_operation_has_a_page_and_a_document_of_its_own() -> None:
         document = json.loads(gzip.decompress(documents()[listed[name]]))
         assert list(document["paths"]) == [path]
         drawn = document["paths"][path][method]
-        assert drawn["x-code-samples"] == stated["x-codeSamples"]
+        samples = [{**one, "source": one["source"].removesuffix("\n")} for one in drawn["x-code-samples"]]
+        assert samples == stated["x-codeSamples"]
         assert set(drawn["responses"]) == set(stated["responses"])
 
 
@@ -198,6 +200,44 @@ def test_trial_fills_in_credentials_and_fields() -> None:
     shown = Pages(published_interface(), trial)._drawn("/docs/sign-in/sign_in.with_password")
     assert shown is not None
     assert b'value="the-key-of-acme"' in gzip.decompress(shown[0])
+
+
+def test_trial_replaces_texts_and_leaves_out_what_a_header_has() -> None:
+    trial = Trial("acme", {"ClientCredentials": "shop:secret"}, {"email": "ada@example.com"})
+    content = drawn("oauth_tokens.token", trial)["requestBody"]["content"]
+    assert next(iter(content)) == "application/x-www-form-urlencoded"
+    (example,) = content["application/x-www-form-urlencoded"]["examples"].values()
+    assert example["value"]["grant_type"] == "authorization_code"
+    assert "client_secret" not in example["value"]
+    sign_up = drawn("registration.register", trial)["requestBody"]["content"]["application/json"]
+    assert sign_up["examples"]["registration.register"]["value"]["Email"] == [
+        {"Type": "Primary", "Value": "ada@example.com"}
+    ]
+
+
+DISCOVERY = "/docs/discovery-and-userinfo/oauth_metadata.discovery"
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "leads_to"),
+    [
+        ("api", DISCOVERY, f"http://acme.example.com{DISCOVERY}"),
+        ("acme", SIGN_IN, f"http://api.example.com{SIGN_IN}"),
+        ("acme", "/docs", "http://api.example.com/docs"),
+        ("acme", DISCOVERY, None),
+        ("api", SIGN_IN, None),
+    ],
+)
+def test_pages_of_a_trial_are_on_the_host_of_their_operation(host: str, path: str, leads_to: str | None) -> None:
+    answer = client("acme").get(path, base_url=f"http://{host}.example.com")
+    assert answer.headers.get("Location") == leads_to
+    assert leads_to or f'data-host="{host}.example.com"' in answer.text
+
+
+def test_operation_of_a_tenant_has_no_try_outside_the_demo() -> None:
+    html = get(DISCOVERY).text
+    assert "this page can’t send requests there" in html
+    assert "Try it" not in html
 
 
 def test_without_a_trial_no_credential_is_shown() -> None:

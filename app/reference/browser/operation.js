@@ -78,6 +78,17 @@ function wanted(scheme) {
   return !way || way.value.split(" ").includes(scheme);
 }
 
+/* The renderer fills JSON in with its example, but not the fields of a form. */
+function fillForm(request, operation) {
+  for (const content of Object.values(operation.requestBody?.content ?? {})) {
+    const [example] = Object.values(content.examples ?? {});
+    for (const input of request.querySelectorAll("[data-ptype=form-input]")) {
+      const value = example?.value?.[input.dataset.pname];
+      if (typeof value === "string") input.value = value;
+    }
+  }
+}
+
 /* Credentials that the reader types stay in this tab, for the pages of other operations. */
 function applied(explorer) {
   for (const field of form.querySelectorAll("[data-scheme]")) {
@@ -106,6 +117,7 @@ async function learn(event) {
   if (typeof token === "string") sessionStorage.setItem(`${KEPT}AccessToken`, token);
   const [request] = event.composedPath();
   await request.updateComplete;
+  request.responseText = request.responseText.replace(/^(?: {8})+/gm, (indent) => " ".repeat(indent.length / 2 - 2)); // it adds 2
   request.querySelector(".response-message")?.scrollIntoView({ block: "center" });
 }
 
@@ -136,6 +148,13 @@ async function show() {
   takePlace(document.querySelector("main"));
   place.removeAttribute("style"); // the renderer makes an empty parent as high as the window
   await explorer.loadSpec(spec);
+  await explorer.updateComplete;
+  if (path) {
+    explorer.shadowRoot.querySelector("api-response").activeSchemaTab = "body"; // the example before the fields
+    const request = explorer.shadowRoot.querySelector("api-request");
+    await request.updateComplete;
+    fillForm(request, spec.paths[path][method]);
+  }
   if (!form) return;
   recall();
   applied(explorer);
@@ -145,7 +164,6 @@ async function show() {
     event.preventDefault();
     explorer.shadowRoot.querySelector(".btn-execute")?.click();
   });
-  explorer.shadowRoot.querySelector("api-response").activeSchemaTab = "body";
   explorer.addEventListener("after-try", learn);
 }
 
