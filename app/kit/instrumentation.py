@@ -23,6 +23,7 @@ REQUEST_ID: Final = "gatehouse.request_id"
 """The key in the WSGI environment."""
 _LETTERS: Final = "BCDFGHJKLMNPQRSTVWXZ"
 """Twenty letters that are easy to tell apart and form no words (RFC 8628 section 6.1)."""
+_LETTER_OF_BYTE: Final = "".join(_LETTERS[byte % len(_LETTERS)] for byte in range(256)).encode()
 _FORM: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}", re.ASCII)
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -32,7 +33,7 @@ RequestObserver = Callable[[str, str, int, float], object]
 
 def new_request_id() -> str:
     """Return a new id, such as `BCDF-GHJK-LMNP`: 52 random bits."""
-    text = "".join(_LETTERS[byte % len(_LETTERS)] for byte in randomness.random_bytes(12))
+    text = randomness.random_bytes(12).translate(_LETTER_OF_BYTE).decode()
     return f"{text[:4]}-{text[4:8]}-{text[8:]}"
 
 
