@@ -70,6 +70,20 @@ def test_revoked_key_leaves_every_process_within_seconds(
     assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == revoked.signs
 
 
+def test_rotated_key_is_published_by_every_process_within_seconds(
+    second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    signs = kid_of(tokens_of(shop, browser, ada)["id_token"])
+    assert published(shop) == {signs}
+    with UnitOfWork(second_process.database, world.tenant_id).separate_transaction() as work:
+        next_kid = second_process.signing_keys.rotate(work)
+    ends_at = time.monotonic() + PATIENCE_SECONDS
+    while next_kid not in published(shop) and time.monotonic() < ends_at:
+        time.sleep(0.05)
+    assert published(shop) == {signs, next_kid}
+    assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == signs
+
+
 def test_tokens_signed_by_revoked_key_are_refused(
     services: Services,
     second_process: Services,

@@ -135,12 +135,16 @@ class StoredSigningKeys:
         return tuple(name for name in ALGORITHMS if name in held)
 
     def rotate(self, work: UnitOfWork, algorithm: str = DEFAULT) -> str:
-        """Publish a new key of the algorithm that signs after `LEAD`, when the current one retires. Return the new key's id."""
+        """Publish a new key of the algorithm that signs after `LEAD`, when the current one retires. Return the new key's id.
+
+        The tenant's version is incremented, so that every process publishes it within seconds.
+        """
         now = self._clock.now()
         starts_at = now + LEAD
         alive = _K.retired_at.is_(None) & (_K.tenant_id == work.tenant_id) & (_K.algorithm == algorithm)
         work.run(update(signing_keys).where(alive).values(retired_at=starts_at))
         kid, _ = self._add(work, algorithm, active_at=starts_at)
+        changes.change(work)
         self.drop(work.tenant_id)
         return kid
 
