@@ -34,18 +34,20 @@ def migrate(down: str | None) -> None:
     url = loaded.migrate_url or loaded.database
     with as_command_errors():
         if down is None:
+            before = migrations.current(url).revision
             revision = migrations.migrate(loaded).revision or ""
             newer = (
                 f" (newer than this version's {migrations.HEAD}, which can still serve it)"
                 if revision > migrations.HEAD
                 else ""
             )
-            click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {revision}{newer}")
+            said = "unchanged at" if revision == before else f"migrated from schema {before or 'none'} to"
+            click.echo(f"{make_url(url).render_as_string(hide_password=True)}: {said} schema {revision}{newer}")
             return
         if not migrations.is_known(down):
             raise CommandError(f"There's no revision {down!r}. The newest is {migrations.HEAD}.")
         migrations.downgrade(url, revision=down)
-        click.echo(f"{make_url(url).render_as_string(hide_password=True)}: schema {down}")
+        click.echo(f"{make_url(url).render_as_string(hide_password=True)}: downgraded to schema {down}")
 
 
 @click.group

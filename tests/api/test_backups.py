@@ -191,3 +191,9 @@ def test_altered_backup_is_refused(migrated_file: Path, tmp_path: Path) -> None:
         copy.execute("CREATE TABLE extra (id int)")
     with pytest.raises(BackupRefused, match="changed or cut off"):
         verify(source, file)
+
+
+@pytest.mark.parametrize("url", ["sqlite:///gatehouse.db", "postgresql+psycopg://reader@127.0.0.1:9/gatehouse"])
+def test_missing_folder_is_named(url: str, tmp_path: Path) -> None:
+    with pytest.raises(BackupRefused, match=f"There's no folder {tmp_path / 'none'}"):
+        create(url, tmp_path / "none" / "copy")

@@ -217,7 +217,7 @@ def test_unwritable_database_is_not_ready(place: Place) -> None:
     assert health.checks(place.services.settings)["database"]() is None
     event.listen(Engine, "connect", read_only)
     try:
-        with pytest.raises(StoreUnavailable, match="readonly"):
+        with pytest.raises(StoreUnavailable, match=r"gatehouse\.db or its folder is read-only"):
             health.checks(place.services.settings)["database"]()
     finally:
         event.remove(Engine, "connect", read_only)

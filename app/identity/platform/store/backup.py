@@ -64,12 +64,14 @@ def create(url: str, file: Path, pg_dump: str = "pg_dump") -> Manifest:
     PostgreSQL: an archive of `pg_dump`, for `pg_restore`; SQLite: a database file.
 
     Raises:
-        BackupRefused: the role does not see every row, or the copy could not be made; no file is left.
+        BackupRefused: the folder is missing, the role does not see every row, or the copy could not be made; no file is left.
         StoreUnavailable: the database cannot be reached.
     """
     for each in (file, manifest_of(file)):
         if each.exists():
             raise BackupRefused(f"{each} already exists, and backups are never overwritten. Choose another file.")
+    if not file.parent.is_dir():
+        raise BackupRefused(f"There's no folder {file.parent}. Create it, or choose another file.")
     try:
         counted = _copy_sqlite(url, file) if url.startswith("sqlite") else _dump_postgres(url, file, pg_dump)
         manifest = Manifest(counted.revision, counted.rows, _digest(file))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ class Database:
         except DBAPIError as problem:
             self._circuit.record_timeout()
             connection.close()
-            raise StoreUnavailable(_sentence(problem)) from problem
+            raise StoreUnavailable(self.sentence(problem)) from problem
         self._circuit.record_answer()
         return connection
 
@@ -151,9 +152,13 @@ class Database:
             return self.engine.connect()
         except DBAPIError as problem:
             self.record_error(problem.orig)
-            raise StoreUnavailable(_sentence(problem)) from problem
+            raise StoreUnavailable(self.sentence(problem)) from problem
         except PoolTimeout as problem:
             raise StoreUnavailable("Every connection to the database is in use.") from problem
+
+    def sentence(self, problem: DBAPIError) -> str:
+        """Return what a driver error means for an operator."""
+        return sentence_of(problem, self.engine)
 
     def dispose(self) -> None:
         self.engine.dispose()
@@ -173,36 +178,63 @@ def refuse_unwritable(connection: Connection) -> None:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")  # in autocommit
     except DBAPIError as problem:
         if "locked" not in str(problem.orig):  # another process is writing, so writes work
-            raise StoreUnavailable(_sentence(problem)) from problem
+            raise StoreUnavailable(sentence_of(problem, connection.engine)) from problem
 
 
 _READ_ONLY = "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
 
 
-def translate(problem: DBAPIError) -> Exception:
+def translate(problem: DBAPIError, engine: Engine) -> Exception:
     """Map a driver error: StoreUnavailable for a lost, full or read-only database, StoreContended for a deadlock."""
     if getattr(problem.orig, "sqlstate", None) in _CONTENDED:
-        return StoreContended(_sentence(problem))
+        return StoreContended(sentence_of(problem, engine))
     text = str(problem.orig).lower()
     is_lost = problem.connection_invalidated or isinstance(problem, OperationalError)
     if is_lost or "readonly" in text or "read-only" in text or "disk" in text:
-        return StoreUnavailable(_sentence(problem))
+        return StoreUnavailable(sentence_of(problem, engine))
     return problem
 
 
-def _sentence(problem: DBAPIError) -> str:
-    return f"The database isn't responding: {str(problem.orig).splitlines()[0] if str(problem.orig) else problem}"
+def sentence_of(problem: DBAPIError, engine: Engine) -> str:
+    """Return what a driver error means for an operator; for a SQLite file that can't be written, the file and the cause."""
+    said = str(problem.orig).splitlines()[0] if str(problem.orig) else str(problem)
+    file, code = engine.url.database, getattr(problem.orig, "sqlite_errorname", "")
+    if file and code == "SQLITE_FULL":
+        return f"The database can't be written: the disk of {file} is full."
+    if file and code.startswith("SQLITE_READONLY"):
+        return f"The database can't be written: {file} or its folder is read-only."
+    if file and code.startswith("SQLITE_IOERR"):
+        return f"The database can't be read or written: {_space_of(file)} ({said})."
+    return f"The database isn't responding: {said}"
+
+
+def _space_of(file: str) -> str:
+    """Return why reading or writing a file failed: SQLite reports a full disk as an I/O error if a file beside it can't grow."""
+    with suppress(OSError):
+        if os.statvfs(Path(file).parent).f_bavail == 0:
+            return f"the disk of {file} is full"
+    return f"the disk of {file} fails"
 
 
 def _json(value: Any) -> str:
     return to_json(value).decode()
 
 
+def create_private(file: Path) -> None:
+    """Create a SQLite file, and its folder, that only its owner can read; an existing file keeps its mode.
+
+    SQLite gives the files beside it, `-wal` and `-shm`, the same mode. If this fails, opening the database says why.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
 def _sqlite(url: str, pool_size: int) -> Engine:
     address, options = own_parameters(url)
     file = make_url(address).database
     if file and file != ":memory:":
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        create_private(Path(file))
     synchronous = options.get("synchronous", SYNCHRONOUS)
     engine = create_engine(
         address,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event, text
 from sqlalchemy.engine import Connection, Engine, make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 from sqlalchemy.pool import NullPool
 
-from app.identity.platform.store.database import Database, StoreUnavailable
+from app.identity.platform.store.database import Database, StoreUnavailable, create_private
 from app.identity.platform.store.schema_state import SchemaState, read_schema_state
 from app.kit.clock import sleep
 from app.kit.database_address import normalized, own_parameters
@@ -45,6 +45,7 @@ _MIGRATION_LOCK = 4_017_203  # an arbitrary advisory lock key, held during a mig
 _PARTITIONS = 4_017_204  # held while a partition of `audit` is made or dropped, or grants change (revision 0018)
 _LOCK_POLL_SECONDS = 0.2
 _NO_LOCK = "55P03"  # PostgreSQL's lock_not_available
+_NO_PRIVILEGE = "42501"  # PostgreSQL's insufficient_privilege
 
 log = logging.getLogger("gatehouse.migrate")
 
@@ -67,6 +68,12 @@ def migrate(settings: Settings) -> SchemaState:
     return upgrade(settings.migrate_url or settings.database, runtime_role=role)
 
 
+def current(database_url: str) -> SchemaState:
+    """Return the state of a database, which need not exist yet on SQLite. Raises StoreUnavailable."""
+    with connected(database_url) as connection:
+        return _read_state(connection)
+
+
 def upgrade(
     database_url: str, *, runtime_role: str | None = None, revision: str = "head", retries: LockRetries = LOCK_RETRIES
 ) -> SchemaState:
@@ -78,7 +85,8 @@ def upgrade(
             itself: no grants.
 
     Raises:
-        SettingsError: the role does not exist, or the schema is newer and this code cannot serve it.
+        SettingsError: the runtime role does not exist, the role in the URL may not change the schema, or the schema is newer
+            and this code cannot serve it.
         StoreUnavailable: the database cannot be reached or written, or its tables stay locked.
     """
     from alembic import command
@@ -166,6 +174,13 @@ def connected(url: str, retries: LockRetries = LOCK_RETRIES) -> Iterator[Connect
             yield connection
     except OperationalError as problem:
         raise StoreUnavailable(f"Couldn't migrate the database: {_first_line(problem)}") from problem
+    except ProgrammingError as problem:
+        if getattr(problem.orig, "sqlstate", None) != _NO_PRIVILEGE:
+            raise
+        raise SettingsError(
+            f"The role {engine.url.username!r} can't change the schema: {_first_line(problem)}. "
+            "Set GATEHOUSE_MIGRATE_URL to the address of the owner's role."
+        ) from problem
     finally:
         engine.dispose()
 
@@ -227,7 +242,7 @@ def _read_state(connection: Connection) -> SchemaState:
     return state
 
 
-def _first_line(problem: OperationalError) -> str:
+def _first_line(problem: DBAPIError) -> str:
     return str(problem.orig).splitlines()[0]
 
 
@@ -237,7 +252,7 @@ def _engine(url: str) -> Engine:
     engine = create_engine(address, poolclass=NullPool, connect_args=plain)
     if engine.dialect.name == "sqlite":
         if file := engine.url.database:
-            Path(file).parent.mkdir(parents=True, exist_ok=True)
+            create_private(Path(file))
         _use_transactional_ddl(engine)
     return engine
 

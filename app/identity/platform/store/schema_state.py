@@ -30,7 +30,10 @@ class SchemaState:
             oldest_schema: the oldest revision that it can serve.
         """
         if self.revision is None or self.revision < oldest_schema:
-            return f"The database is at schema {self.revision or 'none'}, but this version needs {oldest_schema}. Run 'gatehouse migrate'."
+            return (
+                f"The database is at schema {self.revision or 'none'}, but this version needs {oldest_schema}. "
+                "Run 'gatehouse migrate', on PostgreSQL with the owner's role in GATEHOUSE_MIGRATE_URL."
+            )
         if self.revision > head and (self.oldest_code is None or self.oldest_code > head):
             return (
                 f"The database is at schema {self.revision}, which needs a version with schema {self.oldest_code or self.revision} "

@@ -91,7 +91,7 @@ class UnitOfWork:
             raise
         except DBAPIError as problem:
             self._database.record_error(problem.orig)
-            raise translate(problem) from problem
+            raise translate(problem, self._database.engine) from problem
 
     def one(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Row[Any] | None:
         """Return the only row, or None."""
