@@ -71,7 +71,7 @@ def import_(
         tenant_work(services, tenant).rollback()
         found = services.directory.by_name(tenant)
         if found is None:
-            raise CommandError(f"Tenant {tenant!r} is inactive.")
+            raise CommandError(f"Tenant {tenant!r} is suspended. Run 'gatehouse tenant resume {tenant}' first.")
         try:
             reads = formats.read(files, formats.Format(form), mapped)
             service.run(services, found, reads, _print, skip=skip, writes=not dry_run, report=report)
@@ -80,6 +80,12 @@ def import_(
         except StoreUnavailable as problem:
             raise CommandError(f"{problem} {_stopped(report, dry_run=dry_run)}") from None
     click.echo(_summary(report, dry_run=dry_run))
+    if report.without_password:
+        address = f"{services.settings.hub_url(tenant)}/forgot"
+        click.echo(
+            f"{counted(report.without_password, 'new account')} without a password: people sign in with a provider, "
+            f"or set a password at {address}."
+        )
     if report.counts[service.Outcome.REFUSED]:
         raise SystemExit(1)
 

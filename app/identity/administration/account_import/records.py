@@ -25,9 +25,11 @@ class Place:
     file: str
     line: int
     unit: str = "line"
+    name: str = ""
+    """The record's username, email or other name, so that an operator finds it; may be empty."""
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.unit} {self.line}"
+        return f"{self.file}: {self.unit} {self.line}" + (f" ({self.name})" if self.name else "")
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class Done:
     place: Place
     outcome: Outcome
     says: tuple[str, ...] = ()
+    has_password: bool = True
 
 
 @dataclass
@@ -56,6 +57,8 @@ class Report:
     """The numbers of an import so far."""
 
     counts: Counter[Outcome] = field(default_factory=Counter)
+    without_password: int = 0
+    """Accounts that were created without a password."""
     last: int = 0
     """The number of the last record whose outcome is committed."""
 
@@ -85,6 +88,7 @@ def run(
     for some in _batches(chosen, batch):
         for done in _batch(services, tenant, some, writes=writes):
             report.counts[done.outcome] += 1
+            report.without_password += done.outcome is Outcome.CREATED and not done.has_password
             on_done(done)
         report.last = some[-1].place.number
     return report
@@ -131,7 +135,7 @@ def _one(writer: AccountWriter, read: Read) -> Done:
         outcome, says = writer.write(read.account)
     except Refused as refusal:
         return Done(read.place, Outcome.REFUSED, (str(refusal),))
-    return Done(read.place, Outcome(outcome), (*says, *read.notes))
+    return Done(read.place, Outcome(outcome), (*says, *read.notes), read.account.password_hash is not None)
 
 
 def _sentence(problem: Exception) -> str:

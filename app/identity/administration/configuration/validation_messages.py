@@ -93,7 +93,7 @@ def _own(path: Path, sentence: str, error: dict[str, Any]) -> tuple[Path, str]:
 
 
 def _unknown(key: str) -> str:
-    near = difflib.get_close_matches(key, known_keys(), n=1)
+    near = [one for one in difflib.get_close_matches(key, known_keys(), n=2) if one != key]
     return "isn't a known key" + (f"; did you mean {near[0]}?" if near else "")
 
 
