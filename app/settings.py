@@ -27,6 +27,7 @@ from app.kit.setting_values import networks as _networks
 from app.kit.setting_values import proxy_header as _proxy_header
 from app.kit.setting_values import seconds as _seconds
 from app.kit.setting_values import switch as _switch
+from app.kit.setting_values import unknown_names as _unknown
 
 _LOCAL = "localhost:8000"
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?\Z")
@@ -266,6 +267,11 @@ def _of_proxies(env: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def unknown_names() -> list[str]:
+    """Return a sentence for each variable `GATEHOUSE_…` of the environment that no setting reads."""
+    return _unknown(os.environ, Settings.__dataclass_fields__)
+
+
 def of_child(facts: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a child process: this one's without Gatehouse's settings, with these variables."""
     return {**{name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}, **facts}
@@ -369,7 +375,7 @@ def _secrets(env: Mapping[str, str], settings: Settings) -> tuple[bytes, ...]:
         try:
             text = Path(named).read_text()
         except OSError as problem:
-            raise SettingsError(f"Couldn't read GATEHOUSE_SECRET_KEY_FILE: {problem.strerror}.") from None
+            raise SettingsError(f"Couldn't read GATEHOUSE_SECRET_KEY_FILE {named!r}: {problem.strerror}.") from None
         except UnicodeDecodeError:
             raise SettingsError("GATEHOUSE_SECRET_KEY_FILE must be a text file with one key per line.") from None
     if not text and settings.is_sqlite and settings.is_local:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.settings import Settings, SettingsError, read
+from app.settings import Settings, SettingsError, read, unknown_names
 
 if TYPE_CHECKING:
     from app.identity.platform.services import Services
@@ -21,7 +21,12 @@ class CommandError(click.ClickException):
 
 
 def settings(hub_domain: str = "localhost:8000") -> Settings:
-    """Return the settings; `hub_domain` holds where the environment names none. Raises CommandError if they are invalid."""
+    """Return the settings; `hub_domain` holds where the environment names none. Raises CommandError if they are invalid.
+
+    Warns of variables that no setting reads, because they are usually misspelled.
+    """
+    for sentence in unknown_names():
+        click.echo(f"Warning: {sentence}", err=True)
     try:
         return read(hub_domain=hub_domain)
     except SettingsError as problem:

@@ -1,8 +1,11 @@
-"""What several commands use: the tenant that an argument names, and counted nouns."""
+"""What several commands use: the tenant that an argument names, the question before a removal, and counted nouns."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
+
+import click
 
 from app.commands.errors import CommandError
 
@@ -14,6 +17,19 @@ if TYPE_CHECKING:
 def counted(number: int, noun: str) -> str:
     """Return `1 value` or `2 values`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def confirm(question: str) -> None:
+    """Ask a question that must be answered with y. Raises click.Abort for no, CommandError if nobody can answer."""
+    try:
+        is_agreed = click.confirm(question)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        click.echo()
+        raise CommandError("There's no terminal to answer at. Add --yes to go on without the question.") from None
+    if not is_agreed:
+        raise click.Abort
 
 
 def tenant_work(services: Services, name: str) -> UnitOfWork:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.commands.errors import CommandError, open_services
-from app.commands.parts import counted, tenant_work
+from app.commands.parts import confirm, counted, tenant_work
 
 _IDS_MAY_BEGIN_WITH_HYPHEN = {"ignore_unknown_options": True}
 """Older versions issued ids in base64url, whose alphabet contains the hyphen."""
@@ -13,7 +13,7 @@ _IDS_MAY_BEGIN_WITH_HYPHEN = {"ignore_unknown_options": True}
 
 @click.group
 def tenant() -> None:
-    """List or remove tenants."""
+    """List, suspend or remove tenants."""
 
 
 @tenant.command("list")
@@ -27,7 +27,7 @@ def tenant_list() -> None:
         work = UnitOfWork(services.database, LOOKUP_TENANT)
         try:
             for record in changes.all_tenants(work):
-                state = "" if record.is_active else "  (inactive)"
+                state = "" if record.is_active else "  (suspended)"
                 click.echo(f"{record.name.ljust(32)} {services.settings.hub_url(record.name)}{state}")
         finally:
             work.rollback()
@@ -48,12 +48,52 @@ def tenant_remove(name: str, yes: bool) -> None:
         try:
             if not yes:
                 work.release_connection()
-                click.confirm(f"Remove tenant {name} and everything in it? This can't be undone.", abort=True)
+                confirm(f"Remove tenant {name} and everything in it? This can't be undone.")
             removal.delete_tenant_rows(work)
             work.commit()
         finally:
             work.rollback()
         click.echo(f"Removed tenant {name}.")
+
+
+@tenant.command("suspend")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
+def tenant_suspend(name: str, yes: bool) -> None:
+    """Suspend tenant NAME, without removing anything.
+
+    Within 5 seconds, its pages, API and token endpoints answer as if there were no such tenant, and its tokens aren't
+    accepted. `tenant resume` takes it back.
+    """
+    _set_active(name, is_active=False, question=f"Suspend tenant {name}? Nobody can sign in to it." if not yes else "")
+    click.echo(f"Suspended tenant {name}. To take it back, run 'gatehouse tenant resume {name}'.")
+
+
+@tenant.command("resume")
+@click.argument("name")
+def tenant_resume(name: str) -> None:
+    """Serve a suspended tenant again. Sessions and tokens that haven't expired meanwhile work again."""
+    _set_active(name, is_active=True)
+    click.echo(f"Resumed tenant {name}.")
+
+
+def _set_active(name: str, *, is_active: bool, question: str = "") -> None:
+    from app.identity.directory.tenants import changes
+    from app.identity.platform.audit import AuditLog
+
+    with open_services() as services:
+        work = tenant_work(services, name)
+        try:
+            if question:
+                work.release_connection()
+                confirm(question)
+            changes.change(work, is_active=is_active)
+            audit = AuditLog(services.clock)
+            audit.record("tenant.resumed" if is_active else "tenant.suspended")
+            audit.write(work)
+            work.commit()
+        finally:
+            work.rollback()
 
 
 @click.group
@@ -68,8 +108,10 @@ def key_rotate(tenant_name: str, algorithm: str | None) -> None:
     """Publish new signing keys for TENANT.
 
     One for each algorithm that it has a key for. The new keys start signing in 20 minutes. The old keys stay published, so
-    tokens they signed keep working.
+    tokens they signed keep working. Every process publishes the new keys within 5 seconds.
     """
+    from app.identity.platform.audit import AuditLog
+
     with open_services() as services:
         work = tenant_work(services, tenant_name)
         try:
@@ -77,6 +119,10 @@ def key_rotate(tenant_name: str, algorithm: str | None) -> None:
             if algorithm is not None and algorithm not in held:
                 raise CommandError(f"{tenant_name} has no {algorithm} key. It has keys for {', '.join(held)}.")
             kids = [(name, services.signing_keys.rotate(work, name)) for name in held if algorithm in (None, name)]
+            audit = AuditLog(services.clock)
+            for name, kid in kids:
+                audit.record("signing_key.rotated", kid=kid, alg=name)
+            audit.write(work)
             work.commit()
         finally:
             work.rollback()
@@ -102,10 +148,8 @@ def key_revoke(tenant_name: str, kid: str | None, yes: bool) -> None:
         try:
             if not yes:
                 work.release_connection()
-                click.confirm(
-                    f"Revoke {f'key {kid}' if kid else 'the current signing key'} of {tenant_name}? Tokens it signed will stop working.",
-                    abort=True,
-                )
+                named = f"key {kid}" if kid else "the current signing key"
+                confirm(f"Revoke {named} of {tenant_name}? Tokens it signed will stop working.")
             revoked = key_revocation.revoke(services, work, kid)
             work.commit()
         except LookupError:
@@ -156,7 +200,10 @@ def outbox_list(state: str | None, most: int) -> None:
     from app.identity.platform.outbox import claims
 
     with open_services() as services:
-        for row in claims.list_messages(services.database, state, most):
+        rows = claims.list_messages(services.database, state, most)
+        if not rows:
+            click.echo("No messages.", err=True)
+        for row in rows:
             about = f"{row.created_at:%Y-%m-%d %H:%M:%S}  {row.state:8} {row.kind:8} {row.message_id}  {counted(row.attempts, 'attempt')}"
             click.echo(about + (f"  {row.last_problem}" if row.last_problem else ""))
 

@@ -66,7 +66,8 @@ class Exposition:
         try:
             server, thread = start_http_server(self._port, self._host, registry)
         except OSError as problem:
-            log.error("metrics.off", extra={"problem": str(problem)})  # noqa: TRY400 - the reason says it all
+            facts = {"bind": f"{self._host}:{self._port}", "problem": problem.strerror or str(problem)}
+            log.error("metrics.off", extra=facts)  # noqa: TRY400 - the reason says it all
             return
         stop.wait()
         server.shutdown()

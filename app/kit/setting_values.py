@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,6 +12,24 @@ from urllib.parse import urlsplit
 
 class SettingsError(Exception):
     """A setting is missing or contradicts another; its text is the sentence to show."""
+
+
+_PREFIX = "GATEHOUSE_"
+_OTHER_NAMES = {"secrets": ("SECRET_KEY", "SECRET_KEY_FILE"), "shows_cost": ("COST",)}
+"""Fields of the settings whose variables have other names."""
+
+
+def unknown_names(env: Iterable[str], fields: Iterable[str]) -> list[str]:
+    """Return a sentence for each variable that none of these fields of the settings is read from."""
+    known = {name for field in fields for name in _OTHER_NAMES.get(field, (field.upper(),))}
+    return [
+        _unknown(name, known) for name in sorted(env) if name.startswith(_PREFIX) and name[len(_PREFIX) :] not in known
+    ]
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name.removeprefix(_PREFIX), known, n=1, cutoff=0.65)
+    return f"{name} isn't a setting; " + (f"did you mean {_PREFIX}{near[0]}?" if near else "it has no effect.")
 
 
 def switch(name: str, text: str) -> bool:

@@ -10,10 +10,11 @@ from sqlalchemy import select
 from werkzeug.test import Client
 
 from app.identity.entry import audit_retention, cleaning
-from app.identity.platform.audit import AuditLog, audit
+from app.identity.platform.audit import AuditLog, audit, latest
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.instrumentation import Instrumented
+from app.kit.logs import bound
 from tests.support.customers import OLD
 from tests.support.rows import AccountHolder, account_holder
 from tests.support.tenant_server import NewTenantServer, refused
@@ -53,6 +54,13 @@ def test_audit_reference_equals_request_id(new_tenant_server: NewTenantServer) -
     body = {"email": who.email, "password": WRONG}
     answer = client.post("/identity/v2/auth/login", json=body, query_string=query, base_url=base)
     assert entries_of(who)[-1].reference == answer.headers["X-Request-Id"]
+    assert (bound("refused"), bound("reason")) == ("sign_in.refused", "password")
+    work = UnitOfWork(who.tenant.services.database, who.tenant.tenant_id)
+    (found,) = latest(work, 9, reference=answer.headers["X-Request-Id"])
+    assert (found.uid, found.event) == (who.uid, "sign_in.refused")
+    assert latest(work, 1)[0] == found
+    assert latest(UnitOfWork(who.tenant.services.database, "another"), 9, reference=found.reference) == []
+    work.rollback()
 
 
 def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServer) -> None:

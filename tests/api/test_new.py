@@ -93,7 +93,7 @@ def test_configuration_file_describes_what_was_made(made: Made) -> None:
     environ = {**environment(made.folder.parent), "GATEHOUSE_HUB_DOMAIN": f"localhost:{made.command.port}"}
     command = [*GATEHOUSE, "apply", "desk/gatehouse.yaml"]
     applied = subprocess.run(command, cwd=made.folder.parent, env=environ, check=True, capture_output=True, text=True)
-    assert applied.stdout.endswith("Done: 0 to create, 0 to change, 0 to remove, 2 unchanged.\n")
+    assert applied.stdout.endswith("Done: 0 created, 0 changed, 0 removed, 2 unchanged.\n")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Entries of a successful request are written in its transaction; entries of a rej
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,7 @@ from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import Clock
+from app.kit.logs import bind
 
 audit = tenant_table(
     "audit",
@@ -31,6 +33,7 @@ audit = tenant_table(
 )
 
 _ADD = insert_row(audit)
+_REASON = re.compile(r"[A-Za-z][A-Za-z _]{0,39}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,15 @@ class Entry:
     client_id: str | None
     address: str | None
     facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TenantEntry(Entry):
+    """An audit entry of a tenant: of an account, or of none."""
+
+    uid: str | None
+    reference: str | None
+    """The id of the request, as in its log line and on its error page."""
 
 
 class AuditLog:
@@ -74,6 +86,7 @@ class AuditLog:
         """Write the collected entries into the unit of work."""
         entries, self._entries = self._entries, []
         if entries:
+            _bind_refusal(entries)
             rows = [{**entry, "tenant_id": work.tenant_id, **self._common} for entry in entries]
             if self.actor is not None:
                 rows = [{**row, "facts": {**row["facts"], "act": self.actor}} for row in rows]
@@ -82,6 +95,27 @@ class AuditLog:
     @property
     def is_empty(self) -> bool:
         return not self._entries
+
+
+def _bind_refusal(entries: list[dict[str, Any]]) -> None:
+    """Add the last refusal and its reason to the log line of the request: names in our code, never personal data."""
+    for entry in reversed(entries):
+        if entry["event"].endswith(".refused"):
+            reason = str(entry["facts"].get("reason", ""))
+            bind(refused=entry["event"], **({"reason": reason} if _REASON.fullmatch(reason) else {}))
+            return
+
+
+def latest(work: UnitOfWork, limit: int, *, uid: str | None = None, reference: str | None = None) -> list[TenantEntry]:
+    """Return the latest entries of the tenant, of one account or of one request, newest first."""
+    columns = [audit.c[name] for name in TenantEntry.__dataclass_fields__]
+    query = select(*columns).where(audit.c.tenant_id == work.tenant_id)
+    if uid is not None:
+        query = query.where(audit.c.uid == uid)
+    if reference is not None:
+        query = query.where(audit.c.reference == reference)
+    rows = work.all(query.order_by(audit.c.entry_id.desc()).limit(limit))
+    return [TenantEntry(**row._mapping) for row in rows]
 
 
 def of_account(work: UnitOfWork, uid: str, limit: int) -> list[Entry]:

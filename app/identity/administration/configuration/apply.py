@@ -210,8 +210,6 @@ class _TenantPass:
             *differences(held.settings, settings, before, "settings."),
             *differences(held.brand, brand, brand_before, "brand."),
         ]
-        if not held.is_active:
-            details.append("active: false -> true")
         captcha = self._captcha_secret(held.captcha_secret, settings)
         if captcha != held.captcha_secret:
             details.append("captcha_secret: changed")
@@ -219,11 +217,13 @@ class _TenantPass:
         if kept_services != held.service_secrets:
             details.append("secrets of push, duo or connections: changed")
         action = Action.CHANGE if details else Action.UNCHANGED
-        stays = unnamed(self._managed(settings), self.named["settings"], "settings.")
+        stays = list(unnamed(self._managed(settings), self.named["settings"], "settings."))
+        if not held.is_active:
+            stays.append("suspended; 'gatehouse tenant resume' takes it back")
         self._note(action, "tenant", self.declared.name, *details, *self._kept(held), *stays)
         if self.run.writes and details:
             encrypted = {"captcha_secret": captcha, "service_secrets": kept_services}
-            changes.change(self.work, settings=settings, brand=brand, is_active=True, **encrypted)
+            changes.change(self.work, settings=settings, brand=brand, **encrypted)
             provider_tokens.delete_unkept(self.work, held.settings, settings)
         return held
 

@@ -25,6 +25,11 @@ class Action(StrEnum):
     UNCHANGED = "unchanged"
 
 
+_DONE = {
+    Action.CREATE: "created", Action.CHANGE: "changed", Action.REMOVE: "removed", Action.UNCHANGED: "unchanged"
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Change:
     """One line of a plan."""
@@ -69,10 +74,15 @@ class Plan:
         return Counter(change.action for change in self.changes)[action]
 
     def __str__(self) -> str:
-        counts = ", ".join(
-            f"{self.count(action)} {'unchanged' if action is Action.UNCHANGED else f'to {action}'}" for action in Action
-        )
-        return "\n".join([*map(str, self.changes), f"Plan: {counts}."])
+        return self._shown("Plan", {action: f"to {action}" for action in Action} | {Action.UNCHANGED: "unchanged"})
+
+    def as_done(self) -> str:
+        """Return the text for a plan that was carried out."""
+        return self._shown("Done", _DONE)
+
+    def _shown(self, title: str, words: Mapping[Action, str]) -> str:
+        counts = ", ".join(f"{self.count(action)} {words[action]}" for action in Action)
+        return "\n".join([*map(str, self.changes), f"{title}: {counts}."])
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

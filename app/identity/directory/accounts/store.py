@@ -92,6 +92,12 @@ def by_identifier(context: Context, kind: str, value: str) -> Account | None:
     return _found(context, context.work.one(_BY_IDENTIFIER, parameters))
 
 
+def uid_of(work: UnitOfWork, kind: str, value: str) -> str | None:
+    """Return the id of the account with this normalized identifier, for a command, which has no context."""
+    row = work.one(select(I.uid).where(I.tenant_id == work.tenant_id, I.kind == kind, I.value == value))
+    return str(row.uid) if row else None
+
+
 def by_identifiers(context: Context, kind: str, values: Collection[str]) -> dict[str, Account]:
     """Return the accounts with these normalized identifiers by identifier, in two statements for any number."""
     where = (I.tenant_id == context.tenant.tenant_id, I.kind == kind, I.value.in_(values))
