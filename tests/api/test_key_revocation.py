@@ -70,7 +70,7 @@ def test_revoked_key_leaves_every_process_within_seconds(
     assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == revoked.signs
 
 
-def test_rotated_key_is_published_by_every_process_within_seconds(
+def test_rotated_key_is_published_everywhere_within_seconds(
     second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     signs = kid_of(tokens_of(shop, browser, ada)["id_token"])
