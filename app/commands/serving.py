@@ -239,7 +239,7 @@ def warn_of_redis(settings: Settings) -> None:
         client.ping()
     except RedisError as problem:
         sentence = f"Redis (GATEHOUSE_REDIS_URL) isn't responding: {str(problem).rstrip('.')}."
-        click.echo(f"Warning: {sentence} Until it does, sign-ins are refused and /health/ready answers 503.", err=True)
+        click.echo(f"Warning: {sentence} Until it does, pages and operations answer 503.", err=True)
     finally:
         client.close()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from app.identity.administration.configuration.reading import read_file
 from tests.support import sources
 
 SETTING = re.compile(r"GATEHOUSE_[A-Z_]+")
@@ -37,7 +38,7 @@ def test_every_copied_or_mounted_file_exists() -> None:
         for volume in service.get("volumes", [])
         if volume.startswith("./")
     ]
-    named = [name for names in copied for name in names] + [name for name in mounted if name != "./deploy/config"]
+    named = [name for names in copied for name in names] + mounted
     assert [name for name in named if not (sources.ROOT / name).exists()] == []
 
 
@@ -80,3 +81,19 @@ def test_role_script_gets_every_variable_it_uses() -> None:
     asked = set(re.findall(r":'(\w+)'", sources.text(Path("deploy/postgres-roles.sql"))))
     given = set(re.findall(r"--set (\w+)=", sources.text(Path("deploy/postgres-init.sh"))))
     assert asked == given
+
+
+def test_database_container_gets_every_password() -> None:
+    asked = set(re.findall(r"\b[A-Z]+_PASSWORD\b", sources.text(Path("deploy/postgres-init.sh"))))
+    assert asked <= compose()["services"]["postgres"]["environment"].keys()
+
+
+def test_settings_of_the_environment_file_are_read() -> None:
+    known = set(SETTING.findall(sources.text(Path("app/settings.py"))))
+    given = [*SETTING.findall(sources.text(Path("deploy/systemd/env.example")))]
+    assert given
+    assert set(given) <= known
+
+
+def test_example_of_a_configuration_file_is_valid() -> None:
+    read_file(sources.ROOT / "deploy" / "config" / "tenants.example.yaml")

@@ -3,9 +3,16 @@
 import json
 import os
 import re
+import socket
+import threading
 from pathlib import Path
 
+import pytest
+
+from app.commands.serving import warn_of_redis
 from app.identity.platform.store.database import Database
+from app.kit.metrics import Exposition
+from app.settings import Settings
 from tests.support.command_line import Run, refused
 
 
@@ -90,3 +97,18 @@ def test_export_of_another_system_is_recognized(run: Run, file: str, tmp_path: P
         )
     (tmp_path / "people.ndjson").write_text('{"id": "1", "email": "ada@example.com"}')
     assert "did you mean id?" not in run("import", "acme", "people.ndjson").output
+
+
+def test_start_warns_of_redis_that_does_not_respond(capsys: pytest.CaptureFixture[str]) -> None:
+    warn_of_redis(Settings(secrets=(b"0" * 32,)))
+    assert capsys.readouterr().err == ""
+    warn_of_redis(Settings(redis_url="redis://127.0.0.1:9/0", secrets=(b"0" * 32,)))
+    assert capsys.readouterr().err.startswith("Warning: Redis (GATEHOUSE_REDIS_URL) isn't responding: ")
+
+
+def test_taken_metrics_port_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        bind = f"127.0.0.1:{taken.getsockname()[1]}"
+        Exposition(bind)(threading.Event())
+    (line,) = [record for record in caplog.records if record.getMessage() == "metrics.off"]
+    assert (line.__dict__["bind"], line.__dict__["problem"]) == (bind, "Address already in use")

@@ -99,6 +99,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 FAULTS = {"full": "PRAGMA max_page_count=1", "read-only": "PRAGMA query_only=ON"}
+NAMED = {"full": r"the disk of \S+gatehouse\.db is full", "read-only": r"\S+gatehouse\.db or its folder is read-only"}
 LARGE = {"text": "x" * 60_000}
 
 
@@ -124,7 +125,7 @@ def spoilt(place: Place, fault: str) -> None:
     """Spoil the database; a full one has not even room in the pages that it has."""
     place.spoil(FAULTS[fault])
     for facts in (LARGE, {}):
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(StoreUnavailable, match=NAMED[fault]):
             write_apart(place, facts, 500)
 
 

@@ -196,16 +196,21 @@ def translate(problem: DBAPIError, engine: Engine) -> Exception:
 
 
 def sentence_of(problem: DBAPIError, engine: Engine) -> str:
-    """Return what a driver error means for an operator; for a SQLite file that can't be written, the file and the cause."""
+    """Return what a driver error means for an operator."""
     said = str(problem.orig).splitlines()[0] if str(problem.orig) else str(problem)
-    file, code = engine.url.database, getattr(problem.orig, "sqlite_errorname", "")
+    return file_fault(problem.orig, engine) or f"The database isn't responding: {said}"
+
+
+def file_fault(error: object, engine: Engine) -> str:
+    """Return why a SQLite file can't be written, with its name; empty for any other driver error."""
+    file, code = engine.url.database, getattr(error, "sqlite_errorname", "")
     if file and code == "SQLITE_FULL":
         return f"The database can't be written: the disk of {file} is full."
     if file and code.startswith("SQLITE_READONLY"):
         return f"The database can't be written: {file} or its folder is read-only."
     if file and code.startswith("SQLITE_IOERR"):
-        return f"The database can't be read or written: {_space_of(file)} ({said})."
-    return f"The database isn't responding: {said}"
+        return f"The database can't be read or written: {_space_of(file)} ({error})."
+    return ""
 
 
 def _space_of(file: str) -> str:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
 
 from app.identity.platform.store.compiled import Compiled, Parameters, Rows
-from app.identity.platform.store.database import Database, StoreUnavailable, translate
+from app.identity.platform.store.database import Database, StoreUnavailable, file_fault, translate
 
 _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
 
@@ -198,7 +198,8 @@ class UnitOfWork:
             self._database.record_error(problem)
             if getattr(raw, "closed", False):
                 self._discard()
-            raise StoreUnavailable(f"The database refused {text.split(';')[0]}: {problem}") from problem
+            fault = file_fault(problem, self._database.engine)
+            raise StoreUnavailable(fault or f"The database refused {text.split(';')[0]}: {problem}") from problem
 
     def _finish(self, command: str) -> None:
         try:
