@@ -79,13 +79,7 @@ def import_(
             raise CommandError(f"{problem}. {_stopped(report, dry_run=dry_run)}") from None
         except StoreUnavailable as problem:
             raise CommandError(f"{problem} {_stopped(report, dry_run=dry_run)}") from None
-    click.echo(_summary(report, dry_run=dry_run))
-    if report.without_password:
-        address = f"{services.settings.hub_url(tenant)}/forgot"
-        click.echo(
-            f"{counted(report.without_password, 'new account')} without a password: people sign in with a provider, "
-            f"or set a password at {address}."
-        )
+    click.echo(_summary(report, dry_run=dry_run, recovery=f"{services.settings.hub_url(tenant)}/forgot"))
     if report.counts[service.Outcome.REFUSED]:
         raise SystemExit(1)
 
@@ -103,7 +97,11 @@ def _stopped(report: Report, *, dry_run: bool) -> str:
     return f"Imported up to account {report.last}. Go on with --skip {report.last}."
 
 
-def _summary(report: Report, *, dry_run: bool) -> str:
+def _summary(report: Report, *, dry_run: bool, recovery: str) -> str:
     parts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(report.counts.items()) if count)
     read = counted(sum(report.counts.values()), "account")
-    return f"{'Checked' if dry_run else 'Read'} {read}: {parts or 'none'}.{' Nothing was changed.' if dry_run else ''}"
+    sentences = [f"{'Checked' if dry_run else 'Read'} {read}: {parts or 'none'}."]
+    if report.without_password:
+        people = counted(report.without_password, "new account")
+        sentences.append(f"{people} without a password: sign in with a provider, or set a password at {recovery}.")
+    return " ".join([*sentences, *(["Nothing was changed."] if dry_run else [])])

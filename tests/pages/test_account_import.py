@@ -288,7 +288,10 @@ def test_refused_lines_are_named_and_the_rest_is_imported(tenant: World, tmp_pat
     ]
     reported = imported(tenant, tmp_path, "gatehouse", *records)
     assert outcomes(reported) == ["created", *["refused"] * 10, "created"]
-    assert [str(done.place) for done in reported[:2]] == ["export.json: line 1", "export.json: line 2"]
+    assert [str(done.place) for done in reported[:2]] == [
+        "export.json: line 1 (one@example.com)",
+        "export.json: line 2 (no address)",
+    ]
     says = " ".join(sentence for done in reported for sentence in done.says)
     assert "secret of the export" not in says
     assert "in clear" not in says
