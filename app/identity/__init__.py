@@ -1,22 +1,29 @@
 """The identity service: the JSON interface, OAuth and OpenID Connect back channels; owns all data and all policy."""
 
-from wsgiref.types import WSGIApplication
+from __future__ import annotations
 
-from app.identity.entry.assembly import assemble
-from app.identity.entry.server import make_server
-from app.identity.platform.services import Services
-from app.kit.clock import Clock
-from app.kit.server import Server
-from app.settings import Settings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
+
+    from app.identity.platform.services import Services
+    from app.kit.clock import Clock
+    from app.kit.server import Server
+    from app.settings import Settings
 
 
 def create_services(settings: Settings, clock: Clock | None = None) -> Services:
     """Return the services that all operations of this process share."""
+    from app.identity.entry.assembly import assemble
+
     return assemble(settings, clock)
 
 
 def create_service(services: Services) -> Server:
     """Return the server of all operations."""
+    from app.identity.entry.server import make_server
+
     return make_server(services)
 
 
@@ -25,4 +32,4 @@ def create_app(server: Server) -> WSGIApplication:
     return server
 
 
-__all__ = ["Settings", "create_app", "create_house", "create_service"]
+__all__ = ["create_app", "create_service", "create_services"]

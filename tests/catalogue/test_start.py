@@ -42,3 +42,30 @@ assert Client(served).get("/health/live").status_code == 200
 def test_command_line_loads_neither_service() -> None:
     loaded = loaded_by("import app.cli, app.commands.serving")
     assert [name for name in loaded if name.startswith(("app.hub", "app.identity", "sqlalchemy", "flask"))] == []
+
+
+RULES = """
+from app.contract.resources import RESOURCES, import_contract
+from app.identity.platform.resources.hooks import rules_of
+import_contract()
+named = {}
+for one in RESOURCES:
+    rules = rules_of(one)
+    named[f"{one.area}.{one.kind}"] = {name: len(hooks) for name, hooks in rules.hooks.items()} | dict.fromkeys(rules.actions, 1)
+print(json.dumps(named))
+"""
+
+
+def rules_after(imported: str) -> dict[str, dict[str, int]]:
+    """Return how many rules of each name each resource has, in a process that imported this module."""
+    program = f"import json\nimport {imported}\n{RULES}"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    found: dict[str, dict[str, int]] = json.loads(done.stdout)
+    return found
+
+
+def test_configuration_files_keep_the_rules_of_requests() -> None:
+    """`gatehouse apply` loads no operation, and must load every rule of an item all the same."""
+    kept = rules_after("app.identity.administration.configuration.apply")
+    assert any(kept.values())
+    assert kept == rules_after("app.identity.entry.areas")
