@@ -92,7 +92,7 @@ class KeptPages(KeptAnswers[KeptPage]):
         visit, is_compressed = facts
         attempt, binding, shell = visit.interaction_id or "", visit.binding_secret, answer.shell
         token = self._tokens.make(visit.tenant.name, attempt, binding)
-        values = {"nonce": visit.nonce, "token": token, "attempt": attempt, "binding": binding}
+        values = {"nonce": visit.nonce, "token": token, "attempt": attempt, "binding": binding}  # the last only if new
         if not shell.fits(values):
             return None
         headers = [(name, text.format_map(values) if has_holes else text) for name, text, has_holes in answer.headers]

@@ -316,7 +316,11 @@ def _compress(body: bytes) -> bytes:
 _MAX_CACHED: Final = 512
 GZIP: Final = "gzip"
 SHELL: Final = "gatehouse.shell"
-"""The key in the WSGI environment of the shell and its values, when they made the response: `kept_pages` keeps it."""
+"""The key in the WSGI environment of the shell and the values in the response: `kept_pages` keeps it.
+
+Only values that this service made: a value that the browser chose could be a part of the page or of a header, which would
+then be replaced for everybody.
+"""
 _shells: dict[Hashable, Shell] = {}
 
 
@@ -331,7 +335,7 @@ def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool
     visit, is_kept = current_visit(), not current_app.jinja_env.auto_reload
     application = visit.interaction.application if visit.interaction else None
     cache_key = (key, visit.tenant.name, visit.tenant.version, locale.current_language().tag, application)
-    values = {"nonce": visit.nonce, "token": base.fresh_token(), "binding": visit.binding_secret}
+    values = {"nonce": visit.nonce, "token": base.fresh_token()}
     if visit.interaction:
         values["attempt"] = visit.interaction.id
     shell = _shells.get(cache_key) if is_kept else None
@@ -343,7 +347,7 @@ def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool
             _shells.clear()
         _shells[cache_key] = shell
     if is_kept:
-        request.environ[SHELL] = (shell, values)
+        request.environ[SHELL] = (shell, {**values, "binding": visit.binding} if visit.is_binding_new else values)
     is_compressed = accepts_gzip()
     body = shell.compressed(values) if is_compressed else shell.filled(values)
     targets = interaction_redirect_targets(visit)

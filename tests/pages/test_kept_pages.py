@@ -12,6 +12,7 @@ from flask import Flask
 from werkzeug.test import Client, EnvironBuilder, TestResponse
 
 from app.hub.kept_pages import PATHS, KeptPages
+from app.kit.lru_cache import LruCache
 from tests.support.oauth_world import World
 from tests.support.visitor import NewVisitor, Visitor
 
@@ -125,6 +126,20 @@ def test_every_visit_has_its_own_nonce_token_and_secret(compared: Comparison) ->
     assert len({part for parts in found for part in parts if part.startswith("nonce-")}) == 3
     assert len({part for parts in found for part in parts if part.startswith("gatehouse-browser")}) == 3
     assert len({part for parts in found for part in parts if part.startswith("value=")}) == 3
+
+
+@pytest.mark.parametrize("chosen", ["nosniff", "form-action", "e", 'autocomplete="username"'])
+def test_browser_cannot_choose_what_is_filled_in_for_others(
+    compared: Comparison, monkeypatch: pytest.MonkeyPatch, chosen: str
+) -> None:
+    """A secret that is also a text of the page or of a header must not become a place for the secrets of others."""
+    other = {"Cookie": f"gatehouse-browser={'x' * len(chosen)}"}
+    compared.straight("/login", {})  # asks for the tenant
+    expected = compared.straight("/login", other).comparable
+    monkeypatch.setattr("app.hub.page._shells", {})
+    monkeypatch.setattr(KeptPages.of(compared.hub), "_kept", LruCache(8))
+    compared.kept("/login", {"Cookie": f"gatehouse-browser={chosen}"})
+    assert compared.kept("/login", other).comparable == expected
 
 
 def test_form_of_a_kept_page_signs_in(world: World, compared: Comparison, new_visitor: NewVisitor) -> None:
