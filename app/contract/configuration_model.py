@@ -67,7 +67,12 @@ def _picture(address: str) -> str:
 
 def _own_picture(address: str) -> str:
     is_path = address.startswith("/") and not address.startswith("//")
-    return plain(address) if is_path else _picture(address)
+    if is_path:
+        return plain(address)
+    try:
+        return _picture(address)
+    except ValueError:
+        raise ValueError("an https address, a path such as /theme/logo.svg, or an image as a data: URL") from None
 
 
 def _network(text: str) -> str:

@@ -1,11 +1,13 @@
-"""Reads a theme folder: the design tokens in theme.yaml, and the logo file."""
+"""Reads a theme folder: the design tokens in theme.yaml, and the files of the logos."""
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -21,7 +23,8 @@ _KINDS = {
     ".jpg": "image/jpeg",
     ".jpeg": "image/jpeg",
 }
-MOST_LOGO_BYTES = 8_900  # as a data URL it fits `brand.logo` and the size budget of a page
+MOST_LOGO_BYTES = 8_900
+"""Of both logos together: as data URLs they fit their keys and the size budget of a page."""
 
 
 def read(outer: Document, path: Path, folder: FilePath, name: str) -> Brand | None:
@@ -39,15 +42,24 @@ def read(outer: Document, path: Path, folder: FilePath, name: str) -> Brand | No
     except (ConfigurationError, OSError) as problem:
         outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
         return None
-    brand = _brand(inner, root)
+    brand = _brand(inner, root, name)
     outer.problems += inner.problems
     return brand
 
 
-def _brand(inner: Document, root: FilePath) -> Brand | None:
+def missing_files(brand: Brand, folder: FilePath) -> Iterator[tuple[str, str]]:
+    """Yield key and address of each `/theme/FILE` that isn't in the tenant's folder of `GATEHOUSE_THEME_FILES`."""
+    for key in ("logo", "logo_dark", "favicon", "picture", "font_file"):
+        address = getattr(brand, key) or ""
+        name = urlsplit(address).path.removeprefix("/theme/")
+        if address.startswith("/theme/") and not (folder / name).is_file():
+            yield key, address
+
+
+def _brand(inner: Document, root: FilePath, name: str) -> Brand | None:
     value: Any = inner.value if inner.value is not None else {}
-    if isinstance(value, dict) and isinstance(value.get("logo"), str) and ":" not in value["logo"]:
-        value["logo"] = _logo(inner, root, value["logo"])
+    if isinstance(value, dict):
+        _read_logos(inner, root, name, value)
     try:
         return Brand.model_validate_json(json.dumps(value), strict=True)
     except ValidationError as problem:
@@ -57,13 +69,34 @@ def _brand(inner: Document, root: FilePath) -> Brand | None:
         return None
 
 
-def _logo(inner: Document, root: FilePath, name: str) -> str | None:
+def _read_logos(inner: Document, root: FilePath, folder: str, value: dict[str, Any]) -> None:
+    """Replace names of files by their contents; addresses stay."""
+    used = 0
+    for key in ("logo", "logo_dark"):
+        name = value.get(key)
+        if not isinstance(name, str) or ":" in name or name.startswith("/"):
+            continue
+        file = (root / name).resolve()
+        sentence = _refusal(root, folder, name)
+        if sentence is None:
+            used += file.stat().st_size
+            sentence = _too_large(used, file) if used > MOST_LOGO_BYTES else None
+        if sentence is not None:
+            inner.problem((key,), sentence)
+            value[key] = None
+            continue
+        content = base64.b64encode(file.read_bytes()).decode()
+        value[key] = f"data:{_KINDS[file.suffix.lower()]};base64,{content}"
+
+
+def _refusal(root: FilePath, folder: str, name: str) -> str | None:
     file = (root / name).resolve()
-    kind = _KINDS.get(file.suffix.lower())
-    if not file.is_relative_to(root) or not file.is_file() or kind is None:
-        inner.problem(("logo",), f"expected an svg, png, webp or jpg file in the theme folder; found {name!r}")
-        return None
-    if file.stat().st_size > MOST_LOGO_BYTES:
-        inner.problem(("logo",), f"expected an image of at most {MOST_LOGO_BYTES} bytes; found {file.stat().st_size}")
-        return None
-    return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
+    if not file.is_relative_to(root) or file.suffix.lower() not in _KINDS:
+        ways = "an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg, an https address or a data: URL"
+        return f"expected {ways}; found {name!r}"
+    return None if file.is_file() else f"there's no file {name} in {folder}"
+
+
+def _too_large(size: int, file: FilePath) -> str:
+    way_out = f"put {file.name} into the tenant's folder in GATEHOUSE_THEME_FILES, and write /theme/{file.name}"
+    return f"expected at most {MOST_LOGO_BYTES} bytes for all logo files; found {size}: {way_out}"
