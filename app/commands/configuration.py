@@ -25,6 +25,7 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
     printed once. Running servers pick up the change within 5 seconds.
     """
     from app.identity.administration.configuration import apply as configuration
+    from app.identity.administration.configuration import theme
     from app.identity.administration.configuration.document import ConfigurationError
     from app.identity.administration.configuration.reading import read_file
 
@@ -32,6 +33,9 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
         configuration_file = read_file(file)
         with open_services() as services:
             done = (configuration.plan if dry_run else configuration.apply)(services, configuration_file, prune=prune)
+            for tenant, brand in configuration_file.brands.items():
+                for sentence in theme.warnings(tenant, brand, services.settings.theme_files):
+                    click.echo(f"Warning: {sentence}", err=True)
     except ConfigurationError as problem:
         count = len(problem.problems)
         raise CommandError(f"Found {count} problem{'s' if count > 1 else ''} and changed nothing:\n{problem}") from None

@@ -7,6 +7,7 @@ import pytest
 from app.contract.branding import Brand
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.reading import read
+from tests.support.command_line import Run
 
 FILE = b"tenants:\n  - {name: acme, theme: hazel}\n"
 
@@ -62,3 +63,30 @@ def test_large_logos_are_refused_with_the_way_out(theme: Path) -> None:
         "hazel/theme.yaml:2: logo_dark: expected at most 8900 bytes for all logo files; found 8931: "
         "put large.png into the tenant's folder in GATEHOUSE_THEME_FILES, and write /theme/large.png"
     )
+
+
+def test_unquoted_color_is_explained(theme: Path) -> None:
+    expected = "a color such as #3b49d9 (put it in quotes: # begins a comment in YAML); found nothing"
+    assert problem(theme, "color: #d9480f") == f"hazel/theme.yaml:1: color: expected {expected}"
+    assert problem(theme, "background: red").endswith("expected a color such as #fbfaf7; found 'red'")
+
+
+def test_known_key_at_the_wrong_place_is_not_suggested_for_itself(theme: Path) -> None:
+    assert problem(theme, "title: Hazel") == "hazel/theme.yaml:1: title: isn't a known key here"
+
+
+def test_apply_warns_of_missing_files_and_empty_colors(theme: Path, run: Run) -> None:
+    (theme.parent / "acme.yaml").write_bytes(FILE)
+    text = "logo: /theme/logo.svg\nfavicon: /theme/a.ico\nfont_file: /theme/a.woff2?v=2\nbackground: #fbfaf7\n"
+    (theme / "theme.yaml").write_text(text)
+    served = theme.parent / "themes" / "acme"
+    served.mkdir(parents=True)
+    (served / "logo.svg").write_text("<svg/>")
+    done = run("apply", "acme.yaml", theme_files=str(served.parent))
+    assert done.exit_code == 0
+    assert [line for line in done.stderr.splitlines() if "acme" in line] == [
+        "Warning: acme: background is empty. If you wrote a color, put it in quotes: # begins a comment in YAML.",
+        f"Warning: acme: favicon is /theme/a.ico, but there's no file {served}/a.ico.",
+        f"Warning: acme: font_file is /theme/a.woff2?v=2, but there's no file {served}/a.woff2.",
+    ]
+    assert "no file" not in run("apply", "acme.yaml").stderr

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from app.contract.branding import Brand
 from app.identity.administration.configuration import document as documents
 from app.identity.administration.configuration.document import ConfigurationError, Document, Path
-from app.identity.administration.configuration.validation_messages import sentence_of
+from app.identity.administration.configuration.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
 
 _KINDS = {
     ".svg": "image/svg+xml",
@@ -47,13 +47,20 @@ def read(outer: Document, path: Path, folder: FilePath, name: str) -> Brand | No
     return brand
 
 
-def missing_files(brand: Brand, folder: FilePath) -> Iterator[tuple[str, str]]:
-    """Yield key and address of each `/theme/FILE` that isn't in the tenant's folder of `GATEHOUSE_THEME_FILES`."""
+def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
+    """Yield what a valid brand probably does not mean: colors that YAML reads as comments, and files that are not there.
+
+    Files are looked for if `theme_files`, the folder of `GATEHOUSE_THEME_FILES`, is set.
+    """
+    for key in COLORS:
+        if key in brand.model_fields_set and getattr(brand, key) is None:
+            yield f"{tenant}: {key} is empty. If you wrote a color, {UNQUOTED_COLOR}."
+    folder = FilePath(theme_files, tenant)
     for key in ("logo", "logo_dark", "favicon", "picture", "font_file"):
         address = getattr(brand, key) or ""
         name = urlsplit(address).path.removeprefix("/theme/")
-        if address.startswith("/theme/") and not (folder / name).is_file():
-            yield key, address
+        if theme_files and address.startswith("/theme/") and not (folder / name).is_file():
+            yield f"{tenant}: {key} is {address}, but there's no file {folder / name}."
 
 
 def _brand(inner: Document, root: FilePath, name: str) -> Brand | None:

@@ -28,6 +28,8 @@ _SECRET = frozenset(
 _PATTERNS = {
     "name": "letters, digits and hyphens (in lower case for a tenant; an application starts with a letter)",
     "color": "a color such as #3b49d9",
+    "background": "a color such as #fbfaf7",
+    "background_dark": "a color such as #12100e",
     "api_key": "a GUID",
     "api_secret": "a GUID",
     "client_id": "1 to 128 printable ASCII characters without spaces",
@@ -35,6 +37,8 @@ _PATTERNS = {
     "username": "2 to 64 characters without spaces or @",
     "phone": "an E.164 number such as +4930123456, in quotes",
 }
+COLORS = ("color", "background", "background_dark")
+UNQUOTED_COLOR = "put it in quotes: # begins a comment in YAML"
 _KINDS = {
     "bool_type": "true or false",
     "int_type": "a whole number",
@@ -76,6 +80,8 @@ def _expected(kind: str, context: dict[str, Any], key: str, error: dict[str, Any
         return _BOUNDS[kind].format(**context)
     if kind == "literal_error":
         return "one of " + str(context["expected"]).replace("'", "").replace(" or ", ", ")
+    if kind == "string_type" and error["input"] is None and key in COLORS:
+        return f"{_PATTERNS[key]} ({UNQUOTED_COLOR})"
     if kind == "string_type":
         return "text" + (" (put it in quotes)" if isinstance(error["input"], int | float) else "")
     if kind == "string_pattern_mismatch":
@@ -93,7 +99,9 @@ def _own(path: Path, sentence: str, error: dict[str, Any]) -> tuple[Path, str]:
 
 
 def _unknown(key: str) -> str:
-    near = [one for one in difflib.get_close_matches(key, known_keys(), n=2) if one != key]
+    if key in known_keys():
+        return "isn't a known key here"
+    near = difflib.get_close_matches(key, known_keys(), n=1)
     return "isn't a known key" + (f"; did you mean {near[0]}?" if near else "")
 
 
