@@ -52,7 +52,10 @@ def test_missing_file_is_named_with_its_folder(theme: Path) -> None:
 def test_other_files_are_refused_with_every_way(theme: Path) -> None:
     (theme / "logo.gif").write_bytes(b"gif")
     sentence = problem(theme, "logo_dark: logo.gif")
-    assert "logo_dark: expected an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg" in sentence
+    assert (
+        "logo_dark: expected an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg"
+        in sentence
+    )
     assert sentence.endswith("; found 'logo.gif'")
 
 
