@@ -192,15 +192,27 @@ def test_every_language_has_its_own_text(kind: MailKind) -> None:
     assert set.intersection(*paragraphs) == set()
 
 
-def test_logo_without_https_is_left_out() -> None:
+def test_logo_that_mails_cannot_show_leaves_the_name_alone() -> None:
     facts = EMAIL_SAMPLES[MailKind.WELCOME]["notice"]
-    for logo, pictures in (
-        ("https://acme.example/logo.png", ["https://acme.example/logo.png"]),
-        ("data:image/png;base64,AAAA", []),
-        (None, []),
+    for logo, pictures, has_built_in_mark in (
+        ("https://acme.example/logo.png", ["https://acme.example/logo.png"], False),
+        ("/theme/logo.png", ["https://acme.example.com/theme/logo.png"], False),
+        ("https://acme.example/logo.svg?v=2", [], False),
+        ("/theme/logo.svg", [], False),
+        ("data:image/png;base64,AAAA", [], False),
+        (None, [], True),
     ):
-        look = Branding("Acme", Brand.model_construct(**{**Brand().model_dump(), "logo": logo}))
-        assert Read(render(MailKind.WELCOME, look, facts, LANGUAGES["en"]).html).pictures == pictures
+        look = Branding("Acme", Brand(logo=logo), "https://acme.example.com")
+        html = render(MailKind.WELCOME, look, facts, LANGUAGES["en"]).html
+        assert Read(html).pictures == pictures
+        assert ('class="gate"' in html) is has_built_in_mark, logo
+        assert ">Acme</td>" in html
+
+
+def test_logo_of_dark_mode_does_not_replace_one_that_mails_cannot_show() -> None:
+    dark = "https://acme.example/dark.png"
+    assert (Branding("A", Brand(logo="data:image/png;base64,AAAA", logo_dark=dark)).logo) == ""
+    assert Branding("A", Brand(logo_dark=dark)).logo == dark
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from urllib.parse import urlsplit
 
 from app.contract.branding import Brand
 
@@ -67,19 +68,29 @@ class Branding:
 
     @property
     def logo(self) -> str:
-        """Return an https address or nothing: mail programs show no `data:` images, and spam filters distrust them."""
-        return self._picture(self.brand.logo) or self.logo_dark
+        """Return an address or nothing: mail programs show no `data:` images, and spam filters distrust them.
+
+        A logo for dark grounds alone takes the place of a missing one, not of one that mails cannot show.
+        """
+        return self._picture(self.brand.logo or self.brand.logo_dark)
 
     @property
     def logo_dark(self) -> str:
         """Return the logo of dark mode, as `logo`."""
         return self._picture(self.brand.logo_dark)
 
+    @property
+    def has_own_mark(self) -> bool:
+        """Return whether the tenant has a logo, even one that mails cannot show: no other mark stands by its name."""
+        return bool(self.brand.logo or self.brand.logo_dark)
+
     def _picture(self, address: str | None) -> str:
-        """Return the absolute address; nothing for an SVG of our own, which most mail programs do not show."""
-        if address and address.startswith("/theme/") and self.origin:
-            return "" if address.partition("?")[0].lower().endswith(".svg") else self.origin + address
-        return _https(address)
+        """Return the absolute address; nothing for an SVG, which most mail programs do not show."""
+        if not address or urlsplit(address).path.lower().endswith(".svg"):
+            return ""
+        if address.startswith("/theme/") and self.origin:
+            return self.origin + address
+        return address if address.startswith("https://") else ""
 
     @property
     def button_radius(self) -> int:
@@ -96,10 +107,6 @@ class RenderedMessage:
     html: str
     language: str
     sender_name: str = ""
-
-
-def _https(address: str | None) -> str:
-    return address if address and address.startswith("https://") else ""
 
 
 def one_line(text: str, max_length: int) -> str:
