@@ -129,7 +129,8 @@ class Next(Wire):
     attempt_lifetime_seconds: int = 600
     binding: str | None = None  # set for a new interaction: the browser's secret, for the interaction's cookie
     address: str | None = None
-    # CHECK_MAIL, RESET_SENT, PIN_SENT, SIGN_IN_SENT: the `number` and the `state` (waits, approved ...) of the waiting page
+    # CHECK_MAIL, RESET_SENT, PIN_SENT, SIGN_IN_SENT: the `number` and the `state` (waits, approved ...) of the waiting page;
+    # CHECK_MAIL also has what the email `carries`: link, otp or both
     fields: dict[str, str] = Field(default_factory=dict)
     relying_party: RelyingPartyView | None = None
     person: PersonView | None = None

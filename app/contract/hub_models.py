@@ -167,3 +167,4 @@ class SentTo(Wire):
     by: str = "mail"  # or sms
     can_change: bool = False  # as in `Next`
     number: str = ""  # as in the fields of `Next`
+    carries: str = "both"  # as in the fields of `Next`

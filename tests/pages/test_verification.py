@@ -9,11 +9,13 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import select, update
 
+from app.contract.messages import MailKind, MailTemplate
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import MovableClock
 from tests.support.mailbox import code_in, link_in, links_in, mails_to, older_form, path_of, token_of
+from tests.support.message_templates import add_templates
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
@@ -98,6 +100,28 @@ def test_unverified_address_is_asked_to_check_mail(pending: PendingVerification)
     assert f"code to {ADA}" in pending.page.text
     assert urlsplit(pending.page.address).path == "/verify"
     assert len(verification_mails(pending.world)) == 1
+
+
+@pytest.mark.parametrize(
+    ("html", "sentence", "has_code", "has_number"),
+    [
+        ('<a href="#Url#">Verify</a>', "We sent a link to", False, True),
+        ("<p>#OTP#</p>", "We sent a code to", True, False),
+        ('<a href="#Url#">Verify</a> <p>#OTP#</p>', "We sent a link and a code to", True, True),
+    ],
+    ids=["link", "code", "both"],
+)
+def test_page_says_what_the_own_template_sends(
+    world: World, visitor: Visitor, html: str, sentence: str, has_code: bool, has_number: bool
+) -> None:
+    add_templates(world, MailTemplate(type=MailKind.VERIFICATION, subject="Verify", html=html))
+    pending = PendingVerification(world, visitor)
+    wrong = pending.page.press("Verify", code="000000") if has_code else pending.page.press("Continue")
+    for page in (pending.page, wrong):
+        assert f"{sentence} {ADA}" in page.text
+        assert ('name="code"' in page.html) is has_code
+        assert ("Opening the link on another device?" in page.text) is has_number
+    assert has_code or "or enter the code" not in wrong.text
 
 
 def test_link_continues_to_the_application(pending: PendingVerification) -> None:

@@ -153,6 +153,8 @@ ENOUGH_MAILS: Final = Notice(
     _l("Check your spam folder, or try again in an hour."),
 )
 EMAIL_RESENT: Final = Notice(_l("Email resent"), _l("Only the latest email works."), "ok")
+UNOPENED_LINK: Final = Notice(_l("Link not opened yet"), _l("Open the link in the email first."), "note")
+"""Of an email without a code."""
 _NOTICES: Final = {
     Outcome.SENT: Notice(_l("Code resent"), _l("Only the latest code works."), "ok"),
     Outcome.UNOPENED: Notice(

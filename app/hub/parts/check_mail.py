@@ -19,6 +19,7 @@ from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     GONE,
+    UNOPENED_LINK,
     ButtonForm,
     CodeForm,
     CodePage,
@@ -28,6 +29,7 @@ from app.hub.forms.code import (
     sample_empty_form,
     sample_filled_form,
 )
+from app.hub.page import Notice
 from app.hub.services import api
 from app.hub.visit import current_visit, interaction_address
 from app.kit.errors import ApiError
@@ -45,6 +47,13 @@ class CheckMailPage(CodePage):
 
     can_change: bool = False
     """Whether this browser registered and may correct the address or number."""
+    carries: str = "both"
+    """What the email has: `link`, `otp` or `both`, by the tenant's template."""
+
+    @property
+    def notice(self) -> Notice | None:
+        is_unopened = self.outcome is Outcome.UNOPENED and self.carries == "link"
+        return UNOPENED_LINK if is_unopened else super().notice
 
     @property
     def polls(self) -> str:
@@ -63,6 +72,9 @@ class CheckMailPage(CodePage):
             "fresh": cls(CodeForm(), mail, can_change=True, number="47"),
             "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47", can_change=True),
             "after a sign-in": cls(CodeForm(), mail),
+            "link only": cls(CodeForm(), mail, number="47", carries="link"),
+            "link only, not opened": cls(CodeForm(), mail, False, 21, Outcome.UNOPENED, "47", carries="link"),
+            "code only": cls(CodeForm(), mail, carries="otp"),
             "token": cls(sample_filled_form().with_token_error(), mail, can_change=True),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "a long address": cls(CodeForm(), f"{'a.very.long.name.' * 3}@{'mail.' * 9}example.com"),
@@ -141,8 +153,9 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
     is_text, outcome = mailed.by == "sms", outcome_for(form, refusal)
     number, can_change = "" if is_text else mailed.number, mailed.can_change
     page = CheckMailPage(
-        redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, number, can_change=can_change
-    )
+        redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, number,
+        can_change=can_change, carries=mailed.carries,
+    )  # fmt: skip
     return page.render_refusal(refusal)
 
 
@@ -159,5 +172,6 @@ def _page(form: CodeForm, step: contract.Next, outcome: Outcome | None) -> Check
     is_text = step.problem == "sms"
     number, can_change = "" if is_text else step.fields.get("number", ""), step.can_change
     return CheckMailPage(
-        form, step.sent_to or "", is_text, step.resend_in_seconds, outcome, number, can_change=can_change
-    )
+        form, step.sent_to or "", is_text, step.resend_in_seconds, outcome, number,
+        can_change=can_change, carries=step.fields.get("carries", "both"),
+    )  # fmt: skip

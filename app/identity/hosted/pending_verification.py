@@ -8,12 +8,14 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.hub_models import SentTo
+from app.contract.messages import MailKind
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
@@ -21,6 +23,7 @@ from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.hosted import invited_join, link_handover
 from app.identity.messaging import send_limits
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
@@ -89,10 +92,22 @@ def with_page_data(refusal: ApiError, shown: SentTo) -> ApiError:
 
 def with_page(context: Context, interaction: Interaction, refusal: ApiError, state: PendingVerification) -> ApiError:
     """Return the refusal with the data of the waiting page."""
-    number = link_handover.fields(interaction)["number"]
+    shown = page_fields(context, interaction)
     seconds, can_change = seconds_left(context, state), bool(state.held)
-    page = SentTo(sent_to=state.email, resend_in_seconds=seconds, by=state.by, can_change=can_change, number=number)
-    return with_page_data(refusal, page)
+    page = SentTo(sent_to=state.email, resend_in_seconds=seconds, by=state.by, can_change=can_change)
+    return with_page_data(refusal, page.model_copy(update={name: shown[name] for name in ("number", "carries")}))
+
+
+def page_fields(context: Context, interaction: Interaction) -> dict[str, str]:
+    """Return the fields of the waiting page, and whether the email carries a link, a code or both.
+
+    It is the same for every address: on a page the email is in the page's language, not in the account's.
+    """
+    carried = messaging.carries(
+        context, MailKind.VERIFICATION, account=None, language=notifications.page_language(context)
+    )
+    shown = {**link_handover.fields(interaction), "carries": carried or "both"}
+    return {**shown, "number": ""} if carried == "otp" else shown
 
 
 def send_if_due(

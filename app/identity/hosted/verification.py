@@ -153,7 +153,7 @@ def step(context: Context, interaction: Interaction, state: PendingVerification)
         resend_in_seconds=pending_verification.seconds_left(context, state),
         problem=state.by,
         can_change=bool(state.held),
-        fields=link_handover.fields(interaction),
+        fields=pending_verification.page_fields(context, interaction),
     )
 
 
