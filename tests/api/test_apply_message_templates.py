@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,16 @@ WRONG = [
     ('{type: wellcome, subject: "a", html: "<p>x</p>"}', "type: expected"),
     ('{type: welcome, subject: "a", htm: "<p>x</p>"}', "htm: isn't a known key; did you mean html?"),
     ('{type: welcome, subject: "a"}', "html: is missing"),
+    ('{type: welcome, subject: "a", html: "<p>Hi #Name, you</p>"}', "html: expected #Name#; #Name isn't closed"),
+    ('{type: welcome, subject: "For #Name", html: "<p>x</p>"}', "subject: expected #Name#; #Name isn't closed"),
+    (
+        '{type: welcome, subject: "a", html: "<p>Hi {{ user.first_name }}</p>"}',
+        "html: expected #FirstName#; {{ user.first_name }} isn't a placeholder",
+    ),
+    (
+        '{type: welcome, subject: "a", html: "<p>{% if x %}</p>"}',
+        "html: expected placeholders such as #Name#; {% if x %} isn't a placeholder",
+    ),
     ('{type: welcome, name: "a b", subject: "a", html: "<p>x</p>"}', "name: expected"),
 ]
 
@@ -127,6 +138,17 @@ def test_problem_is_reported_with_line_and_key(template: str, problem: str) -> N
     with pytest.raises(ConfigurationError) as refused:
         read(f"{HEAD}    settings: {{}}\n    mail_templates:\n      - {template}\n".encode(), "f.yaml", Path())
     assert f"f.yaml:5: tenants[0].mail_templates[0].{problem}" in str(refused.value)
+
+
+def test_signs_that_only_look_like_placeholders_are_accepted() -> None:
+    html = "<p><a href='https://a.example/#City'>#1 of #ours</a> C# {x} 100%}</p><p>#FPass a #Name# FPass#</p> #Name##Email# #Url#"
+    page = "<html><head><style>#City p {color:#fff}</style></head><body><p>#Name#</p></body></html>"
+    templates = [
+        {"type": "forgotpassword", "subject": "#1", "html": html},
+        {"type": "welcome", "subject": "a", "html": page},
+    ]
+    text = f"{HEAD}    settings: {{}}\n    mail_templates: {json.dumps(templates)}\n"
+    assert read(text.encode(), "f.yaml", Path())
 
 
 def test_all_problems_are_reported_together() -> None:

@@ -28,6 +28,10 @@ SECTIONS: Final = ("FPass", "FProv", "FUName")
 a provider, FUName if it has a username."""
 
 _PLACEHOLDER: Final = re.compile(r"#([A-Za-z][A-Za-z0-9_]{0,63})#")
+_HALF_PLACEHOLDER: Final = re.compile(r"#([A-Za-z][A-Za-z0-9_]{0,63})\b(?!#)")
+_OTHER_PLACEHOLDER: Final = re.compile(r"\{\{[^{}<>]{0,100}\}\}|\{%[^{}<>]{0,100}%\}|\$\{[A-Za-z][^{}<>]{0,100}\}")
+_STYLES: Final = re.compile(r"<style\b.*?</style>", re.DOTALL | re.IGNORECASE)
+_TAG: Final = re.compile(r"<[a-zA-Z/!][^>]*>")
 _OLDER_LINK: Final = re.compile(r"#Url#\?vtype=[A-Za-z_]+&(?:amp;)?vtoken=#GUID#")
 _SECTION: Final = re.compile(rf"#({'|'.join(SECTIONS)})\b(?!#)(.*?)\b\1#", re.DOTALL)
 _PUNCTUATION: Final = " ,.!?:;)،؟"
@@ -118,8 +122,7 @@ def unknown_placeholders(text: str, rule: PlaceholderRule, custom_fields: Collec
     for name in dict.fromkeys(placeholder_names(text)):
         if name in allowed or (custom_fields is None and name not in _ALL_PLACEHOLDERS):
             continue
-        close = difflib.get_close_matches(name.casefold(), [other.casefold() for other in allowed], n=1, cutoff=0.6)
-        suggestion = next((other for other in allowed if close and other.casefold() == close[0]), None)
+        suggestion = _closest(name, allowed)
         problems.append(
             f"a placeholder of this kind; found #{name}#" + (f", did you mean #{suggestion}#?" if suggestion else "")
         )
@@ -128,6 +131,26 @@ def unknown_placeholders(text: str, rule: PlaceholderRule, custom_fields: Collec
     elif _UNPAIRED_SECTION.search(_SECTION.sub("", text)):
         problems.append("a section to begin and to end, as in #FPass … FPass#")
     return problems
+
+
+def misspelled_placeholders(text: str, rule: PlaceholderRule, custom_fields: Collection[str]) -> list[str]:
+    """Return a sentence for each `#Name` that isn't closed, and each `{{ name }}` of other products, which would be sent as it is.
+
+    A fragment in an address (`href="/a#City"`) and a selector in styles are no placeholders.
+    """
+    allowed = (*rule.placeholders, *custom_fields)
+    unstyled = _STYLES.sub(" ", text)
+    halves = _HALF_PLACEHOLDER.findall(_PLACEHOLDER.sub(" ", _TAG.sub(" ", unstyled)))
+    problems = [f"#{name}#; #{name} isn't closed" for name in halves if name in allowed]
+    for found in _OTHER_PLACEHOLDER.findall(unstyled):
+        meant = _closest(found.strip("{}%$ ").rpartition(".")[2].replace("_", ""), allowed)
+        problems.append(f"{f'#{meant}#' if meant else 'placeholders such as #Name#'}; {found} isn't a placeholder")
+    return list(dict.fromkeys(problems))
+
+
+def _closest(name: str, allowed: Sequence[str]) -> str | None:
+    close = difflib.get_close_matches(name.casefold(), [other.casefold() for other in allowed], n=1, cutoff=0.6)
+    return next((other for other in allowed if close and other.casefold() == close[0]), None)
 
 
 def carries(names: Collection[str]) -> Carries | None:

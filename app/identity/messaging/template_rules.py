@@ -11,6 +11,7 @@ from app.contract import message_templates as contract
 from app.contract.configuration import TenantSettings
 from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.messaging import store
+from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, misspelled_placeholders
 from app.identity.messaging.tenant_templates import TenantEmailTemplate, tenant_template
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import rules_of
@@ -60,7 +61,15 @@ def show_mail(context: Context, template: MailTemplate, values: dict[str, Any]) 
 def check_placeholders(
     template: MailTemplate | SmsTemplate, settings: TenantSettings | None
 ) -> Iterator[tuple[str, str]]:
-    yield from tenant_template(template).problems(settings.custom_fields if settings else None)
+    custom_fields = settings.custom_fields if settings else None
+    yield from tenant_template(template).problems(custom_fields)
+    if isinstance(template, MailTemplate):
+        rule = EMAIL_RULES[template.type]
+        texts = {"subject": template.subject, "html": template.html, "text": template.text or ""}
+    else:
+        rule, texts = SMS_RULES[template.type], {"text": template.text}
+    for key, text in texts.items():  # stored templates are sent as before
+        yield from ((key, problem) for problem in misspelled_placeholders(text, rule, custom_fields or ()))
 
 
 def _read_type(

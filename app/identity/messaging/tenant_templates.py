@@ -70,7 +70,7 @@ class TenantEmailTemplate:
         template = self.template
         found, declared = placeholders.carries(self._names(SECTIONS)), template.carries
         if declared and declared not in rule.may_carry:
-            yield "carries", _one_of(rule.may_carry) if rule.may_carry else "nothing, for a mail of this kind"
+            yield "carries", _one_of(rule.may_carry) if rule.may_carry else "nothing, for a message of this type"
         elif rule.may_carry and found not in rule.may_carry:
             yield "html", _one_of(rule.may_carry)
         elif declared and found != declared:
@@ -139,7 +139,7 @@ def _style_attributes(part: StyleSlot, styles: Mapping[str, str]) -> str:
 
 def _one_of(may_carry: tuple[Carries, ...]) -> str:
     expected = [_CARRIED[carried] for carried in may_carry if carried != "both"]
-    return f"{' or '.join(expected)}, which a letter of this kind is sent for"
+    return f"{' or '.join(expected)}, which a message of this type is sent for"
 
 
 def _links_in(text: str) -> list[str]:
