@@ -148,7 +148,7 @@ def test_signs_that_only_look_like_placeholders_are_accepted() -> None:
         {"type": "welcome", "subject": "a", "html": page},
     ]
     text = f"{HEAD}    settings: {{}}\n    mail_templates: {json.dumps(templates)}\n"
-    assert read(text.encode(), "f.yaml", Path())
+    assert read(text.encode(), "f.yaml", Path()).tenants
 
 
 def test_all_problems_are_reported_together() -> None:

@@ -7,8 +7,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from app.contract.messages import MailKind, MailTemplate
 from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, link_in, links_to, mails_to, token_in
+from tests.support.message_templates import add_templates
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
@@ -42,6 +44,22 @@ def test_reset_by_link_continues_to_the_application(world: World, visitor: Visit
     page = visitor.open(reset_path(world, ada))
     assert page.heading == "Choose a new password"
     assert page.press("Save password", password=NEW).query["code"]
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "has_code"),
+    [('<a href="#Url#">Reset</a>', "a link", False), ("<p>#OTP#</p>", "a code", True)],
+    ids=["link", "code"],
+)
+def test_page_says_what_the_own_template_sends_to_anyone(
+    world: World, new_visitor: NewVisitor, ada: Person, html: str, content: str, has_code: bool
+) -> None:
+    add_templates(world, MailTemplate(type=MailKind.RESET, subject="Reset", html=html))
+    for name in (ada.email, "nobody@example.com"):
+        page = request_reset(new_visitor().open("/login"), name)
+        assert f"If you have an account, we’ve sent {content} to {name}" in page.text
+        assert ('name="code"' in page.html) is has_code
+        assert ("Opening the link on another device?" in page.text) is not has_code
 
 
 def test_tenant_may_ask_for_the_new_password(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type

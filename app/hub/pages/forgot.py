@@ -21,6 +21,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     CLOSED,
     GONE,
+    UNOPENED_LINK,
     ButtonForm,
     CodeForm,
     CodePage,
@@ -138,6 +139,13 @@ class ResetSentPage(CodePage):
     query = {**CodePage.query, CLOSED: 1}
 
     credential: ResettableCredential = PASSWORD
+    carries: str = "both"
+    """What the email has: `link`, `otp` or `both`, by the tenant's template."""
+
+    @property
+    def notice(self) -> Notice | None:
+        is_unopened = self.outcome is Outcome.UNOPENED and self.carries == "link"
+        return UNOPENED_LINK if is_unopened else super().notice
 
     @property
     def polls(self) -> str:
@@ -157,6 +165,17 @@ class ResetSentPage(CodePage):
             "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47"),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "to a username": cls(CodeForm(), "ada"),
+            **{
+                f"{name}, {carries} only": cls(
+                    CodeForm(), to, number="47" * (carries == "link"), credential=of, carries=carries
+                )
+                for name, to, of in (
+                    ("to an address", mail, PASSWORD),
+                    ("to a name", "ada", PASSWORD),
+                    ("a PIN", mail, PIN),
+                )
+                for carries in ("link", "otp")
+            },
             "to a phone": cls(CodeForm(), number, is_text=True),
             "a PIN": cls(CodeForm(), mail, credential=PIN),
             "a PIN, to a phone": cls(CodeForm(), number, is_text=True, credential=PIN),
@@ -262,7 +281,9 @@ def _sent(form: CodeForm, step: Next, outcome: Outcome | None = None) -> ResetSe
     credential = PIN if step.step is Step.PIN_SENT else PASSWORD
     is_text, name = step.problem == "sms", step.sent_to or ""
     number = step.fields.get("number", "") if credential is PASSWORD and not is_text else ""
-    return ResetSentPage(form, name, is_text, step.resend_in_seconds, outcome, number, credential)
+    return ResetSentPage(
+        form, name, is_text, step.resend_in_seconds, outcome, number, credential, step.fields.get("carries", "both")
+    )
 
 
 def _render_again(form: HubForm, attempt: str, outcome: Outcome | None = None, status: int = 0) -> Response:

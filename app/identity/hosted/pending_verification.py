@@ -98,14 +98,12 @@ def with_page(context: Context, interaction: Interaction, refusal: ApiError, sta
     return with_page_data(refusal, page.model_copy(update={name: shown[name] for name in ("number", "carries")}))
 
 
-def page_fields(context: Context, interaction: Interaction) -> dict[str, str]:
+def page_fields(context: Context, interaction: Interaction, kind: MailKind = MailKind.VERIFICATION) -> dict[str, str]:
     """Return the fields of the waiting page, and whether the email carries a link, a code or both.
 
     It is the same for every address: on a page the email is in the page's language, not in the account's.
     """
-    carried = messaging.carries(
-        context, MailKind.VERIFICATION, account=None, language=notifications.page_language(context)
-    )
+    carried = messaging.carries(context, kind, account=None, language=notifications.page_language(context))
     shown = {**link_handover.fields(interaction), "carries": carried or "both"}
     return {**shown, "number": ""} if carried == "otp" else shown
 

@@ -290,7 +290,7 @@ def step(context: Context, interaction: Interaction, state: PendingRecovery) -> 
         sent_to=state.name,
         problem=state.by,
         resend_in_seconds=_seconds_left(context, state),
-        fields=link_handover.fields(interaction),
+        fields=pending_verification.page_fields(context, interaction, state.forgotten.mail),
     )
 
 
