@@ -9,10 +9,12 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import select
 
+from app.contract.messages import MailKind, MailTemplate
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, link_in, links_in, mails_to, sent_messages
+from tests.support.message_templates import add_templates
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
@@ -67,6 +69,24 @@ def test_link_in_same_browser_continues_to_application(world: World, visitor: Vi
     assert ada.email in page.text
     assert "Acme Shop" in page.text
     assert page.press("Sign in").query["code"]
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "has_code"),
+    [('<a href="#Url#">Sign in</a>', "a link", False), ("<p>#OTP#</p>", "a code", True)],
+    ids=["link", "code"],
+)
+def test_page_says_what_the_own_template_sends_to_anyone(
+    world: World, new_visitor_at: NewVisitorAt, ada: Person, html: str, content: str, has_code: bool
+) -> None:
+    add_templates(world, MailTemplate(type=MailKind.SIGN_IN, subject="Sign in", html=html))
+    for name in (ada.email, NEW):
+        page = by_mail(new_visitor_at(world).open("/login"), name)
+        too_soon = page.press("Resend email")
+        for shown in (page, too_soon):
+            assert f"If you can sign in here, we’ve sent {content} to {name}" in shown.text
+            assert ('name="code"' in shown.html) is has_code
+            assert ("Opening the link on another device?" in shown.text) is not has_code
 
 
 def test_opening_the_link_does_not_use_it_up(

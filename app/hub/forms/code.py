@@ -65,6 +65,8 @@ class CodePage(Page):
     outcome: Outcome | None = None
     number: str = ""
     """The number to type where the link is opened in another browser; empty if the message has no link of ours."""
+    carries: str = "both"
+    """What an email has: `link`, `otp` or `both`, by the tenant's template."""
 
     scripts: ClassVar[tuple[str, ...]] = (*Page.scripts, "wait")
     query: ClassVar[dict[str, int]] = {**Page.query, "sent": 8}
@@ -81,6 +83,8 @@ class CodePage(Page):
             return ENOUGH_TEXTS
         if self.outcome is Outcome.SENT and not self.is_text:
             return EMAIL_RESENT
+        if self.outcome is Outcome.UNOPENED and self.carries == "link":
+            return UNOPENED_LINK
         return _NOTICES.get(self.outcome) or super().notice if self.outcome else super().notice
 
     @property

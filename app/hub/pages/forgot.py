@@ -21,7 +21,6 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     CLOSED,
     GONE,
-    UNOPENED_LINK,
     ButtonForm,
     CodeForm,
     CodePage,
@@ -139,13 +138,6 @@ class ResetSentPage(CodePage):
     query = {**CodePage.query, CLOSED: 1}
 
     credential: ResettableCredential = PASSWORD
-    carries: str = "both"
-    """What the email has: `link`, `otp` or `both`, by the tenant's template."""
-
-    @property
-    def notice(self) -> Notice | None:
-        is_unopened = self.outcome is Outcome.UNOPENED and self.carries == "link"
-        return UNOPENED_LINK if is_unopened else super().notice
 
     @property
     def polls(self) -> str:
@@ -281,9 +273,8 @@ def _sent(form: CodeForm, step: Next, outcome: Outcome | None = None) -> ResetSe
     credential = PIN if step.step is Step.PIN_SENT else PASSWORD
     is_text, name = step.problem == "sms", step.sent_to or ""
     number = step.fields.get("number", "") if credential is PASSWORD and not is_text else ""
-    return ResetSentPage(
-        form, name, is_text, step.resend_in_seconds, outcome, number, credential, step.fields.get("carries", "both")
-    )
+    carries = step.fields.get("carries", "both")
+    return ResetSentPage(form, name, is_text, step.resend_in_seconds, outcome, number, carries, credential)
 
 
 def _render_again(form: HubForm, attempt: str, outcome: Outcome | None = None, status: int = 0) -> Response:

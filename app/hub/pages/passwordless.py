@@ -142,6 +142,10 @@ class SignInSentPage(CodePage):
             "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47"),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "to a phone": cls(CodeForm(), number, is_text=True),
+            "link only": cls(CodeForm(), mail, number="47", carries="link"),
+            "code only": cls(CodeForm(), mail, carries="otp"),
+            "link only, to a name": cls(CodeForm(), "ada", number="47", carries="link"),
+            "code only, to a name": cls(CodeForm(), "ada", carries="otp"),
             "empty": cls(sample_empty_form(), mail),
             "sent": cls(CodeForm(), mail, False, 21, Outcome.SENT),
             **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in answer},
@@ -341,7 +345,8 @@ def _render_state(step: Next, form: CodeForm, outcome: Outcome | None, status: i
         number, state = step.fields.get("number", ""), step.fields.get("state", "over")
         return DeviceApprovalPage(approval_form, name, number, state, resend_seconds, outcome).render(status)
     is_text, number = step.problem == SMS, step.fields.get("number", "")
-    return SignInSentPage(form, name, is_text, resend_seconds, outcome, "" if is_text else number).render(status)
+    number, carries = "" if is_text else number, step.fields.get("carries", "both")
+    return SignInSentPage(form, name, is_text, resend_seconds, outcome, number, carries).render(status)
 
 
 def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
@@ -355,7 +360,7 @@ def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
             is_rate_limited or isinstance(form, CodeForm)
         )  # a refused page must not retry by itself
         number = answer.number if is_polling else ""
-        page = SignInSentPage(redisplayed(form), answer.sent_to, is_text, seconds, outcome, number)
+        page = SignInSentPage(redisplayed(form), answer.sent_to, is_text, seconds, outcome, number, answer.carries)
         response = page.render(429 if is_rate_limited else 403)
     else:
         step = api()(contract.read_state, InteractionOnly(attempt=attempt))

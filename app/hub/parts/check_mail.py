@@ -19,7 +19,6 @@ from app.hub import journey
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     GONE,
-    UNOPENED_LINK,
     ButtonForm,
     CodeForm,
     CodePage,
@@ -29,7 +28,6 @@ from app.hub.forms.code import (
     sample_empty_form,
     sample_filled_form,
 )
-from app.hub.page import Notice
 from app.hub.services import api
 from app.hub.visit import current_visit, interaction_address
 from app.kit.errors import ApiError
@@ -47,13 +45,6 @@ class CheckMailPage(CodePage):
 
     can_change: bool = False
     """Whether this browser registered and may correct the address or number."""
-    carries: str = "both"
-    """What the email has: `link`, `otp` or `both`, by the tenant's template."""
-
-    @property
-    def notice(self) -> Notice | None:
-        is_unopened = self.outcome is Outcome.UNOPENED and self.carries == "link"
-        return UNOPENED_LINK if is_unopened else super().notice
 
     @property
     def polls(self) -> str:

@@ -221,8 +221,12 @@ def _step(context: Context, interaction: Interaction, state: PendingPasswordless
         sent_to=state.name,
         problem=state.by,
         resend_in_seconds=resend_delay.seconds_left(context, state.sent_at),
-        fields=_device(context, state) if state.by == DEVICE else link_handover.fields(interaction),
+        fields=_device(context, state) if state.by == DEVICE else _fields(context, interaction),
     )
+
+
+def _fields(context: Context, interaction: Interaction) -> dict[str, str]:
+    return pending_verification.page_fields(context, interaction, SIGN_IN.mail)
 
 
 def _device(context: Context, state: PendingPasswordless) -> dict[str, str]:
@@ -247,13 +251,14 @@ def _pending(context: Context, interaction_id: str) -> tuple[Interaction | None,
 
 def _with_page(context: Context, interaction: Interaction, refusal: ApiError, state: PendingPasswordless) -> ApiError:
     """Return the refusal with the page's data."""
-    seconds = resend_delay.seconds_left(context, state.sent_at)
+    seconds, shown = resend_delay.seconds_left(context, state.sent_at), _fields(context, interaction)
     return pending_verification.with_page_data(
         refusal,
         SentTo(
             sent_to=state.name,
             resend_in_seconds=seconds,
             by=state.by,
-            number=link_handover.fields(interaction)["number"],
+            number=shown["number"],
+            carries=shown["carries"],
         ),
     )
