@@ -29,8 +29,13 @@ def texts() -> Mapping[str, Mapping[str, str]]:
 
 
 def description_of(schema: str, name: str) -> str:
-    """Return the description of a field; "" if there is none. A name of the profile has its text in requests, too."""
-    tables = (schema, _DERIVED.sub("", schema), EVERY, _LAST)
+    """Return the description of a field; "" if there is none. A name of the profile has its text in requests, too.
+
+    Args:
+        schema: the name of the schema; `Schema.Field` for a field of an object within another field.
+    """
+    model, _, within = schema.partition(".")
+    tables = (f"{EVERY}.{within}", model, _DERIVED.sub("", model), EVERY, _LAST)
     return next((texts()[one][name] for one in tables if name in texts().get(one, {})), "")
 
 

@@ -282,21 +282,25 @@ def _names_in_address(request: type[Wire]) -> frozenset[str]:
     return frozenset(names - set(places[From.BODY].values()))
 
 
-def _add_descriptions(schema: Any, model: str, published: Publication, skipped: frozenset[str] = frozenset()) -> None:
-    """Describe each property that has no description, also of objects within; `skipped` are of the schema itself."""
+def _add_descriptions(schema: Any, path: str, published: Publication, skipped: frozenset[str] = frozenset()) -> None:
+    """Describe each property that has no description, also of objects within; `skipped` are of the schema itself.
+
+    Args:
+        path: the schema's name; of an object within, also the name of the property that contains it.
+    """
     if isinstance(schema, list):
         for one in schema:
-            _add_descriptions(one, model, published)
+            _add_descriptions(one, path, published)
     if not isinstance(schema, dict):
         return
     properties = schema.get("properties")
     for name, one in properties.items() if isinstance(properties, dict) else ():
-        words = "" if "description" in one or name in skipped else published.describe(model, name)
+        words = "" if "description" in one or name in skipped else published.describe(path, name)
         if words:
             one["description"] = words
-        _add_descriptions(one, model, published)
+        _add_descriptions(one, f"{path.partition('.')[0]}.{name}", published)
     for key in ("anyOf", "items", "additionalProperties"):
-        _add_descriptions(schema.get(key), model, published)
+        _add_descriptions(schema.get(key), path, published)
 
 
 def _untitled(schema: Any) -> Any:

@@ -38,7 +38,8 @@ class Publication:
     Args:
         info: members of the Info Object (OpenAPI 3.1 section 4.8.2) beside title and version.
         groups: the chapters, in their order; an operation belongs to the first that holds it.
-        describe: returns the description of a schema's property, or of a parameter (`Schema.name`), that has none; or "".
+        describe: returns the description of a schema's property, or of a parameter (`Schema.name`), that has none; or "". The schema
+            of an object within a field is `Schema.Field`.
         describe_schema: returns the description of a schema that has none; or "".
         extra: members of the document's root.
     """
