@@ -26,7 +26,7 @@ class UnauthorizedClient(OAuthError):
     """The client_secret is wrong (seed), or the client may not use this grant."""
 
     code, status, description = "unauthorized_client", 403, "The client_secret is not valid."
-    remedy = "Check the client secret, and use the authentication method that the client is registered with."
+    remedy = "Check the client secret, and use an authentication method and a grant that the client is registered for."
 
 
 class InvalidGrant(OAuthError):
@@ -41,7 +41,7 @@ class UnsupportedGrantType(OAuthError):
 
 class InvalidScope(OAuthError):
     code, status, description = "invalid_scope", 400, "The scope is not allowed."
-    remedy = "Ask only for scopes that the client is registered for."
+    remedy = "Request only scopes that the client is registered for."
 
 
 class InvalidTarget(OAuthError):
@@ -69,7 +69,7 @@ class PollSlower(OAuthError):
     """The device asked before its interval was over; the interval is five seconds longer from now on."""
 
     code, status, description = "slow_down", 400, "Ask less often."
-    remedy = "Add 5 seconds to the interval."
+    remedy = "From now on, wait 5 seconds longer between two polls."
 
 
 class AccessDenied(OAuthError):
@@ -188,21 +188,21 @@ class BoundTokenNeedsNonce(BoundTokenRefused):
 class InsufficientScope(OAuthError):
     code, status, description = "insufficient_scope", 403, "The access token lacks the scope that this needs."
     headers = {"WWW-Authenticate": 'Bearer error="insufficient_scope"'}
-    remedy = "Ask for the scope at authorization."
+    remedy = "Include the scope in the authorization request."
 
 
 class InvalidDpopProof(OAuthError):
     """The DPoP proof of a client's request is missing or wrong (RFC 9449 section 5)."""
 
     code, status, description = "invalid_dpop_proof", 400, "The DPoP proof is not valid."
-    remedy = "Make a new proof for this method and address, with the current time (RFC 9449)."
+    remedy = "Create a new proof for this method and URL, with the current time (RFC 9449)."
 
 
 class UseDpopNonce(OAuthError):
     """The DPoP proof of a client's request lacks the present nonce, which is in the header DPoP-Nonce (RFC 9449 section 8)."""
 
     code, status, description = "use_dpop_nonce", 400, "The DPoP proof needs the nonce of the header DPoP-Nonce."
-    remedy = "Repeat the request with a proof that has this nonce."
+    remedy = "Repeat the request with a proof that contains this nonce."
 
 
 class UnknownApplication(OAuthError):
@@ -221,11 +221,11 @@ class RequestNotSupported(OAuthError):
 
 class ServerError(OAuthError):
     code, status, description = "server_error", 500, "An unexpected failure. Try again later."
-    remedy = "The server’s log has the cause."
+    remedy = "If it happens again, look for the cause in the server’s log."
 
 
 class SlowDown(OAuthError):
     """Too many requests of one client or address (answered with Retry-After)."""
 
     code, status, description = "temporarily_unavailable", 429, "Too many requests."
-    remedy = "Wait for the seconds in `Retry-After`, then try again."
+    remedy = "Wait for the number of seconds in `Retry-After`, then try again."

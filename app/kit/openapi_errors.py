@@ -11,8 +11,8 @@ from app.kit.operation import AnyOperation
 _SCHEMAS = "#/components/schemas/{model}"
 _EXAMPLES = "#/components/examples/{name}"
 _WORDS = {
-    "ApiError": "An error. Branch on `ErrorCode`: it never changes, the texts may.",
-    "CamelError": "An error with members in camel case. Branch on `errorCode`: it never changes, the texts may.",
+    "ApiError": "An error. Branch on `ErrorCode`: it never changes, but the texts can.",
+    "CamelError": "An error with members in camel case. Branch on `errorCode`: it never changes, but the texts can.",
     "OAuthError": "An OAuth error (RFC 6749, section 5.2). Branch on `error`; `error_description` is for developers.",
 }
 _MEANINGS = {
@@ -22,7 +22,7 @@ _MEANINGS = {
     404: "Not found.",
     405: "The method isn't supported here.",
     409: "The request conflicts with what exists.",
-    429: "Too many requests. Wait for the seconds in `Retry-After`, then try again.",
+    429: "Too many requests. Wait for the number of seconds in `Retry-After`, then try again.",
     500: "Something failed on the server. Try again later.",
 }
 

@@ -20,7 +20,7 @@ class EmailRegistered(ApiError):
 
 class EmailHasAccount(ApiError):
     code, status, message = 988, 403, "An account already exists for this email"
-    description = "Address already has an account."
+    description = "An account has this email address already. Sign in to it, or use another address."
 
 
 class EmailTaken(ApiError):
@@ -55,12 +55,12 @@ class MalformedPhone(ApiError):
 
 class AddressTypeTwice(ApiError):
     code, status, message = 1107, 400, "Address type can not be same"
-    description = "Two addresses have the same type. Give each its own."
+    description = "Two postal addresses have the same type. Give each a type of its own."
 
 
 class PhoneTypeTwice(ApiError):
     code, status, message = 1124, 400, "Phone type cannot be same"
-    description = "Two phone numbers have the same type. Give each its own."
+    description = "Two phone numbers have the same type. Give each a type of its own."
 
 
 class AddressTypeMissing(ApiError):
@@ -75,7 +75,7 @@ class EmailTypeMissing(ApiError):
 
 class EmailTwice(ApiError):
     code, status, message = 1202, 400, "Email address can not be same"
-    description = "An email address is in the request twice."
+    description = "The request contains an email address twice. Remove one of them."
 
 
 class PrimaryEmailTwice(ApiError):
@@ -90,17 +90,17 @@ class PhoneTypeMissing(ApiError):
 
 class WeakPassword(ApiError):
     code, status, message = 1216, 403, "Weak password"
-    description = "The password is too easy to guess: too common, or like the profile. Choose another one."
+    description = "The password is too easy to guess: it’s common, or contains profile data. Choose another one."
 
 
 class FieldsRefused(ApiError):
     code, status, message = 1134, 403, "Validation failed for one or more fields"
-    description = "One or more fields were refused. Errors has an entry for each."
+    description = "One or more fields aren’t valid. Errors says for each what is wrong."
 
 
 class UnknownPolicyVersion(ApiError):
     code, status, message = 1197, 403, "Privacy policy version is not valid"
-    description = "There’s no such version of the privacy policy."
+    description = "There’s no such version of the privacy notice."
 
 
 class MalformedDate(ApiError):
@@ -150,7 +150,7 @@ class EmailNotOnProfile(ApiError):
 
 class NoEmailProfile(ApiError):
     code, status, message = 1039, 403, "An email profile is not created or does not exist"
-    description = "The account has no email address and password of its own."
+    description = "The account has no email address, or no password of its own."
 
 
 class MalformedUsername(ApiError):
@@ -160,7 +160,7 @@ class MalformedUsername(ApiError):
 
 class UsernameFormatRefused(ApiError):
     code, status, message = 1024, 403, "This username format is invalid"
-    description = "The username contains characters that aren’t allowed."
+    description = "The username contains characters that aren’t allowed. Choose another one."
 
 
 class UsernameMissing(ApiError):
@@ -170,17 +170,19 @@ class UsernameMissing(ApiError):
 
 class EmailActionRefused(ApiError):
     code, status, message = 1006, 403, "Invalid action for adding or removing email addresses"
-    description = "The email address can’t be added or removed this way."
+    description = "The account has a primary email address already. Add this one with another type."
 
 
 class EmailUpdateRefused(ApiError):
     code, status, message = 1174, 403, "Email update is not allowed"
-    description = "The account has an email address already. Add and remove addresses with the email operations."
+    description = (
+        "This request can’t change the email addresses, or the account has as many as it can. Use the email operations."
+    )
 
 
 class PasswordNotAcceptable(ApiError):
     code, status, message = 1015, 403, "The new password is invalid"
-    description = "The new password can’t be used, for example because it equals an earlier one. Choose another one."
+    description = "The new password can’t be used, for example because it was used before. Choose another one."
 
 
 class NewPasswordBreached(ApiError):
@@ -195,12 +197,14 @@ class RegistrationOff(ApiError):
 
 class EmailDomainRefused(ApiError):
     code, status, message = 1247, 403, "Email id domain is not allowed to register"
-    description = "Addresses of this email domain may not sign up."
+    description = (
+        "Email addresses of this domain can’t sign up. Use another one, or change the tenant’s email restrictions."
+    )
 
 
 class EmailRefused(ApiError):
     code, status, message = 1056, 403, "Email is not allowed to register"
-    description = "This email address may not sign up."
+    description = "This email address can’t sign up. Use another one, or change the tenant’s email restrictions."
 
 
 class NoEmailToInvalidate(ApiError):
@@ -212,7 +216,7 @@ class NoEmailToInvalidate(ApiError):
 class EmailUnverifiedBefore(ApiError):
     code, status = 1115, 403
     message = "The profile cannot be enforced to invalidate the email verification."
-    description = "The email address is already unverified."
+    description = "The email address isn’t verified yet, so nothing changed."
 
 
 class NoPhoneToInvalidate(ApiError):
@@ -223,7 +227,7 @@ class NoPhoneToInvalidate(ApiError):
 
 class PhoneUnverifiedBefore(ApiError):
     code, status, message = 1161, 403, "This phone number is already unverified"
-    description = "The phone number isn’t verified already."
+    description = "The phone number isn’t verified yet, so nothing changed."
 
 
 class EmailOrUsernameMissing(ApiError):

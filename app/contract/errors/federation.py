@@ -10,7 +10,7 @@ class WrongCandidate(ApiError):
 
 class NotLinkable(ApiError):
     code, status, message = 983, 403, "Account cannot be linked"
-    description = "This identity can’t be connected, because it isn’t one of another provider."
+    description = "The identity can’t be connected: the token isn’t from a social sign-in, or the account has too many identities."
 
 
 class IdentityTaken(ApiError):
@@ -25,7 +25,7 @@ class NothingToUnlink(ApiError):
 
 class UnknownIdentity(ApiError):
     code, status, message = 1065, 403, "Provider name or Provider Id is invalid"
-    description = "The provider or its ID is wrong."
+    description = "The account has no connected identity with this provider and ID. Check both."
 
 
 class UnknownProvider(ApiError):
@@ -50,7 +50,7 @@ class ConnectionNotConfigured(ApiError):
 
 class NoProviderProfile(ApiError):
     code, status, message = 910, 403, "Endpoint is not supported by the current provider"
-    description = "The provider of this sign-in has no profile to read again."
+    description = "The account didn’t sign in with a provider whose profile can be read again."
 
 
 class ProviderFailed(ApiError):
@@ -76,13 +76,13 @@ class IdentityElsewhere(ApiError):
 
 class LastSignInMethod(ApiError):
     code, status, message = 1008, 403, "This provider cannot be unlinked"
-    description = "This is the account’s only way to sign in. Set a password or connect another identity first."
+    description = "The account has no other way to sign in. Set a password or connect another identity first."
 
 
 class EmailOfProvider(ApiError):
     code, status = 1030, 403
     message = "This email address cannot be registered, as it is already registered under a social account"
-    description = "The email address belongs to an account that signs in with a social provider. Sign in there instead."
+    description = "The email address belongs to an account that signs in with a social provider. Sign in with that provider instead."
 
 
 class UnknownJwtApp(ApiError):
@@ -122,7 +122,7 @@ class UnknownInitialAccessToken(ApiError):
 
 class ProviderDomainExists(ApiError):
     code, status, message = 8038, 409, "Domain name already exists"
-    description = "Another provider has this email domain."
+    description = "Another provider has this email domain. A domain can have one provider."
 
 
 class UnknownSamlApp(ApiError):
@@ -142,7 +142,7 @@ class ProviderTokenMissing(ApiError):
 
 class ProviderTokenSecretMissing(ApiError):
     code, status, message = 930, 400, "Token secret is missing from social ID provider"
-    description = "Send the token secret that the provider’s SDK returned, beside its access token."
+    description = "Send the token secret that the provider’s SDK returned with the access token."
 
 
 class ProviderRefreshTokenMissing(ApiError):

@@ -76,7 +76,7 @@ class ExpiredSmsCode(ApiError):
 
 class ClosedSmsCode(ApiError):
     code, status, message = 1070, 403, "The OTP cannot be accessed"
-    description = "The code stopped working after too many wrong ones, or a newer one replaced it. Request a new one."
+    description = "The code stopped working after too many wrong attempts, or because a newer code replaced it. Request a new one."
 
 
 class WrongMailCode(ApiError):
@@ -96,7 +96,7 @@ class ExpiredMailCode(ApiError):
 
 class ClosedMailCode(ApiError):
     code, status, message = 1188, 403, "Invalid email verification OTP"
-    description = "The code stopped working after too many wrong ones, or a newer one replaced it. Request a new one."
+    description = "The code stopped working after too many wrong attempts, or because a newer code replaced it. Request a new one."
 
 
 class WrongTokenType(ApiError):

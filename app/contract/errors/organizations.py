@@ -70,7 +70,7 @@ class RoleNameMissing(ApiError):
 
 class DefaultRoleKept(ApiError):
     code, status, message = 8128, 403, "Default role cannot be deleted"
-    description = "The role is a default role of new members. Make another one the default first."
+    description = "New members get this role. Make another role the default first."
 
 
 class OrganizationIdMissing(ApiError):
@@ -150,12 +150,12 @@ class DomainTaken(ApiError):
 
 class WrongDefaultMemberRole(ApiError):
     code, status, message = 8159, 400, "Default member role is invalid"
-    description = "There’s no such role for new members."
+    description = "The role of new members doesn’t exist. Choose a role of the tenant or of the organization."
 
 
 class MfaPolicyConflict(ApiError):
     code, status, message = 8160, 403, "MFA policy conflicts with tenant settings"
-    description = "The tenant’s settings don’t allow this policy."
+    description = "The tenant’s second factor settings don’t allow this policy."
 
 
 class GroupRoleNameTaken(ApiError):
@@ -165,7 +165,7 @@ class GroupRoleNameTaken(ApiError):
 
 class GroupTaken(ApiError):
     code, status, message = 8162, 409, "Group id already exists"
-    description = "The group has a group role already."
+    description = "There’s a group role for this group already."
 
 
 class UnknownGroupRole(ApiError):
@@ -180,12 +180,12 @@ class MalformedGroupRoleId(ApiError):
 
 class StatusAlreadySet(ApiError):
     code, status, message = 8166, 409, "Status is already set"
-    description = "It has this status already."
+    description = "The organization or connection has this status already."
 
 
 class WrongStatus(ApiError):
     code, status, message = 8167, 400, "Status is invalid"
-    description = "The status isn’t true or false."
+    description = "The status is missing or malformed. Send true or false."
 
 
 class DomainNotProven(ApiError):
@@ -240,7 +240,7 @@ class OrganizationInactive(ApiError):
 
 class JitWithoutConnection(ApiError):
     code, status, message = 8181, 403, "JIT needs an active connection"
-    description = "Joining by sign-in needs an active connection."
+    description = "The organization has no active connection, which joining by sign-in needs. Activate one first."
 
 
 class LastOwner(ApiError):
@@ -270,7 +270,7 @@ class UnknownJoinRequest(ApiError):
 
 class JoinRequestClosed(ApiError):
     code, status, message = 8213, 409, "Join request is not open"
-    description = "The request was decided before, or the account lost the address that allowed it."
+    description = "The join request was approved or declined before, or the account no longer has the email address that allowed it."
 
 
 class JoinRequestRefused(ApiError):
@@ -280,7 +280,7 @@ class JoinRequestRefused(ApiError):
 
 class TooManyOrganizations(ApiError):
     code, status, message = 8188, 403, "Organization limit reached"
-    description = "The tenant has as many organizations as it may have."
+    description = "The tenant has the maximum number of organizations."
 
 
 class TooManyDomains(ApiError):
@@ -294,11 +294,11 @@ class NoSeatLeft(ApiError):
     """The plan limit of one organization; the interface has no code of its own for it (decisions/0190)."""
 
     code, status, message = 8188, 403, "Organization limit reached"
-    description = "The organization has no seat left. Raise its limit or remove a member."
+    description = "The organization has no seats left. Raise its limit or remove a member."
 
 
 class TooManyInvitationLinks(ApiError):
     """The plan limit of one organization; the interface has no code of its own for it (decisions/0197)."""
 
     code, status, message = 8188, 403, "Organization limit reached"
-    description = "The organization has as many active invitation links as it may have. Turn one off first."
+    description = "The organization has the maximum number of active invitation links. Turn one off first."

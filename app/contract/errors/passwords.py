@@ -88,7 +88,7 @@ class SecurityQuestionsOff(ApiError):
 
 class UsernameLookupOnly(ApiError):
     code, status, message = 1184, 403, "User Name authentication is enabled"
-    description = "Accounts of this tenant sign in by username. Ask by username instead."
+    description = "Accounts of this tenant sign in by username. Get the questions by username instead."
 
 
 class TokenLimitReached(ApiError):

@@ -27,7 +27,7 @@ class TooYoung(ApiError):
 
 class PolicyNotAccepted(ApiError):
     code, status, message = 1196, 403, "Privacy policy is not accepted"
-    description = "Sign-up needs AcceptPrivacyPolicy."
+    description = "Sign-up requires the privacy notice. Once the person accepts it, send AcceptPrivacyPolicy as true."
 
 
 class UnknownRecord(ApiError):
@@ -37,12 +37,12 @@ class UnknownRecord(ApiError):
 
 class MalformedRecord(ApiError):
     code, status, message = 1151, 403, "Registration data record is not valid"
-    description = "The choice is malformed."
+    description = "The choice belongs to another field of the sign-up form. Send the field’s name as DataSource."
 
 
 class RecordWithoutCode(ApiError):
     code, status, message = 1152, 403, "Registration data record does not have code"
-    description = "The choice has no code."
+    description = "The choice has no code to check."
 
 
 class WrongRecordCode(ApiError):

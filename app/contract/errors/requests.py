@@ -41,7 +41,7 @@ class MissingSecret(ApiError):
 
 class EndpointForbidden(ApiError):
     code, status, message = 909, 403, "Your site does not have permission to access this endpoint"
-    description = "The tenant may not call this operation."
+    description = "This operation is switched off for this tenant."
 
 
 class TrialExpired(ApiError):
@@ -51,7 +51,7 @@ class TrialExpired(ApiError):
 
 class Dangerous(ApiError):
     code, status, message = 1214, 400, "Dangerous request"
-    description = "A value contains markup or script, which isn’t accepted."
+    description = "A value contains HTML or a script, which isn’t accepted. Remove it."
 
 
 class BadContentType(ApiError):
@@ -109,9 +109,7 @@ class AccessRefused(ApiError):
     """The token was issued to an application that may not call this operation."""
 
     code, status, message = 1143, 403, "Access Unauthorized"
-    description = (
-        "The application’s access token lacks the scope that this operation needs, or no application may call it."
-    )
+    description = "The application’s access token lacks the scope that this operation needs, or applications can’t call this operation."
 
 
 class FreshSignInRequired(ApiError):
@@ -143,12 +141,12 @@ class SignatureOrSecretMissing(ApiError):
 
 class ExpiryMissing(ApiError):
     code, status, message = 1210, 400, "Request expiry time is missing"
-    description = "Send when the signature expires."
+    description = "Send the time when the signature expires, as header X-Request-Expires."
 
 
 class ExpiryMalformed(ApiError):
     code, status, message = 1211, 400, "The request expiry time has an invalid format"
-    description = "The signature’s expiry is malformed."
+    description = "The time in the header X-Request-Expires is malformed."
 
 
 class ExpiryPassed(ApiError):
@@ -190,7 +188,7 @@ class TooManyRequests(ApiError):
     """Over a rate limit; answered with Retry-After (interface limits.md section 1)."""
 
     code, status, message = 429, 429, "Too Many Request"
-    description = "Too many requests. Wait for the seconds in Retry-After, then try again."
+    description = "Too many requests. Wait for the number of seconds in Retry-After, then try again."
 
 
 class UnknownTenant(ApiError):
@@ -226,12 +224,12 @@ SIGNATURE_ERRORS = (
 
 class RestrictionNotSet(ApiError):
     code, status, message = 8111, 404, "Restriction configuration not found"
-    description = "The tenant has no such list."
+    description = "The tenant has no such restrictions. Set them first."
 
 
 class EntryInBothLists(ApiError):
     code, status, message = 8190, 400, "Same entry in both lists"
-    description = "An entry is in both lists. Remove it from one."
+    description = "An entry is in both lists, the allowed and the denied. Remove it from one."
 
 
 class UnknownTheme(ApiError):

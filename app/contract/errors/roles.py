@@ -25,4 +25,4 @@ class MalformedExpiration(ApiError):
 
 class RoleNameRefused(ApiError):
     code, status, message = 1175, 403, "Role Name is not valid or already exists"
-    description = "The role’s name isn’t valid, or a role has it already."
+    description = "The role’s name isn’t valid, or another role has this name."

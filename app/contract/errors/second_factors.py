@@ -25,7 +25,7 @@ class TotpOff(ApiError):
 
 class WrongTotpCode(ApiError):
     code, status, message = 1102, 403, "The two-factor authenticator code is incorrect"
-    description = "The code is wrong or was used before. Enter the newest one."
+    description = "The code is wrong or was used before. Enter the code that the app shows now."
 
 
 class SmsFactorOff(ApiError):
@@ -60,7 +60,7 @@ class FactorCodeMissing(ApiError):
 
 class FactorRemovalRefused(ApiError):
     code, status, message = 1121, 403, "This is not valid request for removing two factor authentication"
-    description = "Say in the body which second factor to remove."
+    description = "The body doesn’t name a second factor. Send authenticator or otpauthenticator as true."
 
 
 class BackupCodesMade(ApiError):
@@ -105,7 +105,9 @@ class WrongStepUpPassword(ApiError):
 
 class FactorPhoneFixed(ApiError):
     code, status, message = 1250, 403, "Invalid request to update the phone number for two-factor authentication."
-    description = "The account has a second factor. Change the phone number when signed in."
+    description = (
+        "The account has a second factor already. Answer with it, then change the phone number in the account."
+    )
 
 
 class EmailFactorOff(ApiError):
@@ -222,7 +224,7 @@ class SecurityQuestionExists(ApiError):
 
 class NoTotpSettings(ApiError):
     code, status, message = 7952, 404, "Authenticator settings not found"
-    description = "The tenant has no settings of authenticator apps."
+    description = "The tenant has no settings for authenticator apps."
 
 
 class NoPushSettings(ApiError):

@@ -31,7 +31,7 @@ class WrongDeleteToken(ApiError):
 
 class NotProcessable(ApiError):
     code, status, message = 1173, 403, "Unable to process the request"
-    description = "The address or number that would confirm the deletion isn’t verified. Verify it first."
+    description = "The email address or phone number that would confirm the deletion isn’t verified. Verify it first."
 
 
 class UnlockedAlready(ApiError):
@@ -41,7 +41,7 @@ class UnlockedAlready(ApiError):
 
 class PolicyAcceptedAlready(ApiError):
     code, status, message = 1222, 403, "Current privacy policy is already accepted"
-    description = "The account has accepted the current privacy policy already."
+    description = "The account has accepted the current privacy notice already."
 
 
 class AccountLeaving(ApiError):

@@ -32,12 +32,12 @@ class PhoneUnverified(ApiError):
 
 class AccountBlocked(ApiError):
     code, status, message = 991, 403, "Your account is blocked"
-    description = "The account is blocked. An administrator can unblock it with IsActive and IsLoginLocked."
+    description = "The account is blocked. Your server can unblock it: set IsActive to true and IsLoginLocked to false."
 
 
 class LoginDisabled(ApiError):
     code, status, message = 1130, 403, "Login services have been disabled for your account"
-    description = "Sign-in is switched off for this account. An administrator can switch it on with DisableLogin."
+    description = "Sign-in is switched off for this account. Your server can switch it on: set DisableLogin to false."
 
 
 class LockedForCaptcha(ApiError):
@@ -82,7 +82,7 @@ class UsernameLoginOff(ApiError):
 
 class PrivacyPolicyOutdated(ApiError):
     code, status, message = 1194, 403, "Privacy policy does not match"
-    description = "The account hasn’t accepted the current privacy policy. Accept it with the access token in Data."
+    description = "The account hasn’t accepted the current privacy notice. Accept it with the access token in Data."
 
 
 class TooManySessions(ApiError):
@@ -127,7 +127,7 @@ class WrongSecurityAnswer(ApiError):
 
 class WrongQuestionOrAnswer(ApiError):
     code, status, message = 1094, 403, "Your security answer or question is incorrect"
-    description = "A question or an answer is wrong."
+    description = "A security question or its answer is wrong."
 
 
 class WrongRefreshToken(ApiError):
@@ -157,12 +157,12 @@ class ExpiredRequestToken(ApiError):
 
 class MailLimitReached(ApiError):
     code, status, message = 1122, 403, "You have reached a limit for sending emails"
-    description = "The account got too many emails of this kind. Try again later."
+    description = "The account has reached its limit of emails of this kind. Try again later."
 
 
 class SmsLimitReached(ApiError):
     code, status, message = 1123, 403, "You have reached a limit for sending SMS"
-    description = "The account got too many text messages of this kind. Try again later."
+    description = "The account has reached its limit of text messages of this kind. Try again later."
 
 
 class NoSmsConfiguration(ApiError):
@@ -174,7 +174,7 @@ class DelegationFailed(ApiError):
     """Passwords are stored by this service alone."""
 
     code, status, message = 1215, 403, "An error has occurred at the cloud api end"
-    description = "The tenant has no service for delegated passwords, or it failed."
+    description = "Another service can’t check the password. Repeat the request without passworddelegation."
 
 
 class VoiceOtpOff(ApiError):
@@ -184,12 +184,14 @@ class VoiceOtpOff(ApiError):
 
 class SharedSmsLimitReached(ApiError):
     code, status, message = 1149, 403, "Your default Configured SMS Sending Limit Exceed"
-    description = "The text messages of the shared SMS provider are used up. Try again later, or set up an SMS provider of your own."
+    description = (
+        "The shared SMS provider has reached its limit. Try again later, or set up an SMS provider of your own."
+    )
 
 
 class NoPrivacyPolicy(ApiError):
     code, status, message = 1195, 403, "Privacy policy is not available"
-    description = "The tenant has no privacy policy."
+    description = "The tenant has no privacy notice."
 
 
 class SessionLimitOff(ApiError):
@@ -199,7 +201,7 @@ class SessionLimitOff(ApiError):
 
 class RiskBlocked(ApiError):
     code, status, message = 1164, 403, "Your account has been blocked due to suspicious activity"
-    description = "The sign-in was blocked as too risky."
+    description = "The sign-in looked suspicious, so Gatehouse blocked the account. Your server can unblock it: set IsActive to true."
 
 
 class RiskAsksQuestions(ApiError):
@@ -219,24 +221,24 @@ class RiskTextedCode(ApiError):
 
 class NewBrowser(ApiError):
     code, status, message = 1168, 403, "Login attempt from a new browser is detected"
-    description = "The sign-in came from a browser that the account never used."
+    description = "The account has never signed in from this browser, and the tenant refuses such sign-ins."
 
 
 class NewCity(ApiError):
     code, status, message = 1169, 403, "Login attempt from a new city is detected"
-    description = "The sign-in came from a city where the account never signed in."
+    description = "The account has never signed in from this city, and the tenant refuses such sign-ins."
 
 
 class NewCountry(ApiError):
     code, status, message = 1170, 403, "Login attempt from a new country is detected"
-    description = "The sign-in came from a country where the account never signed in."
+    description = "The account has never signed in from this country, and the tenant refuses such sign-ins."
 
 
 class NewAddress(ApiError):
     code, status, message = 1171, 403, "Login attempt from a new ip is detected"
-    description = "The sign-in came from an IP address that the account never used."
+    description = "The account has never signed in from this IP address, and the tenant refuses such sign-ins."
 
 
 class NewDevice(ApiError):
     code, status, message = 1287, 403, "Login attempt from a new device is detected"
-    description = "The sign-in came from a device that the account never used."
+    description = "The account has never signed in from this device, and the tenant refuses such sign-ins."

@@ -16,7 +16,7 @@ class HostedPluginInvalid(ApiError):
 
 class StoreNameMissing(ApiError):
     code, status, message = 1193, 400, "The store name is a required parameter"
-    description = "Send the parameter store."
+    description = "Send the store’s name as store."
 
 
 class StorefrontFailed(ApiError):
@@ -28,4 +28,4 @@ class BookingSystemFailed(ApiError):
     """The interface gives a failure of the booking system this number and message."""
 
     code, status, message = 2016, 401, "The SAML Authenticate Request is not found"
-    description = "The booking system didn’t answer, or refused the request. Try again later."
+    description = "PerfectMind didn’t answer, or refused the request. Try again later."
