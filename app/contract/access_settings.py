@@ -25,7 +25,7 @@ class SuspendConfiguration(Wire):
 
 
 class LoginLockedConfiguration(Wire):
-    """What failed sign-ins lead to. With `MaximumFailedLoginAttempts` 0, accounts are never locked."""
+    """When failed sign-ins lock an account, and what unlocks it. With `MaximumFailedLoginAttempts` 0, accounts are never locked."""
 
     login_locked_type: Annotated[LockType, COMPUTED] = "Suspend"
     maximum_failed_login_attempts: Annotated[int, StoredAs("/lockout.maximum_failed_attempts")] = 5
@@ -59,7 +59,7 @@ _AREA, _RESTRICTIONS = "access_settings", "/v2/manage/restrictions"
 
 LOCKS = singleton(
     _AREA, "/v2/manage/lockout-config", LoginLockedConfiguration, kind="locks", noun="lockout settings",
-    about="They say what failed sign-ins lead to.", scope="security",
+    about="They set when failed sign-ins lock an account, and what unlocks it.", scope="security",
     verbs=(VerbOptions(READ, "read_locks"), VerbOptions(UPDATE, "change_locks")), backing=InSettings(),
 )  # fmt: skip
 DOMAINS = singleton(

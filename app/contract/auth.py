@@ -16,8 +16,8 @@ class AuthScheme(auth.AuthScheme):
             "type": "apiKey",
             "in": "query",
             "name": "apikey",
-            "description": "The tenant’s API key. It names the tenant and isn’t secret: apps and pages may contain it. You find it as "
-            "`api_key` of the tenant in the configuration file, or where `gatehouse apply` printed it. Send it as query parameter "
+            "description": "The tenant’s API key. It names the tenant and isn’t secret: apps and pages can contain it. Find it as "
+            "`api_key` of the tenant in the configuration file, or in the output of `gatehouse apply`. Send it as query parameter "
             "`apikey`, or as header `X-Gatehouse-ApiKey`.",
         },
     )
@@ -28,8 +28,8 @@ class AuthScheme(auth.AuthScheme):
             "type": "apiKey",
             "in": "header",
             "name": "X-Gatehouse-ApiSecret",
-            "description": "The tenant’s API secret, for your servers only. You find it as `api_secret` of the tenant in the "
-            "configuration file, or where `gatehouse apply` printed it. Send it as this header, or as query parameter `apisecret`.",
+            "description": "The tenant’s API secret, for your servers only. Find it as `api_secret` of the tenant in the "
+            "configuration file, or in the output of `gatehouse apply`. Send it as this header, or as query parameter `apisecret`.",
         },
     )
     ACCESS_TOKEN = SchemeFacts(
@@ -38,9 +38,9 @@ class AuthScheme(auth.AuthScheme):
         {
             "type": "http",
             "scheme": "bearer",
-            "description": "The access token of a signed-in account: `access_token` of a sign-in’s answer or of the token endpoint. Send "
-            "it as `Authorization: Bearer …`; query parameter or body member `access_token` works too. A token that was issued to an "
-            "application needs what `x-application-access` says.",
+            "description": "The access token of a signed-in account: `access_token` in the response of a sign-in or of the token "
+            "endpoint. Send it as `Authorization: Bearer …`; the query parameter or body member `access_token` works, too. If the token "
+            "was issued to an application, `x-application-access` says what it needs.",
         },
         is_delegated=True,
     )
@@ -51,7 +51,7 @@ class AuthScheme(auth.AuthScheme):
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "An access token of your server: `POST /service/oauth/token` with the grant `client_credentials` answers it. "
+            "description": "An access token for your server. Get it from `POST /service/oauth/token` with the grant `client_credentials`. "
             "The application needs the operation’s scope. Send it as `Authorization: Bearer …`.",
         },
         has_scopes=True,
@@ -72,7 +72,7 @@ class AuthScheme(auth.AuthScheme):
         {
             "type": "http",
             "scheme": "basic",
-            "description": "An application’s `client_id` and `client_secret`, which it got when it was created. Send them as HTTP Basic "
+            "description": "An application’s `client_id` and `client_secret`, from the response that created it. Send them as HTTP Basic "
             "authentication or in the body, or use the client authentication method that the application is registered with.",
         },
     )
@@ -84,7 +84,7 @@ class AuthScheme(auth.AuthScheme):
             "type": "apiKey",
             "in": "query",
             "name": "clientID",
-            "description": "The client ID of an application with the grant `client_credentials`, beside its `clientSecret`.",
+            "description": "The client ID of an application with the grant `client_credentials`. Send it with `clientSecret`.",
         },
     )
     QUERY_CLIENT_SECRET = SchemeFacts(

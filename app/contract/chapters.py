@@ -21,8 +21,7 @@ SIGN_IN: Final = ChapterGroup(
         ),
         Chapter(
             "Sign-in",
-            "Sign in with a password, or again with a session that another sign-in left behind. The response is a session: access token, "
-            "refresh token and profile.",
+            "Sign in with a password. The response is a session: access token, refresh token and profile.",
             ("sign_in",),
         ),
         Chapter(
@@ -50,7 +49,7 @@ SIGN_IN: Final = ChapterGroup(
         ),
         Chapter(
             "PIN",
-            "A short PIN that signs a known device in again, and its reset.",
+            "Let people sign in again on the same device with a short PIN, and reset a forgotten PIN.",
             ("pins",),
         ),
         Chapter(
@@ -108,7 +107,7 @@ OWN_ACCOUNT: Final = ChapterGroup(
     (
         Chapter(
             "Account",
-            "What signed-in users do with their own account: profile, username, email addresses, privacy policy and deletion.",
+            "What signed-in users do with their own account: profile, username, email addresses, privacy notice and deletion.",
             ("accounts", "self_service"),
             ("/identity/v2/auth/",),
         ),
@@ -127,7 +126,7 @@ OWN_ACCOUNT: Final = ChapterGroup(
         ),
         Chapter(
             "Step-up",
-            "Confirm who is signed in before something sensitive. The response is a validation token, which your server checks.",
+            "Confirm who is signed in before a sensitive action. The response is a validation token, which your server checks.",
             ("step_up",),
         ),
         Chapter(
@@ -139,7 +138,7 @@ OWN_ACCOUNT: Final = ChapterGroup(
         Chapter("Consents", "Answer consent forms, change the answers and read their history.", ("consents",), USER),
         Chapter(
             "Custom objects",
-            "Records that your application keeps with the signed-in account.",
+            "Records that your application stores with the signed-in account.",
             ("custom_objects",),
             USER,
         ),
@@ -216,7 +215,7 @@ ORGANIZATIONS: Final = ChapterGroup(
             "Requests of people with a matching email domain to join an organization.",
             ("organization_join_requests",),
         ),
-        Chapter("Domains", "Email domains that an organization has verified by DNS.", ("organization_domains",)),
+        Chapter("Domains", "Email domains of an organization, verified by a DNS record.", ("organization_domains",)),
         Chapter(
             "Connections",
             "Single sign-on of an organization with its identity provider, by SAML or OpenID Connect.",
@@ -230,7 +229,7 @@ CONFIGURATION: Final = ChapterGroup(
     (
         Chapter(
             "Client configuration",
-            "What a sign-in page needs to know of the tenant, and the service’s clock.",
+            "The public settings that a sign-in page needs, and the server’s time.",
             ("tenants",),
         ),
         Chapter(
@@ -245,7 +244,7 @@ CONFIGURATION: Final = ChapterGroup(
         ),
         Chapter(
             "Identity providers",
-            "Where people sign in instead of here: social providers, and your own by OAuth, SAML or JWT.",
+            "Where people sign in with an account they have already: social providers, and your own by OAuth, SAML or JWT.",
             ("social_providers", "oauth_providers", "saml_providers", "jwt_providers"),
         ),
         Chapter(
@@ -264,10 +263,10 @@ CONFIGURATION: Final = ChapterGroup(
             ("second_factor_settings", "security_questions"),
         ),
         Chapter(
-            "Message templates", "The tenant’s own texts of emails and text messages.", ("message_templates",)
+            "Message templates", "Replace the built-in texts of emails and text messages.", ("message_templates",)
         ),
-        Chapter("Consent forms", "Versioned consent forms: drafts, publication and the end of a form.", ("consent_forms",)),
-        Chapter("Themes and domains", "The look of the hosted pages, and the domains that serve them.", ("themes", "custom_domains")),
+        Chapter("Consent forms", "Write consent forms as drafts, publish new versions and disable them.", ("consent_forms",)),
+        Chapter("Themes and domains", "How the hosted pages look, and the domains that serve them.", ("themes", "custom_domains")),
         Chapter(
             "Storefronts",
             "Sign in at Shopify, BigCommerce and PerfectMind with a Gatehouse account.",

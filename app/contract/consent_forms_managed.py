@@ -85,7 +85,7 @@ FORMS = collection(
         ),
     ),
     noun="consent form",
-    about="People answer a published form at its event. A draft can change; a new version is asked for again.",
+    about="People answer a published form at its event. Only drafts can change. When the version changes, people answer the form again.",
     scope="consent", unknown=e.NoConsentForm, backing=InOwnStore(), content=StoredConsentForm,
     actions=(
         Action(

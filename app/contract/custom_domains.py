@@ -48,7 +48,7 @@ DOMAINS = collection(
     actions=(
         Action(
             "verify", "POST /v2/manage/custom-domains/{domainName}/verify", "Verify a custom domain",
-            description="Looks up the domain’s DNS record. If it’s right, the domain is served.",
+            description="Looks up the domain’s DNS record. If the record is right, the domain starts to serve the tenant’s pages.",
             errors=(e.ProviderDomainExists,),
         ),
     ),

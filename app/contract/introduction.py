@@ -18,11 +18,11 @@ gets (`docs/tokens`). This reference describes each operation.
 
 | Host | Serves |
 | --- | --- |
-| `https://api.example.com` | everything that has no server of its own in this document |
+| `https://api.example.com` | every operation that doesn’t list another server |
 | `https://TENANT.example.com` | OAuth 2.0 and OpenID Connect, and the hosted pages of a tenant |
 
-On the API host the API key names the tenant. A tenant’s custom domain serves what its own host serves. Paths, query parameters and
-body members ignore letter case; responses are spelled exactly as documented.
+On the API host, the API key identifies the tenant. A tenant’s custom domain serves the same operations as its own host. Letter case
+doesn’t matter in paths, query parameters and body members; responses are spelled exactly as documented.
 
 ## Authentication
 
@@ -49,8 +49,8 @@ Operations that create configuration items accept an `Idempotency-Key` header: w
 
 ## Paging
 
-Lists take `page`, from 1, and `pagesize`, up to 200; the default is 50. The accounts of a role context are read with `cursor` instead:
-pass the cursor of a response to get the next page, until it’s absent.
+Lists take `page`, from 1, and `pagesize`, up to 200; the default is 50. The accounts of a role context have a `cursor` instead: to get
+the next page, send the `NextCursor` of the response. The last page has none.
 
 ## Errors
 
@@ -64,15 +64,15 @@ pass the cursor of a response to get the next page, until it’s absent.
 }
 ```
 
-Branch on `ErrorCode`, because the texts can change. Each operation lists its errors. OAuth endpoints answer `error` and
+Branch on `ErrorCode`, because the texts can change. Each operation lists its errors. OAuth endpoints return `error` and
 `error_description` as in RFC 6749. 400 means the request is malformed, 401 that a secret or token is wrong, 403 that it was refused,
 404 that something doesn’t exist, 409 that it exists already. Some refusals are the next step of a sign-in: `Data` then contains what
 that step needs, for example a token.
 
 ## Rate limits
 
-Too many requests are answered with 429, and `Retry-After` says how many seconds to wait. Sign-in, sign-up, password reset and
-messages have limits for each address and account, which the operator sets. Under overload, requests are answered with 503.
+If you send too many requests, you get status 429, and `Retry-After` says how many seconds to wait. Sign-in, sign-up, password reset
+and messages have limits for each address and account, which the operator sets. An overloaded server returns 503.
 """
 
 INFO: Final[dict[str, Any]] = {

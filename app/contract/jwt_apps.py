@@ -54,7 +54,7 @@ class Expected(Wire):
 
 
 class ExpectedOneOf(Wire):
-    """The values of which a claim must have one."""
+    """The accepted values of a claim."""
 
     expected_values: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=20)] = Field(
         default_factory=list
@@ -117,7 +117,7 @@ CLIENTS = collection(
 )  # fmt: skip
 PROVIDERS = collection(
     "jwt_providers", "/v2/manage/custom-providers/jwt", JwtProvider, verbs=_ALL, noun="JWT provider",
-    about="A JWT provider signs JWTs with which your apps sign people in (`GET /api/v2/access_token/jwt`).",
+    about="A JWT provider issues signed JWTs, which your apps exchange for a session at `GET /api/v2/access_token/jwt`.",
     scope="provider",
     exists=e.JwtAppExists, unknown=e.UnknownJwtApp, errors=(e.ProviderDomainExists,), file_key="jwt_providers",
 )  # fmt: skip

@@ -62,7 +62,7 @@ class AssertionIssuer(Wire):
 
 
 class LogoutInitiator(Wire):
-    """What sends logout tokens."""
+    """The events after which Gatehouse sends logout tokens."""
 
     rp_logout: Annotated[bool, Field(alias="RPLogout")] = True
     idp_logout: Annotated[bool, Field(alias="IDPLogout")] = True

@@ -160,7 +160,7 @@ set_status = operation(
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, e.StatusAlreadySet, e.WrongStatus),
     takes_blank_segments=True,
     summary="Activate or deactivate a connection",
-    description="Activates or deactivates a connection.",
+    description="Sets whether a connection is active. Joining by sign-in needs an active connection.",
 )  # fmt: skip
 list_group_roles = operation(
     "organization_connections.list_group_roles", f"GET {_GROUPS}", ConnectionPath, GroupRoles, auth=O, scope="organization:read",

@@ -169,7 +169,7 @@ list_all = operation(
     "organization_invitations.list_all", "GET /v2/manage/invitations", ListInvitations, Invitations, auth=O, scope="invitation:read",
     error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
     summary="List invitations",
-    description="Returns the invitations to an organization, oldest first. Filter them with `status`.",
+    description="Returns the invitations to an organization, oldest first.",
 )  # fmt: skip
 create = operation(
     "organization_invitations.create", "POST /v2/manage/invitations", CreateInvitation, Invitation, auth=O, scope="invitation:create",

@@ -59,11 +59,11 @@ approve = operation(
     "organization_join_requests.approve", f"POST {_ONE}/approve", JoinRequestPath, JoinRequest, auth=O, scope="role:update",
     error_profile=ORGANIZATIONS, errors=(*_DECISION, e.WrongDefaultMemberRole, e.NoSeatLeft, e.UnknownMember), takes_blank_segments=True,
     summary="Approve a join request",
-    description="Makes the account a member with the role of new members, and emails it.",
+    description="Makes the account a member with the role of new members, and tells the account by email.",
 )  # fmt: skip
 decline = operation(
     "organization_join_requests.decline", f"POST {_ONE}/decline", JoinRequestPath, JoinRequest, auth=O, scope="role:update",
     error_profile=ORGANIZATIONS, errors=_DECISION, takes_blank_segments=True,
     summary="Decline a join request",
-    description="Declines the request and emails the account. It can ask again after 30 days.",
+    description="Declines the request and tells the account by email. It can ask again after 30 days.",
 )  # fmt: skip

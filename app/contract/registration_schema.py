@@ -63,7 +63,7 @@ class SchemaElement(Wire):
 
 
 class RegistrationSchema(Wire):
-    """The fields of the sign-up form, in order. An empty list is the form that sign-in needs: an identifier and a password."""
+    """The fields of the sign-up form, in order. With an empty list, the form asks for an identifier and a password."""
 
     data: Annotated[list[SchemaElement], COMPUTED, Field(max_length=60)] = Field(default_factory=list)
 
@@ -115,6 +115,6 @@ ON_FORM = singleton(
 )  # fmt: skip
 SCHEMA = singleton(
     "registration_schema", "/v2/manage/registration-schema", RegistrationSchema, kind="registration_schema", noun="sign-up form",
-    about="It lists the fields in order. An empty list is the form that sign-in needs: an identifier and a password.",
+    about="It lists the fields in order. With an empty list, the form asks for an identifier and a password.",
     verbs=(VerbOptions(READ, "read"), VerbOptions(UPDATE, "change")), scope="profile", backing=InSettings(),
 )  # fmt: skip

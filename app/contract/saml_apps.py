@@ -75,14 +75,15 @@ class KeyPair(Wire):
 
 
 class OtherKeyPair(Wire):
-    """The X.509 certificate of the other side, in PEM, and its key if there is one. Responses mask the key."""
+    """The X.509 certificate of the identity or service provider, in PEM, and its key if there is one. Responses mask
+    the key."""
 
     certificate: Pem = None
     key: Annotated[str | None, SECRET, Field(max_length=20_000)] = None
 
 
 class OtherCertificate(Wire):
-    """The X.509 certificate of the other side, in PEM."""
+    """The X.509 certificate of the identity provider, in PEM."""
 
     certificate: Pem = None
 
@@ -135,7 +136,7 @@ class SamlClient(Wire):
 
 
 class IdentityProvider(Wire):
-    """Where the identity provider receives requests."""
+    """Where the identity provider receives requests, and how."""
 
     binding: RequestBinding = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
     location: Url = None
@@ -200,7 +201,9 @@ keys = operation(
     description="Returns the profile fields that the attributes of a SAML provider can fill.",
 )  # fmt: skip
 _VERBS = (LIST, CREATE, READ, VerbOptions(UPDATE, errors=(e.BadPutBody,)), DELETE)
-_RENEWAL = "Generates a new certificate, which replaces the current one, and returns it. Give it to the other side."
+_RENEWAL = (
+    "Generates a new certificate, which replaces the current one, and returns it. Install it at the other party, too."
+)
 
 CLIENTS = collection(
     "saml_clients", "/v2/manage/saml-clients", SamlClient, verbs=_VERBS, noun="SAML client",

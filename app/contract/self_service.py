@@ -163,21 +163,21 @@ send_welcome = operation(
 accept_policy = operation(
     "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U, access=WRITE,
     error_profile=BEFORE_POLICY, row="U27", errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded, e.PinRequired),
-    summary="Accept the privacy policy",
-    description="Records that the signed-in account accepted the current privacy policy, and returns its profile. Until then, other "
+    summary="Accept the privacy notice",
+    description="Records that the signed-in account accepted the current privacy notice, and returns its profile. Until then, other "
     "operations answer error 1194.",
 )  # fmt: skip
 policy_history = operation(
     "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", AT, PolicyHistory, auth=K & U,
     access=READ, row="U28", errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
-    summary="List accepted privacy policies",
-    description="Returns which versions of the privacy policy the signed-in account accepted, when and where.",
+    summary="List accepted privacy notices",
+    description="Returns which versions of the privacy notice the signed-in account accepted, when and where.",
 )  # fmt: skip
 managed_policy_history = operation(
     "self_service.managed_policy_history", "GET /identity/v2/manage/account/{uid}/privacypolicy/history", Uid, PolicyHistory,
     auth=K & S | M, scope="profile:read", row="A14", errors=(*UID_ERRORS, e.NoPrivacyPolicy),
-    summary="List privacy policies an account accepted",
-    description="Returns which versions of the privacy policy an account accepted, when and where.",
+    summary="List privacy notices an account accepted",
+    description="Returns which versions of the privacy notice an account accepted, when and where.",
 )  # fmt: skip
 ask_deletion = operation(
     "self_service.ask_deletion", "DELETE /identity/v2/auth/account", RequestDeletion, DeletionRequested, auth=K & U, access=CREDENTIALS,

@@ -65,5 +65,5 @@ with_password = operation(
     "access token, refresh token and profile. Use it for your own sign-in page when the tenant doesn’t use second "
     "factors; with second factors on, call `POST /identity/v2/auth/login/2fa` instead.\n\nA wrong password counts toward the "
     "lockout. If the account is locked, the error says what unlocks it: waiting, a captcha, or a security question. If consent, "
-    "the privacy policy or a PIN is still missing, the error’s `Data` contains the token for that step.",
+    "the privacy notice or a PIN is still missing, the error’s `Data` contains the token for that step.",
 )  # fmt: skip

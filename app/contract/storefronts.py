@@ -132,19 +132,19 @@ _VERBS = (LIST, REPLACE)
 
 SHOPIFY = collection(
     "shopify_stores", f"{_PLUGINS}/shopify", ShopifyStore, verbs=_VERBS, noun="Shopify store",
-    about="Stores need Multipass.", scope="client", is_paged=False,
+    about="Each store needs Shopify Multipass.", scope="client", is_paged=False,
     most=MOST_STORES, file_key="shopify_stores",
     file_note="Shopify stores at which accounts are signed in by Multipass.",
 )  # fmt: skip
 BIGCOMMERCE = collection(
     "bigcommerce_stores", f"{_PLUGINS}/bigcommerce", BigCommerceStore, verbs=_VERBS, noun="BigCommerce store",
-    about="Each has an API account of the store.", scope="client",
+    about="Each needs an API account of the store.", scope="client",
     is_paged=False, most=MOST_STORES, file_key="bigcommerce_stores",
     file_note="BigCommerce stores at which accounts are signed in by the Customer Login API.",
 )  # fmt: skip
 PERFECTMIND = collection(
     "perfectmind_sites", f"{_PLUGINS}/perfectmind", PerfectMindSite, verbs=_VERBS, noun="PerfectMind site",
-    about="Each has an API key of the site.", scope="client",
+    about="Each needs an API key of the site.", scope="client",
     is_paged=False, most=MOST_STORES, file_key="perfectmind_sites",
     file_note="PerfectMind sites in which an account's contacts are looked up.",
 )  # fmt: skip

@@ -57,5 +57,5 @@ appinfo = operation(
 serverinfo = operation(
     "tenants.serverinfo", "GET /identity/v2/serverinfo", ReadServerinfo, Serverinfo, auth=K, row="U47",
     summary="Get the server time",
-    description="Returns the clock of the service, and a start and end time for a SOTT that you create yourself.",
+    description="Returns the server’s name and current time, and a start and end time for a SOTT that you create yourself.",
 )  # fmt: skip

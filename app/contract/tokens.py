@@ -51,7 +51,7 @@ class RevokeOwnToken(AT):
 info = operation(
     "tokens.info", "GET /identity/v2/auth/access_token", AT, TokenFacts, auth=K & U, access=READ, error_profile=BEFORE_POLICY,
     row="U42",
-    summary="Get facts about the access token",
+    summary="Get details of the access token",
     description="Returns how the access token’s account signed in (`provider`) and whether the session is remembered.",
 )  # fmt: skip
 validate = operation(

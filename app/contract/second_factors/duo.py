@@ -49,8 +49,8 @@ prove_duo = operation(
     "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/duo",),
     row="M26", errors=(*DUO_ERRORS, *LOCK_CHALLENGES, e.TwoFactorOff),
     summary="Set up Duo",
-    description="Sets up Duo as a second factor with `state` and `code` of its first prompt. `DuoAuthEndpoint` of the second factor "
-    "settings is where the prompt starts.",
+    description="Sets up Duo as a second factor with `state` and `code` of its first prompt. The prompt starts at the "
+    "`DuoAuthEndpoint` that `GET /identity/v2/auth/account/2fa` returns.",
 )  # fmt: skip
 remove_duo = operation(
     "second_factors.remove_duo", f"DELETE {_OWN}/duo", AT, Deleted, auth=K & U, access=CREDENTIALS,
