@@ -32,9 +32,11 @@ def description_of(schema: str, name: str) -> str:
     """Return the description of a field; "" if there is none. A name of the profile has its text in requests, too.
 
     Args:
-        schema: the name of the schema; `Schema.Field` for a field of an object within another field.
+        schema: the name of the schema; `Schema.Field` for a field of an object within another field. Names of classes that two
+            modules have begin with the module (`app__contract__registration__ListRecords`).
     """
     model, _, within = schema.partition(".")
+    model = model.rpartition("__")[2]
     tables = (f"{EVERY}.{within}", model, _DERIVED.sub("", model), EVERY, _LAST)
     return next((texts()[one][name] for one in tables if name in texts().get(one, {})), "")
 
