@@ -196,7 +196,7 @@ def test_refused_password_keeps_the_link_valid(world: World, visitor: Visitor, a
     assert page.status == 422
     assert "meets all requirements" in page.text
     assert page.press("Save password", password=PASSWORD).status == 422
-    assert page.press("Save password", password=NEW).address.endswith("/profile")
+    assert page.press("Save password", password=NEW).address.endswith("/profile?changed=password")
 
 
 def test_password_manager_sees_the_username(world: World, visitor: Visitor, ada: Person) -> None:
@@ -293,7 +293,7 @@ def test_security_alert_link_locks_the_account(world: World, new_visitor: NewVis
     assert attacker.open("/login").press("Sign in", identifier=ada.email, password=NEW).status == 401
     assert owner.open(f"{parts.path}?{parts.query}").heading == "Account already secured"
     result = owner.open(reset_path(world, ada)).press("Save password", password="Amber-window-44")
-    assert result.address.endswith("/profile")
+    assert result.address.endswith("/profile?changed=password")
 
 
 def test_throttled_mail_keeps_the_previous_link_valid(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type

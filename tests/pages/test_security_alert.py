@@ -77,7 +77,7 @@ def test_throttled_alert_sets_the_password_on_the_page(new_world: NewWorld, new_
     used = owner.open(second)
     assert used.heading == "Account already secured"
     assert "mail" not in used.text, "no mail was sent"
-    assert page.press("Save password", password="Velvet-anchor-65").address.endswith("/profile")
+    assert page.press("Save password", password="Velvet-anchor-65").address.endswith("/profile?changed=password")
     assert (
         new_visitor_at(world).open("/login").press("Sign in", identifier=ada.email, password="Cobalt-harbour-23").status
         == 401
@@ -122,5 +122,5 @@ def test_alert_returns_account_to_the_notified_mailbox(world: World, new_visitor
     assert resets
     assert not [one for one in mails_to(world.services, world.tenant_id, ATTACKER) if links_to(one, "/reset-password")]
     result = owner.open(path_in(resets[-1])).press("Save password", password="Amber-window-44")
-    assert result.address.endswith("/profile")
+    assert result.address.endswith("/profile?changed=password")
     assert new_visitor().open("/login").press("Sign in", identifier=ATTACKER, password="Amber-window-44").status == 401
