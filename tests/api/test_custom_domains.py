@@ -72,14 +72,14 @@ def test_domain_is_served_once_its_alias_is_seen(
     added = answered(send("POST", DOMAINS, {"DomainName": domain}))
     assert (added["Status"], added["RecordType"], added["RecordValue"]) == ("pending", "CNAME", own_host(tenant))
     assert problem(send("POST", f"{DOMAINS}/{domain}/verify"), 400, 7900).startswith("DomainName: DNS has neither")
-    assert status_at(tenant, domain) == 403
+    assert status_at(tenant, domain) == 404
     fake_dns.alias(domain, "edge.example")
     fake_dns.alias("edge.example", own_host(tenant))
     shown = answered(send("POST", f"{DOMAINS}/{domain}/verify"))
     assert shown["Status"] == "verified"
     assert answered(send("GET", DOMAINS))["Data"] == [shown]
     assert status_at(tenant, domain) == 200
-    assert status_at(tenant, f"www.{domain}") == 403
+    assert status_at(tenant, f"www.{domain}") == 404
     assert answered(send("POST", f"{DOMAINS}/{domain}/verify")) == shown
 
 
@@ -110,7 +110,7 @@ def test_endless_alias_is_refused(send: Ask, fake_dns: FakeDns, domain: str) -> 
 def test_removed_domain_is_served_no_longer(send: Ask, tenant: TenantServer, fake_dns: FakeDns, domain: str) -> None:
     verified(send, tenant, fake_dns, domain)
     answered(send("DELETE", f"{DOMAINS}/{domain}"))
-    assert status_at(tenant, domain) == 403
+    assert status_at(tenant, domain) == 404
     assert answered(send("GET", DOMAINS))["Data"] == []
     assert refused(send("DELETE", f"{DOMAINS}/{domain}")) == (404, 8192)
     assert refused(send("POST", f"{DOMAINS}/{domain}/verify")) == (404, 8192)

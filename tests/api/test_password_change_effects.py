@@ -91,13 +91,13 @@ def by_file(case: Case) -> None:
 
 def by_page_link(case: Case) -> None:
     page = case.visitor.open(f"/reset-password?vtoken={case.token}")
-    assert page.press("Save password", password=NEW).address.endswith("/profile")
+    assert page.press("Save password", password=NEW).address.endswith("/profile?changed=password")
 
 
 def by_page_code(case: Case) -> None:
     sent = case.visitor.open("/login").follow("Forgot password?").press("Continue", identifier=case.customer.email)
     page = sent.press("Verify", code=code_in(case.customer.mails()[-1]))
-    assert page.press("Save password", password=NEW).address.endswith("/profile")
+    assert page.press("Save password", password=NEW).address.endswith("/profile?changed=password")
 
 
 def by_page_change(case: Case) -> None:

@@ -150,7 +150,7 @@ def test_security_alert_restores_account_deleted_by_thief(new_tenant_server: New
     owner = Visitor(Client(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
     assert owner.open(alert_path).press("Secure my account").heading == "Check your email"
     page = owner.open(f"/reset-password?vtoken={token_in(customer.mails()[-1])}")
-    assert page.press("Save password", password=MINE).address.endswith("/profile")
+    assert page.press("Save password", password=MINE).address.endswith("/profile?changed=password")
     assert customer.tenant.read(customer.uid)["IsDeleted"] is False
     answered(customer.logs_in(MINE))
 

@@ -62,7 +62,7 @@ class Takeover:
         owner = self.browser()
         assert self.open_link(alert, owner).press(NOT_ME).heading == "Check your email"
         result = self.open_link(link_in(self.mails(self.c.email)[-1]), owner).press(SAVE, password=OWNER_PASSWORD)
-        assert result.address.endswith("/profile")
+        assert result.address.endswith("/profile?changed=password")
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ def test_migrate_command_of_an_older_version_succeeds(installed: Settings) -> No
     secret = {"GATEHOUSE_SECRET_KEY": "x" * 32}
     environ = {**secret, "GATEHOUSE_DATABASE_URL": installed.database, "GATEHOUSE_MIGRATE_URL": installed.migrate_url}
     result = CliRunner().invoke(cli, ["migrate"], env=environ)
-    assert (result.exit_code, result.output.partition(": schema ")[2][:4]) == (0, LATER)
+    assert (result.exit_code, result.output.partition(" at schema ")[2][:4]) == (0, LATER)
 
 
 def test_downgrade_restores_the_oldest_compatible_code(installed: Settings) -> None:
