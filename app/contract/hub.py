@@ -129,8 +129,7 @@ class Next(Wire):
     attempt_lifetime_seconds: int = 600
     binding: str | None = None  # set for a new interaction: the browser's secret, for the interaction's cookie
     address: str | None = None
-    # CHECK_MAIL, RESET_SENT, PIN_SENT, SIGN_IN_SENT: the `number` and the `state` (waits, approved ...) of the waiting page;
-    # CHECK_MAIL also has what the email `carries`: link, otp or both
+    # CHECK_MAIL, RESET_SENT, PIN_SENT, SIGN_IN_SENT: `number` and `state` (waits, approved ...) of the waiting page, what mails `carries`
     fields: dict[str, str] = Field(default_factory=dict)
     relying_party: RelyingPartyView | None = None
     person: PersonView | None = None

@@ -51,7 +51,7 @@ def test_reset_by_link_continues_to_the_application(world: World, visitor: Visit
     [('<a href="#Url#">Reset</a>', "a link", False), ("<p>#OTP#</p>", "a code", True)],
     ids=["link", "code"],
 )
-def test_page_says_what_the_own_template_sends_to_anyone(
+def test_page_names_what_the_own_template_sends_to_anyone(
     world: World, new_visitor: NewVisitor, ada: Person, html: str, content: str, has_code: bool
 ) -> None:
     add_templates(world, MailTemplate(type=MailKind.RESET, subject="Reset", html=html))

@@ -76,7 +76,7 @@ def test_link_in_same_browser_continues_to_application(world: World, visitor: Vi
     [('<a href="#Url#">Sign in</a>', "a link", False), ("<p>#OTP#</p>", "a code", True)],
     ids=["link", "code"],
 )
-def test_page_says_what_the_own_template_sends_to_anyone(
+def test_page_names_what_the_own_template_sends_to_anyone(
     world: World, new_visitor_at: NewVisitorAt, ada: Person, html: str, content: str, has_code: bool
 ) -> None:
     add_templates(world, MailTemplate(type=MailKind.SIGN_IN, subject="Sign in", html=html))

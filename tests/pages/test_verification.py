@@ -111,7 +111,7 @@ def test_unverified_address_is_asked_to_check_mail(pending: PendingVerification)
     ],
     ids=["link", "code", "both"],
 )
-def test_page_says_what_the_own_template_sends(
+def test_page_names_what_the_own_template_sends(
     world: World, visitor: Visitor, html: str, sentence: str, has_code: bool, has_number: bool
 ) -> None:
     add_templates(world, MailTemplate(type=MailKind.VERIFICATION, subject="Verify", html=html))

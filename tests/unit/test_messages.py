@@ -209,7 +209,7 @@ def test_logo_that_mails_cannot_show_leaves_the_name_alone() -> None:
         assert ">Acme</td>" in html
 
 
-def test_logo_of_dark_mode_does_not_replace_one_that_mails_cannot_show() -> None:
+def test_dark_logo_does_not_replace_one_that_mails_cannot_show() -> None:
     dark = "https://acme.example/dark.png"
     assert (Branding("A", Brand(logo="data:image/png;base64,AAAA", logo_dark=dark)).logo) == ""
     assert Branding("A", Brand(logo_dark=dark)).logo == dark

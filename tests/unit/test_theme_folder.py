@@ -49,7 +49,7 @@ def test_missing_file_is_named_with_its_folder(theme: Path) -> None:
     assert problem(theme, "logo: logo2.svg") == "hazel/theme.yaml:1: logo: there's no file logo2.svg in hazel"
 
 
-def test_other_files_are_refused_with_every_way(theme: Path) -> None:
+def test_other_files_are_refused_with_all_accepted_forms(theme: Path) -> None:
     (theme / "logo.gif").write_bytes(b"gif")
     sentence = problem(theme, "logo_dark: logo.gif")
     assert (
@@ -59,7 +59,7 @@ def test_other_files_are_refused_with_every_way(theme: Path) -> None:
     assert sentence.endswith("; found 'logo.gif'")
 
 
-def test_large_logos_are_refused_with_the_way_out(theme: Path) -> None:
+def test_large_logos_are_refused_with_an_alternative(theme: Path) -> None:
     (theme / "large.png").write_bytes(b"x" * 8_890)
     assert brand(theme, "logo: large.png").logo
     assert problem(theme, "logo: logo.svg\nlogo_dark: large.png") == (
@@ -74,7 +74,7 @@ def test_unquoted_color_is_explained(theme: Path) -> None:
     assert problem(theme, "background: red").endswith("expected a color such as #fbfaf7; found 'red'")
 
 
-def test_known_key_at_the_wrong_place_is_not_suggested_for_itself(theme: Path) -> None:
+def test_misplaced_key_is_not_suggested_for_itself(theme: Path) -> None:
     assert problem(theme, "title: Hazel") == "hazel/theme.yaml:1: title: isn't a known key here"
 
 
