@@ -6,11 +6,7 @@ browsers cache it without limit.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import re
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -18,31 +14,11 @@ import rcssmin
 import rjsmin
 from flask import Flask, Response, request
 
+from app.kit.assets import Asset
+
 SHEETS: Final = ("tokens", "base", "layout", "parts", "codes", "account")
 """Source files of the style sheet, in cascade order."""
 _NAME: Final = re.compile(r"(?P<parts>[a-z][a-z-]*(?:\.[a-z][a-z-]*)*)\.[0-9a-f]{12}\.(?P<kind>css|js)")
-
-
-@dataclass(frozen=True)
-class Asset:
-    """One static file."""
-
-    parts: tuple[str, ...]
-    kind: str
-    content: bytes
-
-    @cached_property
-    def name(self) -> str:
-        """The file name, with the digest of the content."""
-        return f"{'.'.join(self.parts)}.{hashlib.sha256(self.content).hexdigest()[:12]}.{self.kind}"
-
-    @cached_property
-    def compressed(self) -> bytes:
-        return gzip.compress(self.content, 9, mtime=0)
-
-    @property
-    def media_type(self) -> str:
-        return {"css": "text/css", "js": "text/javascript"}[self.kind] + "; charset=utf-8"
 
 
 class Assets:
@@ -71,7 +47,7 @@ class Assets:
         if self._is_fresh or key not in self._cache:
             sources = [(self._folder / kind / f"{name}.{kind}").read_text("utf-8") for name in names]
             minify = rcssmin.cssmin if kind == "css" else rjsmin.jsmin
-            self._cache[key] = Asset(parts, kind, "\n".join(minify(source) for source in sources).encode())
+            self._cache[key] = Asset(".".join(parts), kind, "\n".join(minify(source) for source in sources).encode())
         return self._cache[key]
 
     def named(self, name: str) -> tuple[Asset, bool] | None:

@@ -15,7 +15,7 @@ from jinja2 import Template
 from werkzeug.local import LocalProxy
 
 from app.hub import locale
-from app.hub.assets import Asset, Assets
+from app.hub.assets import Assets
 from app.hub.brand import Brand, in_language
 from app.hub.cookies import RelyingPartyLink, last_application
 from app.hub.forms import base
@@ -27,6 +27,7 @@ from app.hub.parts.formatting import Countdown
 from app.hub.safety import content_security_policy
 from app.hub.short_links import PARAMETER, is_short_link
 from app.hub.visit import Visit, current_visit
+from app.kit.assets import Asset
 from app.kit.errors import ApiError
 from app.kit.shells import Shell
 from app.kit.web_addresses import file_source

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -14,33 +10,13 @@ import rcssmin
 import rjsmin
 
 from app.contract.branding import DEFAULT_LOGO_PATH
+from app.kit.assets import Asset
 from app.kit.package_files import STATIC
 from app.kit.palette import palette
 
 _FOLDER: Final = Path(__file__).parent / "browser"
 RENDERER: Final = STATIC / "vendor" / "openapi-explorer" / "openapi-explorer.min.js"
 _COLOUR: Final = "#3b49d9"
-
-
-@dataclass(frozen=True)
-class Asset:
-    """One file."""
-
-    stem: str
-    kind: str
-    content: bytes
-
-    @cached_property
-    def address(self) -> str:
-        return f"/docs/assets/{self.stem}.{hashlib.sha256(self.content).hexdigest()[:12]}.{self.kind}"
-
-    @cached_property
-    def compressed(self) -> bytes:
-        return gzip.compress(self.content, 9, mtime=0)
-
-    @property
-    def media_type(self) -> str:
-        return {"css": "text/css", "js": "text/javascript"}[self.kind]
 
 
 def assets() -> dict[str, Asset]:

@@ -34,6 +34,7 @@ _POLICY: Final = (
 _STRICT: Final = _POLICY.format("")
 _RENDERED: Final = _POLICY.format(" 'unsafe-inline'")  # the renderer's elements have style attributes
 _SHORT: Final = "public, max-age=300"
+_FILES: Final = "/docs/assets/"
 _FOREVER: Final = "public, max-age=31536000, immutable"
 
 
@@ -83,13 +84,14 @@ class Pages:
         self._trial = trial
         self._tenant_url = tenant_url
         self._assets = assets()
-        self._files = {asset.address: asset for asset in self._assets.values()}
+        self._files = {f"{_FILES}{asset.name}": asset for asset in self._assets.values()}
         self._templates = Environment(
             loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
         )
         self._templates.globals.update(
             book=self._book,
             assets=self._assets,
+            files=_FILES,
             credentials=CREDENTIALS,
             api=self._api,
             trial=trial,
