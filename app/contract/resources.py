@@ -117,9 +117,9 @@ def import_contract() -> None:
 
 
 def file_resources() -> tuple[Resource, ...]:
-    """Return the resources with their own key in configuration files."""
+    """Return the resources with their own key in configuration files, by key: in any order of imports the same."""
     import_contract()
-    return tuple(one for one in RESOURCES if one.file_key)
+    return tuple(sorted((one for one in RESOURCES if one.file_key), key=lambda one: one.file_key))
 
 
 def declare(made: Resource) -> Resource:
