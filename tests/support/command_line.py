@@ -19,6 +19,8 @@ def runner(folder: Path) -> Run:
     """Return what runs commands over the SQLite database of a folder."""
 
     def invoke(*arguments: str, **settings: str) -> Result:
+        if arguments[0] == "serve" and "--bind" not in arguments:  # the default port may be in use on this machine
+            arguments = (*arguments, "--bind", f"unix:{folder / 'socket'}")
         environ = {"GATEHOUSE_DATA_DIR": str(folder), "GATEHOUSE_SECRET_KEY": SECRETS[0]}
         environ |= {f"GATEHOUSE_{name.upper()}": value for name, value in settings.items()}
         return CliRunner().invoke(cli, arguments, env=environ)
