@@ -342,6 +342,7 @@ class AddressView(Wire):
     is_asked: bool = False  # pending: not verified yet
     can_resend: bool = False  # its link and code may be sent again
     resend_in_seconds: int = 0
+    carries: str = "both"  # if it can be resent: what the mail contains, as in the fields of `Next`
 
 
 class ProfileResponse(AccountView):

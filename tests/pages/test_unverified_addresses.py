@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from app.contract.messages import MailKind, MailTemplate
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import code_in, link_in, links_in, mails_to, sent_messages
+from tests.support.message_templates import add_templates
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
@@ -212,3 +214,25 @@ def test_each_page_makes_one_api_call(world: World, visitor: Visitor) -> None:
     page = visitor.open("/emails/confirm?email=ada%40example.com")
     seen = [visitor.open("/emails"), page, page.press("Verify", code="1"), page.press("Resend email")]
     assert [one.cost["api"] for one in seen] == [1] * len(seen)
+
+
+@pytest.mark.parametrize(
+    ("html", "sentence", "has_code"),
+    [('<a href="#Url#">Verify</a>', "We sent a link to", False), ("<p>#OTP#</p>", "We sent a code to", True)],
+    ids=["link", "code"],
+)
+def test_code_page_names_what_the_own_template_sends(
+    world: World, new_visitor_at: NewVisitorAt, html: str, sentence: str, has_code: bool
+) -> None:
+    kinds = (MailKind.VERIFICATION, MailKind.ADD_EMAIL)
+    add_templates(world, *(MailTemplate(type=kind, subject="Verify", html=html) for kind in kinds))
+    listed = signed_in(new_visitor_at(world), new_person(world), "/emails")
+    pages = [listed.press("Resend email"), listed.press("Resend email")]  # sent, and too soon
+    pages.append(pages[-1].press("Resend email", token="x"))
+    pages += [pages[0].press("Verify", code="000000")] if has_code else []
+    assert {page.status for page in pages} == {200, 403, 429}
+    for page in pages:
+        assert f"{sentence} ada@example.com" in page.text
+        assert ('name="code"' in page.html) is has_code
+    grace = signed_in(new_visitor_at(world), new_person(world, "grace@example.com", verified=True), "/emails/add")
+    assert f"{sentence} {NEW}" in grace.press("Send email", email=NEW).text

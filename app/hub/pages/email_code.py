@@ -25,6 +25,7 @@ from app.kit.errors import ApiError
 
 _CONFIRMED: Final = f"{EMAILS}?done=added"
 _MAX_LENGTH: Final = 320
+_PARTS: Final = frozenset({"link", "otp"})
 _NOT_PENDING_ERRORS: Final = (e.EmailNotOnProfile, e.EmailVerificationOff, e.MalformedEmail)
 
 
@@ -32,6 +33,7 @@ class CodeForm(code.CodeForm):
     """The code from the mail."""
 
     email = HiddenField()
+    carries = HiddenField()
 
     def to_request(self) -> contract.EmailCode:
         return contract.EmailCode(email=_address(self), code=(self.code.data or "")[:64])
@@ -41,6 +43,7 @@ class ResendForm(code.ButtonForm):
     """Resends the mail."""
 
     email = HiddenField()
+    carries = HiddenField()
 
     def to_request(self) -> contract.EmailRequest:
         return contract.EmailRequest(email=_address(self))
@@ -64,6 +67,8 @@ class EmailCodePage(CodePage):
         return {
             "sent": cls(CodeForm(), mail),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
+            "link only": cls(CodeForm(), mail, carries="link"),
+            "code only": cls(CodeForm(), mail, carries="otp"),
             "a long address": cls(CodeForm(), f"{'countess.of.' * 4}lovelace@example.org"),
             "empty": cls(code.sample_empty_form(), mail),
             "token": cls(code.sample_filled_form().with_token_error(), mail),
@@ -81,7 +86,8 @@ def show_email_code() -> Response:
     if pending is None:
         return journey.redirect_to(EMAILS)
     outcome = Outcome.SENT if request.args.get("sent") else None
-    return EmailCodePage(CodeForm(formdata=None), pending.email, False, pending.resend_in_seconds, outcome).render()
+    form, seconds = CodeForm(formdata=None), pending.resend_in_seconds
+    return EmailCodePage(form, pending.email, False, seconds, outcome, carries=pending.carries).render()
 
 
 @pages.post(EMAIL_CODE)
@@ -109,18 +115,19 @@ def submit_email_code() -> Response:
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     if isinstance(form, ResendForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
         return journey.redirect_to(f"{EMAILS}?done=not_sent")
-    resend_seconds = SentTo.model_validate(refusal.data or {}).resend_in_seconds
-    return with_retry_after(
-        _render_again(form, code.outcome_for(form, refusal), refusal.status, resend_seconds), refusal
-    )
+    mailed = SentTo.model_validate(refusal.data or {})
+    page = _render_again(form, code.outcome_for(form, refusal), refusal.status, mailed)
+    return with_retry_after(page, refusal)
 
 
-def _render_again(form: Any, outcome: Outcome | None, status: int, resend_seconds: int = 0) -> Response:
+def _render_again(form: Any, outcome: Outcome | None, status: int, mailed: SentTo | None = None) -> Response:
     """Render the page for the posted address, after checking that it is an address and not injected text."""
     email = _address(form)
     if not re.fullmatch(r"[^\s@]+@[^\s@]+", email):
         return journey.redirect_to(EMAILS)
-    return EmailCodePage(code.redisplayed(form), email, False, resend_seconds, outcome).render(status)
+    shown = mailed or SentTo(sent_to=email, carries=form.carries.data if form.carries.data in _PARTS else "both")
+    seconds, carries = shown.resend_in_seconds, shown.carries
+    return EmailCodePage(code.redisplayed(form), email, False, seconds, outcome, carries=carries).render(status)
 
 
 def _address(form: Any) -> str:

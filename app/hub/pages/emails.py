@@ -273,6 +273,7 @@ def _render_list(form: ChooseForm, status: int = 200) -> Response:
         return oidc_client.start_login(EMAILS)
     form.asks.data, form.account.data = confirmation_data(view).values()
     addresses = tuple(
-        Address(**address.model_dump(exclude={"is_asked"}), is_pending=address.is_asked) for address in view.addresses
+        Address(**address.model_dump(exclude={"is_asked", "carries"}), is_pending=address.is_asked)
+        for address in view.addresses
     )
     return EmailsPage(form, addresses, request.args.get("done", "")).render(status)

@@ -14,6 +14,7 @@ from app.identity.authentication.sign_in import email_verification
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
@@ -21,6 +22,8 @@ from app.identity.directory.accounts.service import Account
 from app.identity.hosted import pending_verification
 from app.identity.hosted.account_settings import reauthenticate, renew_session, require_account
 from app.identity.messaging import send_limits
+from app.identity.messaging import service as messaging
+from app.identity.messaging.service import MailKind
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import emails
 from app.identity.programs.self_service.emails import NewAddress
@@ -31,7 +34,10 @@ def addresses(context: Context, account: Account) -> list[AddressView]:
     """Return the addresses of an account for its owner, unverified ones included."""
     delays = resend_delay.of_account(context, verification.KINDS, account.uid)
     can_verify = context.tenant.settings.email_verification != "disabled"
-    return [_view(account, entry, delays, can_verify) for entry in account.emails]
+    return [
+        view.model_copy(update={"carries": _carried(context, is_asked=view.is_asked)}) if view.can_resend else view
+        for view in (_view(account, entry, delays, can_verify) for entry in account.emails)
+    ]
 
 
 def wait_for_number(context: Context, account: Account, phone: str) -> int:
@@ -56,7 +62,7 @@ def resend_email(context: Context, req: contract.EmailRequest) -> Posted:
     """
     account = require_account(context)[1]
     form = identifiers.normalize_email(req.email)
-    entry = next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
+    entry = _entry(account, form)
     if form is None or entry is None:
         raise e.EmailNotOnProfile
     if verification.is_verified(account, form):
@@ -69,7 +75,7 @@ def resend_email(context: Context, req: contract.EmailRequest) -> Posted:
         else:
             _verify_again(context, account, address)
     except (e.TooManyRequests, e.MailLimitReached) as refusal:
-        raise pending_verification.with_page_data(refusal, SentTo(sent_to=address, resend_in_seconds=seconds)) from None
+        raise pending_verification.with_page_data(refusal, _sent_to(context, entry, address, seconds)) from None
     return Posted()
 
 
@@ -81,10 +87,10 @@ def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
             context, emails.confirm_code(context, account, req.email, req.code)
         )
     except ApiError as refusal:
-        seconds = _wait_for_address(context, account, identifiers.normalize_email(req.email))
-        raise pending_verification.with_page_data(
-            refusal, SentTo(sent_to=req.email, resend_in_seconds=seconds)
-        ) from None
+        form = identifiers.normalize_email(req.email)
+        entry, seconds = _entry(account, form), _wait_for_address(context, account, form)
+        shown = _sent_to(context, entry or {}, req.email, seconds)
+        raise pending_verification.with_page_data(refusal, shown) from None
     return Posted()
 
 
@@ -170,6 +176,23 @@ def _view(account: Account, entry: dict[str, Any], delays: dict[str, int], can_v
         can_resend=not is_confirmed and (is_asked or can_verify),
         resend_in_seconds=delays.get(form or "", 0),
     )
+
+
+def _entry(account: Account, form: str | None) -> dict[str, Any] | None:
+    return next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
+
+
+def _sent_to(context: Context, entry: dict[str, Any], address: str, seconds: int) -> SentTo:
+    """Return what the code page shows of a mail to an address of the account, or to one that it no longer has."""
+    carried = _carried(context, is_asked=bool(entry.get("pending", True)))
+    return SentTo(sent_to=address, resend_in_seconds=seconds, carries=carried)
+
+
+def _carried(context: Context, *, is_asked: bool) -> str:
+    """Return what the mail contains that is sent to a pending address, or to one of the account that is not verified."""
+    kind = MailKind.ADD_EMAIL if is_asked else MailKind.VERIFICATION
+    carried = messaging.carries(context, kind, account=None, language=notifications.page_language(context))
+    return carried or "both"
 
 
 def _verify_again(context: Context, account: Account, address: str) -> None:
