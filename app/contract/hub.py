@@ -18,6 +18,7 @@ from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
 from app.contract.hub_models import (
     AccountOption,
+    AddressView,
     BrandView,
     DetailView,
     InteractionDecision,
@@ -331,18 +332,6 @@ class ProfileRequest(Wire):
     with_addresses: Annotated[bool, From.QUERY] = False
     with_checkup: Annotated[bool, From.QUERY] = False
     with_password_policy: Annotated[bool, From.QUERY] = False
-
-
-class AddressView(Wire):
-    """An email address of the account."""
-
-    email: str
-    is_first: bool = False
-    is_confirmed: bool = False
-    is_asked: bool = False  # pending: not verified yet
-    can_resend: bool = False  # its link and code may be sent again
-    resend_in_seconds: int = 0
-    carries: str = "both"  # if it can be resent: what the mail contains, as in the fields of `Next`
 
 
 class ProfileResponse(AccountView):

@@ -159,6 +159,18 @@ class LinkView(Wire):
     is_awaited: bool = False  # a page in another browser waits for it, and shows a number
 
 
+class AddressView(Wire):
+    """An email address of the account."""
+
+    email: str
+    is_first: bool = False
+    is_confirmed: bool = False
+    is_asked: bool = False  # pending: not verified yet
+    can_resend: bool = False  # its link and code may be sent again
+    resend_in_seconds: int = 0
+    carries: str = "both"  # if it can be resent: what the mail contains, as in the fields of `Next`
+
+
 class SentTo(Wire):
     """`Data` of an error: enough to render the page again without another call."""
 

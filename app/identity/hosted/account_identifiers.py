@@ -8,8 +8,7 @@ from app.contract import errors as e
 from app.contract import hub_account as contract
 from app.contract.error_groups import SMS_SENDING
 from app.contract.groups import Posted
-from app.contract.hub import AddressView
-from app.contract.hub_models import SentTo
+from app.contract.hub_models import AddressView, SentTo
 from app.identity.authentication.sign_in import email_verification
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
