@@ -5,8 +5,6 @@ Wire names are PascalCase, made from the field's name; an exception is declared 
 differ only in case never do. Free maps stay untouched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -55,7 +53,6 @@ class Wire(BaseModel):
     sparse: ClassVar[bool] = False  # True: members that are None are omitted from the response
     sparse_members: ClassVar[frozenset[str] | None] = None  # only these; None: all
     body_is_optional: ClassVar[bool] = False  # a request is valid without its body
-    _spellings: ClassVar[dict[type, tuple[frozenset[str], dict[str, str]]]] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -160,8 +157,11 @@ def _wire_name(name: str, info: Any) -> str:
     return info.alias or name
 
 
+_spellings: dict[type[Wire], tuple[frozenset[str], dict[str, str]]] = {}
+
+
 def _spellings_of(cls: type[Wire]) -> tuple[frozenset[str], dict[str, str]]:
-    known = Wire._spellings.get(cls)
+    known = _spellings.get(cls)
     if known is None:
         exact = set()
         by_lower: dict[str, list[str]] = {}
@@ -172,7 +172,7 @@ def _spellings_of(cls: type[Wire]) -> tuple[frozenset[str], dict[str, str]]:
             for spelt in {wire, name, lower(name), *others}:
                 by_lower.setdefault(spelt.lower(), []).append(wire)
         folded = {key: wires[0] for key, wires in by_lower.items() if len(set(wires)) == 1}
-        known = Wire._spellings[cls] = (frozenset(exact), folded)
+        known = _spellings[cls] = (frozenset(exact), folded)
     return known
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from contextvars import Context
 from typing import Any
 
 import pytest
-import structlog
 
 from app.kit import logs
 from app.kit.instrumentation import Instrumented
@@ -102,13 +102,11 @@ def logged(caplog: pytest.LogCaptureFixture) -> Callable[[RelyingParty, Callable
         logging.getLogger("gatehouse.access").addHandler(handler)
         client.wsgi.application = Instrumented(served)
         try:
-            with caplog.at_level(logging.INFO, "gatehouse.access"), structlog.contextvars.bound_contextvars():
-                structlog.contextvars.clear_contextvars()
-                call()
+            with caplog.at_level(logging.INFO, "gatehouse.access"):
+                Context().run(call)
         finally:
             client.wsgi.application = served
             logging.getLogger("gatehouse.access").removeHandler(handler)
-            structlog.contextvars.clear_contextvars()
         return next(line for line in lines if line["event"] == "request")
 
     return run

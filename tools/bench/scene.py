@@ -190,7 +190,10 @@ class Scene:
 
 
 def environment(folder: Path, port: int) -> dict[str, str]:
+    """The settings, and a folder for bytecode, which an installed product has and a checkout may not be allowed to write."""
     return {
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
         "GATEHOUSE_DATA_DIR": str(folder / "data"),
         "GATEHOUSE_DATABASE_URL": os.environ.get("BENCH_DATABASE_URL", ""),
         "GATEHOUSE_REDIS_URL": "",

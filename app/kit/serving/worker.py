@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import ctypes
-import gc
 import logging
 import os
 import resource
@@ -189,7 +188,6 @@ def run_worker(
     app = made if isinstance(made, Application) else Application(made)
     threads = _threads(plan, app)
     bridge = Bridge(app, threads, refusals, plan.limits, is_one_of_many=plan.is_one_of_many)
-    _freeze_loaded_objects()
     at_once = AnswersAtOnce(app, refusals, is_one_of_many=plan.is_one_of_many)
     server = Server(_config(bridge, at_once, plan.limits, refusals), bridge, plan, on_ready)
     stop = threading.Event()
@@ -250,15 +248,6 @@ def _raise_file_limit() -> None:
     wanted = 65536 if hard == resource.RLIM_INFINITY else min(65536, hard)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-def _freeze_loaded_objects() -> None:
-    """Exclude the loaded objects from garbage collection: a quarter of a million that live as long as the process.
-
-    A full collection over them was measured at several times the cost of the request that triggered it. One here would
-    find a few hundred kilobytes, and delay the start by a tenth.
-    """
-    gc.freeze()
 
 
 def _keep_one_arena() -> None:

@@ -10,6 +10,7 @@ import hashlib
 import logging
 import threading
 from collections import OrderedDict
+from functools import cached_property
 from pathlib import Path
 
 import httpx
@@ -40,7 +41,11 @@ class BreachedPasswords:
         self._cache: OrderedDict[str, tuple[float, frozenset[str]]] = OrderedDict()
         self._lock = threading.Lock()
         self._paused_until = 0.0
-        self._client = httpx.Client(timeout=TIMEOUT_SECONDS, headers={"Add-Padding": "true", "User-Agent": "Gatehouse"})
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        """The client of the range API; made at its first use, because that reads the certificates of all authorities."""
+        return httpx.Client(timeout=TIMEOUT_SECONDS, headers={"Add-Padding": "true", "User-Agent": "Gatehouse"})
 
     @property
     def is_configured(self) -> bool:
