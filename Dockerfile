@@ -29,8 +29,9 @@ COPY static /srv/gatehouse/static
 COPY --from=vendor /srv/npm/vendor /srv/gatehouse/static/vendor
 COPY translations /srv/gatehouse/translations
 COPY LICENSE /srv/gatehouse/LICENSE
-ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 GATEHOUSE_DATA_DIR=/var/lib/gatehouse
 WORKDIR /srv/gatehouse
+RUN /opt/venv/bin/python -c 'from app.hub import compiled_templates, flask_app; compiled_templates.compile_all(flask_app.make_flask_app([b"none"]).jinja_env)'
+ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 GATEHOUSE_DATA_DIR=/var/lib/gatehouse
 USER 10001:10001
 VOLUME /var/lib/gatehouse
 EXPOSE 8000

@@ -11,6 +11,7 @@ from jinja2 import StrictUndefined
 
 from app.contract.branding import DEFAULT_LOGO_PATH
 from app.hub import assets, locale, safety
+from app.hub.compiled_templates import CompiledTemplates
 from app.hub.encryption import derive_key
 from app.hub.page import install_macro_names
 from app.hub.short_links import ShortLinks
@@ -33,6 +34,8 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     app.jinja_env.globals["section"] = ""
     install_macro_names(app)
     locale.install(app)
+    if not development:
+        app.jinja_env.bytecode_cache = CompiledTemplates(app.jinja_env)
     app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive_key(one, "hub form tokens") for one in secrets])
     app.extensions["gatehouse.assets"] = files = assets.Assets(STATIC, is_fresh=development)
     assets.install(app, files)

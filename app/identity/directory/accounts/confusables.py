@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import regex
+if TYPE_CHECKING:
+    import regex
 
 _RECOMMENDED: Final = (
     "Arabic", "Armenian", "Bengali", "Bopomofo", "Cyrillic", "Devanagari", "Ethiopic", "Georgian", "Greek", "Gujarati",
@@ -39,11 +40,15 @@ def is_single_script(text: str) -> bool:
 
 @cache
 def _ignorable() -> regex.Pattern[str]:
+    import regex
+
     return regex.compile(r"\p{Default_Ignorable_Code_Point}")
 
 
 @cache
 def _allowed_scripts() -> regex.Pattern[str]:
+    import regex
+
     def in_scripts(*scripts: str) -> str:
         properties = "".join(rf"\p{{Script_Extensions={script}}}" for script in (*scripts, "Common", "Inherited"))
         return f"[{properties}]*+"

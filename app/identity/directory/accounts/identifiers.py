@@ -9,9 +9,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-import phonenumbers
-from email_validator import EmailNotValidError, validate_email
-
 from app.kit import randomness
 
 EMAIL, USERNAME, PHONE, IDENTITY = "email", "username", "phone", "identity"
@@ -105,6 +102,8 @@ def to_international(text: str, country: str | None) -> str:
 
 def display_phone(text: str) -> str:
     """Return a number in the international display format; any other text unchanged."""
+    import phonenumbers
+
     form = normalize_phone(text)
     if form is None:
         return text
@@ -143,6 +142,8 @@ def _digits_of(text: str) -> str:
 
 
 def _e164(line: str, country: str | None) -> str | None:
+    import phonenumbers
+
     try:
         number = phonenumbers.parse(line, country)
     except phonenumbers.NumberParseException:
@@ -154,6 +155,8 @@ def _e164(line: str, country: str | None) -> str | None:
 
 @lru_cache(maxsize=256)  # one request validates the same address several times
 def _checked_email(text: str) -> tuple[str, str] | None:
+    from email_validator import EmailNotValidError, validate_email
+
     stripped = text.strip()
     if len(stripped) > _MAX_EMAIL_LENGTH:
         return None
