@@ -10,11 +10,11 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 from app.contract.branding import DEFAULT_LOGO_PATH
-from app.hub import assets, locale, safety
+from app.hub import assets, fragments, locale, safety
 from app.hub.compiled_templates import CompiledTemplates
 from app.hub.encryption import derive_key
-from app.hub.page import install_macro_names
 from app.hub.short_links import ShortLinks
+from app.hub.templating import PageEnvironment
 from app.kit.package_files import STATIC, TEMPLATES
 
 MAX_FORM_BYTES: Final = 64_000
@@ -25,6 +25,7 @@ _VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "_
 def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Flask:
     """Return a Flask application without routes that can render every page."""
     app = Flask("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
+    app.jinja_environment = PageEnvironment
     app.config.update(MAX_CONTENT_LENGTH=MAX_FORM_BYTES, MAX_FORM_MEMORY_SIZE=MAX_FORM_BYTES, MAX_FORM_PARTS=200)
     app.url_map.strict_slashes = False
     app.jinja_env.undefined = StrictUndefined
@@ -32,7 +33,7 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     app.jinja_env.auto_reload = development
     app.jinja_env.globals["gate"] = DEFAULT_LOGO_PATH
     app.jinja_env.globals["section"] = ""
-    install_macro_names(app)
+    fragments.install(app)
     locale.install(app)
     if not development:
         app.jinja_env.bytecode_cache = CompiledTemplates(app.jinja_env)

@@ -12,8 +12,8 @@ from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
 from app.hub import locale
 from app.hub.cookies import OTHERS_SEPARATOR, set_cookie, set_interaction_cookie
+from app.hub.frame import LANGUAGE_PARAMETER
 from app.hub.locale import LANGUAGES
-from app.hub.page import LANGUAGE_PARAMETER
 from app.hub.pages import security_alert
 from app.hub.services import COST_HEADER, Services, api, services
 from app.hub.short_links import page_path

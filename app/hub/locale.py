@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 from babel import Locale as BabelLocale
 from babel.support import NullTranslations
 from flask import Flask, g, has_app_context  # noqa: TID251 - gettext takes no argument, so the request holds the language
 from flask_babel import Babel, Domain
+from markupsafe import Markup  # noqa: TID251 - texts of templates may have markup
 
 from app.kit.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
 
@@ -65,6 +66,20 @@ def _babel_locale(tag: str) -> BabelLocale:
     return BabelLocale.parse(tag, sep="-")
 
 
+_shown: Final[dict[str, dict[str, Markup]]] = {}
+"""By language: the texts of templates that were shown. They are constants of the templates."""
+
+
+def _template_text(text: str, **variables: Any) -> Markup:
+    """Return a text of a template in the current language; it is markup, as Jinja's own function returns it."""
+    tag = current_language().tag
+    kept = _shown.setdefault(tag, {})
+    found = kept.get(text)
+    if found is None:
+        found = kept[text] = Markup(catalogue(tag).gettext(text))  # noqa: S704 - a constant of the code or a catalogue
+    return found % variables if "%" in found else found
+
+
 def install(app: Flask) -> None:
     """Install gettext into an application and its templates."""
     _Babel(app, default_locale=SOURCE.tag, locale_selector=lambda: _babel_locale(current_language().tag))
@@ -78,8 +93,8 @@ def install(app: Flask) -> None:
             context, one, many, count
         ),
     )
-    # The extension's own `_` finds `gettext` and calls it, for each text.
-    app.jinja_env.globals["_"] = app.jinja_env.globals["gettext"]
+    # Most texts are looked up by one string: without the extension's wrapper, which does more than the look-up.
+    app.jinja_env.globals["_"] = app.jinja_env.globals["gettext"] = _template_text
 
 
 __all__ = [

@@ -4,35 +4,26 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self
-from urllib.parse import urlencode
 
-from flask import Flask, Response, current_app, has_request_context, request
+from flask import Response, current_app, has_request_context, request
 from flask_babel import lazy_gettext as _l
-from jinja2 import Template
-from werkzeug.local import LocalProxy
 
 from app.hub import locale
 from app.hub.assets import Assets
-from app.hub.brand import Brand, in_language
-from app.hub.cookies import RelyingPartyLink, last_application
+from app.hub.brand import Brand
 from app.hub.forms import base
 from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.captcha_widget import Widget
-from app.hub.locale import LANGUAGES, Language
+from app.hub.frame import Frame, Rendering
 from app.hub.parts.formatting import Countdown
 from app.hub.safety import content_security_policy
-from app.hub.short_links import PARAMETER, is_short_link
 from app.hub.visit import Visit, current_visit
-from app.kit.assets import Asset
 from app.kit.errors import ApiError
 from app.kit.shells import Shell
 from app.kit.web_addresses import file_source
-
-LANGUAGE_PARAMETER: Final = "lang"
 
 
 @dataclass(frozen=True)
@@ -60,82 +51,6 @@ def form_notice(form: HubForm) -> Notice | None:
     if form.is_first_prompt:
         return Notice(_l("Confirm it’s you"), _l("Enter your password to continue."), "note")
     return RESUBMIT_NOTICE if form.is_token_invalid else None
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What layouts see beside the page's fields."""
-
-    visit: Visit
-    language: Language
-    style: Asset
-    script: Asset | None
-    query: Mapping[str, int]
-
-    @property
-    def sentence(self) -> str:
-        return in_language(self.visit.tenant.brand.sentence, self.language.tag)
-
-    @property
-    def signature(self) -> str:
-        return in_language(self.visit.tenant.brand.signature, self.language.tag)
-
-    @property
-    def application(self) -> RelyingPartyLink | None:
-        """The application that this browser signed in to last; the account pages lead back to it."""
-        return last_application()
-
-    @property
-    def has_organizations(self) -> bool:
-        """Whether the account area has the tab Organizations."""
-        tenant = self.visit.tenant
-        return tenant.has_organizations and (self.visit.has_organizations or tenant.creates_organizations)
-
-    @property
-    def languages(self) -> list[tuple[Language, str]]:
-        """The tenant's other languages, each with the address of this page in it."""
-        tags = [tag for tag in self.visit.tenant.languages if tag in LANGUAGES and tag != self.language.tag]
-        return [(LANGUAGES[tag], _address_in(tag, self.query)) for tag in tags]
-
-
-@dataclass(frozen=True)
-class Rendering:
-    """What a page's template and its macros see beside the page's fields."""
-
-    page: Page
-    frame: Frame
-    brand: Brand
-
-    def filled(self, template: Template, view: Mapping[str, Any]) -> str:
-        """Return the template rendered with the page's fields."""
-        token = _rendering.set(self)
-        try:
-            return template.render(view, page=self.page, frame=self.frame, brand=self.brand)
-        finally:
-            _rendering.reset(token)
-
-
-_rendering: Final[ContextVar[Rendering]] = ContextVar("rendering")
-
-
-def install_macro_names(app: Flask) -> None:
-    """Let macros name `page`, `frame` and `brand` of the page that is rendered.
-
-    An import "with context" would give them too, but runs all of a file's definitions again for each page.
-    """
-    for name in ("page", "frame", "brand"):
-        app.jinja_env.globals[name] = LocalProxy(_rendering, name)
-
-
-def _address_in(language: str, parameters: Mapping[str, int]) -> str:
-    """Return the address of this page in another language; it repeats only the parameters of `Page.query`."""
-    if not has_request_context():
-        return f"?{LANGUAGE_PARAMETER}={language}"
-    given = ((name, request.args.get(name, "")) for name in parameters if name != PARAMETER or not is_short_link())
-    query = [(name, value) for name, value in given if 0 < len(value) <= parameters[name]]
-    if (visit := current_visit().interaction) and "attempt" not in request.args:
-        query.append(("attempt", visit.id))
-    return "?" + urlencode([*query, (LANGUAGE_PARAMETER, language)], errors="replace")
 
 
 @dataclass(frozen=True)
@@ -215,15 +130,15 @@ class Page:
 
     def html(self) -> str:
         """Return the page rendered for the current visit."""
-        visit = current_visit()
+        visit, brand = current_visit(), self.brand
         form = getattr(self, "form", None)
         if isinstance(form, HubForm) and self.notice is None:
             form.take_focus(self.first_fields)
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
         script = assets.script(scripts) if scripts else None
-        frame = Frame(visit, locale.current_language(), assets.style(), script, self.query)
-        rendering = Rendering(self, frame, self.brand)
+        frame = Frame(visit, brand, locale.current_language(), assets.style(), script, self.query)
+        rendering = Rendering(self, frame, brand)
         view = {field.name: getattr(self, field.name) for field in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
         return rendering.filled(template, view)

@@ -32,6 +32,11 @@ class LruCache(Generic[Key, Value]):
             while len(self._entries) > self._most:
                 self._entries.popitem(last=False)
 
+    def values(self) -> list[Value]:
+        """Return what is kept now."""
+        with self._lock:
+            return list(self._entries.values())
+
     def clear(self) -> None:
         with self._lock:
             self._entries.clear()

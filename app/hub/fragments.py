@@ -1,0 +1,105 @@
+"""Fragments of pages: what many pages have in common is rendered once, and kept by the values that it is made from.
+
+A fragment is a macro of `macros/frame.html`. It sees its arguments, the brand and the language, which are the key under
+which it is kept, and nothing else: `page` and `frame` are refused while it is rendered, and templates have no request. So
+what is kept can hold no value of a person, a browser or a request. Such values are filled in where the macro has a hole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+from flask import Flask, current_app
+from markupsafe import Markup  # noqa: TID251 - for what macros wrote, and values that are escaped here
+from werkzeug.local import LocalProxy
+
+from app.hub import locale
+from app.hub.brand import Brand
+from app.hub.locale import Language
+from app.kit import randomness
+from app.kit.lru_cache import LruCache
+
+_MACROS: Final = "macros/frame.html"
+_MOST_KEPT: Final = 512
+_HOLE: Final = f"hole-{randomness.token()}-"
+"""How a hole begins while its fragment is rendered; nobody can write it into a brand."""
+_FLASK_NAMES: Final = ("config", "g", "get_flashed_messages", "request", "session", "url_for")
+
+
+Plain = str | bool | Language | tuple[Language, ...]
+
+
+class Kept(LruCache[Hashable, str]):
+    """The fragments of an application as format strings, with a name for each hole."""
+
+
+class NotInFragment(Exception):
+    """A text that is kept asked for the page or the visit, of which it must have nothing."""
+
+
+class _View:
+    """What macros see while a text that is kept is rendered."""
+
+    def __init__(self, **names: Any) -> None:
+        self.__dict__ |= names
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotInFragment(name)
+
+
+seen: Final[ContextVar[Any]] = ContextVar("seen")
+"""What macros see: a page's `Rendering`, or the view of a text that is kept."""
+
+
+@contextmanager
+def only(**names: Any) -> Iterator[None]:
+    """Let macros see nothing but these names meanwhile."""
+    token = seen.set(_View(**names))
+    try:
+        yield
+    finally:
+        seen.reset(token)
+
+
+def install(app: Flask) -> None:
+    """Let macros name `page`, `frame` and `brand` of the page that is rendered, and nothing of the request.
+
+    An import "with context" would give them too, but runs all of a file's definitions again for each page.
+    """
+    names = app.jinja_env.globals
+    for name in _FLASK_NAMES:
+        names.pop(name, None)
+    for name in ("page", "frame", "brand"):
+        names[name] = LocalProxy(seen, name)
+    app.extensions["gatehouse.fragments"] = Kept(_MOST_KEPT)
+
+
+def fragment(name: str, brand: Brand, *arguments: Plain, holes: dict[str, Any]) -> Markup:
+    """Return a macro of `macros/frame.html` with its arguments and then its holes, by name.
+
+    Args:
+        arguments: values of the tenant or the code, of which there are few; each combination is kept.
+        holes: values of this visit. The macro may only write them: it sees placeholders.
+    """
+    kept: Kept = current_app.extensions["gatehouse.fragments"]
+    is_kept = not current_app.jinja_env.auto_reload
+    key = (name, locale.current_language().tag, brand, arguments)
+    text = kept.get(key) if is_kept else None
+    if text is None:
+        text = _with_holes(name, brand, arguments, holes)
+        kept.put(key, text)
+    return Markup(text % {hole: Markup.escape(value) for hole, value in holes.items()})  # noqa: S704 - each value is escaped
+
+
+def _with_holes(name: str, brand: Brand, arguments: Iterable[Plain], holes: Iterable[str]) -> str:
+    """Return the macro's output as a format string."""
+    marks = {hole: f"{_HOLE}{hole}-" for hole in holes}
+    macro = getattr(current_app.jinja_env.get_template(_MACROS).module, name)
+    with only(brand=brand):
+        text = str(macro(*arguments, **marks)).replace("%", "%%")
+    for hole, mark in marks.items():
+        text = text.replace(mark, f"%({hole})s")
+    return text
