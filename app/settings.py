@@ -7,6 +7,7 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -124,19 +125,19 @@ class Settings:
     sends_at_once: int = 4
     """The maximum number of messages that a worker sends at once, for each kind: email, text message, push, others."""
 
-    @property
+    @cached_property
     def database(self) -> str:
         return self.database_url or f"sqlite:///{self.data_dir / 'gatehouse.db'}"
 
-    @property
+    @cached_property
     def is_sqlite(self) -> bool:
         return self.database.startswith("sqlite")
 
-    @property
+    @cached_property
     def api_hostname(self) -> str:
         return self.api_host or f"api.{self.hub_domain}"
 
-    @property
+    @cached_property
     def inside_host(self) -> str:
         """The Host header that a separate hub sends; empty if no hub runs separately."""
         parts = urlsplit(self.api_url.lower())
@@ -146,12 +147,12 @@ class Settings:
         is_usual = parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme))
         return name if is_usual else f"{name}:{parts.port}"
 
-    @property
+    @cached_property
     def is_local(self) -> bool:
         name = self.hub_domain.partition(":")[0]
         return name == "localhost" or name.endswith(".localhost")
 
-    @property
+    @cached_property
     def public_scheme(self) -> str:
         return self.scheme or ("http" if self.is_local else "https")
 
@@ -252,8 +253,7 @@ def read(environ: Mapping[str, str] | None = None, data_dir: Path | None = None,
         sends_at_once=_count(env, "GATEHOUSE_SENDS_AT_ONCE", 4),
     )
     _check(settings)
-    keys = _secrets(env, settings)
-    return _with_secrets(settings, keys)
+    return _with_secrets(settings, _secrets(env, settings))
 
 
 def _of_proxies(env: Mapping[str, str]) -> dict[str, Any]:

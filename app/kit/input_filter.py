@@ -71,4 +71,8 @@ def is_dangerous(value: Any, *, with_markup: bool) -> bool:
             if item and is_dangerous(item, with_markup=with_markup and not _SECRET.search(name)):
                 return True
         return False
-    return isinstance(value, list) and any(is_dangerous(item, with_markup=with_markup) for item in value)
+    if isinstance(value, list):
+        for item in value:
+            if is_dangerous(item, with_markup=with_markup):
+                return True
+    return False

@@ -94,8 +94,9 @@ def _handed_over(operation: Operation[Any, Res], answer: Any, headers: list[tupl
     is_document = isinstance(answer, Document)
     content = answer.content if is_document else answer.to_json()
     media_type = answer.media_type if is_document else JSON_TYPE
-    status = getattr(answer, "http_status", 200)
-    return read_response(operation, Reply(status, Headers([*headers, ("Content-Type", media_type)]), content))
+    return read_response(
+        operation, Reply(answer.http_status, Headers([*headers, ("Content-Type", media_type)]), content)
+    )
 
 
 def _raised_again(operation: AnyOperation, outcome: Outcome, headers: list[tuple[str, str]]) -> Exception:

@@ -166,7 +166,7 @@ def _parameters(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> l
 def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any]:
     responses: dict[str, Any] = {}
     for operation in held:
-        status = str(getattr(operation.response, "http_status", 200))
+        status = str(operation.response.http_status)
         answer = schemas.answer_of(operation)
         known = responses.setdefault(status, {"description": _SUCCESS.get(status, "Success.")})
         for kind, content in answer.items():

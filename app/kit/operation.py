@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any, Generic, TypeVar, overload
 from urllib.parse import unquote_to_bytes
 
@@ -74,7 +75,11 @@ class Hashing:
         if not self.mentions or b"\\" in body or len(body) > _MOST_SEARCHED_BYTES:
             return True
         text = unquote_to_bytes(query) + b"\0" + (unquote_to_bytes(body) if b"%" in body else body)
-        return any(word.encode() in text.lower() for word in self.mentions)
+        return any(map(text.lower().__contains__, self._words))
+
+    @cached_property
+    def _words(self) -> tuple[bytes, ...]:
+        return tuple(word.encode() for word in self.mentions)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,8 @@ class RawRequest:
     @cached_property
     def query_pairs(self) -> list[tuple[str, str]]:
         """Every query parameter in order, repeated ones included."""
+        if not self.query_text:
+            return []
         text = self.query_text if self.has_few_parameters else ""
         return parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
 

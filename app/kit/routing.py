@@ -33,6 +33,7 @@ class Router:
 
     def __init__(self, operations: Iterable[AnyOperation]) -> None:
         self._root = _Node()
+        self._fixed: dict[str, Match] = {}
         for operation in operations:
             for method, path in operation.addresses():
                 self._add(method, path, operation)
@@ -59,9 +60,13 @@ class Router:
             raise ValueError(f"{method} {path} belongs to {held[0].name} already; {operation.name} needs a `when`")
         held.append(operation)
         held.sort(key=lambda one: not one.when)  # the one without a condition comes last
+        if "{" not in path:
+            self._fixed[f"/{path.strip('/').lower()}"] = Match(node.methods, {})
 
     def find(self, path: str) -> Match | None:
         """Return the operations at the path; fixed segments win over parameters, which may have several names."""
+        if (fixed := self._fixed.get(path.lower())) is not None:
+            return fixed
         found = _walk(self._root, path.strip("/").split("/"), 0, [])
         return found if found is None or all(found.parameters.values()) else _for_blank_segments(found)
 
@@ -103,6 +108,8 @@ def _merged(found: list[Match]) -> Match:
 
 def choose(operations: list[AnyOperation], query_names: Iterable[str]) -> AnyOperation | None:
     """Return the operation that the query's names select: one with a matching `when` first, else the one without."""
+    if len(operations) == 1 and not operations[0].when:
+        return operations[0]
     present = {name.lower() for name in query_names}
     for operation in operations:
         if not operation.when or any(name in present for name in operation.when):

@@ -5,6 +5,7 @@ Plain WSGI: the catalogue defines routes, bodies and errors, so a web framework 
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.sansio.utils import get_host as host_named
 from werkzeug.utils import get_content_type
 from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 
@@ -213,10 +215,10 @@ class Server:
         answer = outcome.answer
         if isinstance(answer, Document):
             kept = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
-            response = _answer(getattr(answer, "http_status", 200), answer.content, answer.media_type, kept)
+            response = _answer(answer.http_status, answer.content, answer.media_type, kept)
             response.headers.extend(answer.headers.items())
         else:
-            response = _answer(getattr(answer, "http_status", 200), answer.to_json())
+            response = _answer(answer.http_status, answer.to_json())
         response.headers.extend(self.added_headers(outcome, raw))
         return response
 
@@ -284,21 +286,17 @@ def path_of(environ: Mapping[str, Any]) -> str:
 
 def raw_request(environ: WSGIEnvironment) -> RawRequest:
     """Return the request of a WSGI environment; a body over the limit is not read."""
-    too_large, body = (get_content_length(environ) or 0) > MOST_BODY_BYTES, b""
-    try:
-        body = b"" if too_large else get_input_stream(environ, max_content_length=MOST_BODY_BYTES).read()
-    except RequestEntityTooLarge:
-        too_large = True
+    body = _read_body(environ)
     return RawRequest(
         method=environ["REQUEST_METHOD"],
         path=path_of(environ),
         query_text=environ.get("QUERY_STRING", ""),
-        headers={_header_name(key): value for key, value in environ.items() if _is_header(key, value)},
-        body=body,
+        headers=_headers_of(environ),
+        body=body or b"",
         address=environ.get("REMOTE_ADDR", ""),
-        host=get_host(environ),
+        host=_host(environ["wsgi.url_scheme"], environ["HTTP_HOST"]) if "HTTP_HOST" in environ else get_host(environ),
         scheme=environ["wsgi.url_scheme"],
-        too_large=too_large,
+        too_large=body is None,
         is_inside=INSIDE in environ,
         request_id=environ.get(REQUEST_ID) or new_request_id(),
         shed=environ.get(SHED),
@@ -307,8 +305,30 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
     )
 
 
-def _is_header(key: str, value: Any) -> bool:
-    return key.startswith("HTTP_") or (key in ("CONTENT_TYPE", "CONTENT_LENGTH") and bool(value))
+def _read_body(environ: WSGIEnvironment) -> bytes | None:
+    """Return the body; None if it is over the limit."""
+    stream = environ["wsgi.input"]
+    if isinstance(stream, io.BytesIO) and "wsgi.input_terminated" in environ:  # our server has read it whole
+        held = stream.getvalue()
+        if environ.get("CONTENT_LENGTH", "0") == str(len(held)):
+            return held if len(held) <= MOST_BODY_BYTES else None
+    if (get_content_length(environ) or 0) > MOST_BODY_BYTES:
+        return None
+    try:
+        return get_input_stream(environ, max_content_length=MOST_BODY_BYTES).read()
+    except RequestEntityTooLarge:
+        return None
+
+
+def _headers_of(environ: WSGIEnvironment) -> dict[str, str]:
+    headers = {_header_name(key): value for key, value in environ.items() if key.startswith("HTTP_")}
+    for key in ("CONTENT_TYPE", "CONTENT_LENGTH"):
+        if value := environ.get(key):
+            headers[_header_name(key)] = value
+    return headers
+
+
+_host = lru_cache(maxsize=1024)(host_named)
 
 
 @lru_cache(maxsize=1024)

@@ -53,6 +53,7 @@ class Wire(BaseModel):
     sparse: ClassVar[bool] = False  # True: members that are None are omitted from the response
     sparse_members: ClassVar[frozenset[str] | None] = None  # only these; None: all
     body_is_optional: ClassVar[bool] = False  # a request is valid without its body
+    http_status: ClassVar[int] = 200  # of a response
 
     @model_validator(mode="before")
     @classmethod
@@ -79,14 +80,15 @@ class Wire(BaseModel):
 
     def _absent(self) -> dict[str, Any]:
         """Return the omitted members: a sparse part of a sparse response omits its own nulls, any other part shows them."""
-        held, mine = ((name, getattr(self, name)) for name in type(self).model_fields), self.sparse_members
-        parts = {
-            name: value._absent()
-            if isinstance(value, Wire) and value.sparse
-            else value is None and (mine is None or name in mine)
-            for name, value in held
-        }
-        return {name: absent for name, absent in parts.items() if absent}
+        mine = self.sparse_members
+        absent: dict[str, Any] = {}
+        for name, value in self.__dict__.items():
+            if value is None:
+                if mine is None or name in mine:
+                    absent[name] = True
+            elif isinstance(value, Wire) and value.sparse and (within := value._absent()):
+                absent[name] = within
+        return absent
 
 
 class Lower(Wire):
@@ -107,6 +109,7 @@ class Document:
     media_type: str = "application/json"  # empty where there is no content
     max_age_seconds: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
+    http_status: ClassVar[int] = 200
 
 
 @dataclass(frozen=True)

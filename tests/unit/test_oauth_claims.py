@@ -1,8 +1,13 @@
 """Claims from the interface's profile."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
+from app.identity.directory.accounts.profile import claimable_of, profile_of
 from app.identity.protocols.oauth import claims
+from tests.unit.test_profile_of_account import ADA, NOW
 
 
 @pytest.mark.parametrize(
@@ -38,3 +43,31 @@ def test_email_claim_is_the_first_address() -> None:
 def test_scopes_give_only_their_claims() -> None:
     assert claims.names(["phone", "openid", "unknown"]) == ["phone_number", "phone_number_verified"]
     assert claims.of({"Password": "x"}, ["Password", "sub"]) == {}
+
+
+@pytest.mark.parametrize("is_filled", [True, False], ids=["filled", "empty"])
+def test_claims_are_those_of_the_whole_profile(is_filled: bool) -> None:
+    texts = (
+        "FirstName",
+        "LastName",
+        "MiddleName",
+        "NickName",
+        "ProfileUrl",
+        "ImageUrl",
+        "Website",
+        "Gender",
+        "TimeZone",
+    )
+    held: dict[str, Any] = {name: name.lower() for name in (*texts, "LocalLanguage")}
+    held |= {"BirthDate": "12-10-1815", "Addresses": [{"City": "Austin", "State": "TX"}], "FullName": "kept by mistake"}
+    known: dict[str, Any] = {
+        "username": "ada",
+        "phone": "+14155550100",
+        "phone_verified": True,
+        "profile_modified_at": NOW,
+    }
+    account = replace(ADA, profile=held, **known) if is_filled else replace(ADA, emails=[])
+    wanted = claims.names(claims.SCOPES)
+    found = claims.of(claimable_of(account), wanted)
+    assert found == claims.of(profile_of(account), wanted)
+    assert set(found) == (set(wanted) if is_filled else {"updated_at"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Annotated, Any, get_args, get_origin
 
 import pytest
@@ -10,7 +11,8 @@ from pydantic import BaseModel
 import app.identity.entry.areas  # noqa: F401 - importing the areas declares every operation
 from app.contract.operations import CATALOGUE
 from app.kit.operation import AnyOperation
-from app.kit.reading import RawRequest, read_request
+from app.kit.reading import MOST_BODY_BYTES, RawRequest, read_request
+from app.kit.server import raw_request
 from app.kit.wire import From, lower, shape_of
 
 WITH_BOTH = [
@@ -50,3 +52,20 @@ def test_body_never_replaces_a_path_parameter(operation: AnyOperation) -> None:
     raw = RawRequest(operation.method, operation.path, "", {}, b"", parameters=parameters)
     read = read_request(operation, raw, body)
     assert {name: getattr(read, name) for name in good} == good
+
+
+@pytest.mark.parametrize("size", [0, 5, MOST_BODY_BYTES, MOST_BODY_BYTES + 1])
+def test_body_in_memory_is_read_as_from_a_stream(size: int) -> None:
+    given = {"REQUEST_METHOD": "POST", "wsgi.url_scheme": "http", "wsgi.input_terminated": True}
+    body = b"x" * size
+    length = {"CONTENT_LENGTH": str(size)} if size else {}
+    kept = raw_request({**given, **length, "wsgi.input": io.BytesIO(body)})
+    streamed = raw_request({**given, **length, "wsgi.input": io.BufferedReader(io.BytesIO(body))})
+    assert (kept.body, kept.too_large) == (streamed.body, streamed.too_large)
+    assert (kept.body, kept.too_large) == ((body, False) if size <= MOST_BODY_BYTES else (b"", True))
+
+
+def test_body_is_read_up_to_its_length() -> None:
+    given = {"REQUEST_METHOD": "POST", "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(b"abcdef")}
+    assert raw_request({**given, "CONTENT_LENGTH": "3"}).body == b"abc"
+    assert raw_request({**given, "wsgi.input": io.BytesIO(b"abcdef")}).body == b""

@@ -25,6 +25,16 @@ def profile_of(account: Account) -> dict[str, Any]:
     return profile
 
 
+def claimable_of(account: Account) -> dict[str, Any]:
+    """Return the part of the profile that claims of OpenID Connect are made from: a tenth of the work, and no statement."""
+    profile = {**_ABSENT, **account.profile}
+    profile.update(_identifiers(account))
+    profile["FullName"] = full_name(account)
+    profile["CreatedDate"] = iso(account.created_at)
+    profile["ProfileModifiedDate"] = iso(account.profile_modified_at)
+    return profile
+
+
 def _bookkeeping(account: Account) -> dict[str, Any]:
     created = iso(account.created_at)
     return {

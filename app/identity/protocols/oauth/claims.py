@@ -152,7 +152,7 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
     requested = held if isinstance(held, list) else []
     mapping = client.settings.claims_mapping.userinfo
     payload = {
-        **of(accounts.profile_of(account), [*names(scopes), *requested]),
+        **of(accounts.claimable_of(account), [*names(scopes), *requested]),
         **mapped_claims.read(account, mapping, withheld(scopes, requested)),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
     }

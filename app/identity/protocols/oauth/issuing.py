@@ -264,7 +264,7 @@ def _id_token_claims(
     requested = (*(facts.get("id_token_claims") or ()), *more_claims)
     if roles is None:
         roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
-    payload: dict[str, Any] = claims.of(accounts.profile_of(account), requested) if requested else {}
+    payload: dict[str, Any] = claims.of(accounts.claimable_of(account), requested) if requested else {}
     mapping = client.settings.claims_mapping.id_token
     payload.update(mapped_claims.of_token(account, mapping, claims.withheld(grant.scope, requested)))
     payload.update(roles)
