@@ -365,6 +365,7 @@ def test_all_identifiers_are_answered_alike(
     assert not differing, first_difference(differing)
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize(("script", "identifier", "settings"), CASES)
 def test_all_locked_identifiers_are_answered_alike(
     new_tenant_server: NewTenantServer, script: Script, identifier: str, settings: dict[str, Any]

@@ -96,6 +96,7 @@ class TestEmails:
         assert refused(set_emails(server, uid, *entries)) == refusal
         assert server.read(uid) == before
 
+    @pytest.mark.both_databases
     def test_two_accounts_race_for_one_address(self, server: TenantServer) -> None:
         uids = [account(server, entry("Primary", f"{name}@example.test")) for name in ("ada", "grace")]
         with ThreadPoolExecutor(2) as pool:
@@ -177,6 +178,7 @@ class TestUid:
         answered(ada.tenant.send("PUT", f"{MANAGE}/uid", {"NewUid": "ada-1"}, uid=ada.uid))
         assert answered(sign_in_with_pin(ada, token))["Profile"]["Uid"] == "ada-1"
 
+    @pytest.mark.both_databases
     def test_passkey_signs_in_after_a_new_id(self, new_tenant_server: NewTenantServer) -> None:
         ada = passkey_holder(new_tenant_server, custom_uid=True).has_passkey()
         answered(ada.tenant.send("PUT", f"{MANAGE}/uid", {"NewUid": "ada-1"}, uid=ada.uid))
@@ -207,6 +209,7 @@ class TestUid:
         assert refused(acme.send("PUT", f"{MANAGE}/uid", {"NewUid": "ada-1"}, uid=uid)) == (403, 1200)
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("member", ["email", "phoneid", "invalidateemail", "invalidatephone"])
 def test_account_of_another_tenant_is_unknown(server: TenantServer, acme: TenantServer, member: str) -> None:
     uid = acme.create()["Uid"]

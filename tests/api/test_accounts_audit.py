@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 from werkzeug.test import Client
 
@@ -48,6 +49,7 @@ def test_change_without_webhook_is_audited_as_silent(acme: TenantServer) -> None
     assert silent == [False, True, True]
 
 
+@pytest.mark.both_databases
 def test_refused_api_secret_is_audited(acme: TenantServer) -> None:
     assert refused(acme.send("GET", f"{MANAGE}/x", apisecret="wrong")) == (401, 902)
     assert [event for event, _, _ in audit_events(acme)] == ["secret.refused"]

@@ -144,6 +144,7 @@ def test_custom_uid_is_ignored_where_not_enabled(acme: TenantServer) -> None:
     assert (profile["Uid"] == "ada", profile["IsCustomUid"]) == (False, False)
 
 
+@pytest.mark.both_databases
 def test_custom_uid_must_be_unique_and_well_formed(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(custom_uid=True)
     profile = acme.create(Uid="ada-1")

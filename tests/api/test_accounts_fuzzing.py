@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from app.contract.profile import FIELDS
 from tests.support.tenant_server import MANAGE, PASSWORD, TenantServer
 
+pytestmark = pytest.mark.both_databases("first")
+
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=30)
 )

@@ -77,6 +77,7 @@ def test_malformed_uid_is_refused(acme: TenantServer, uid: str) -> None:
     assert {refused(answer) for answer in (*by_path, *by_query)} == {(403, 1200)}
 
 
+@pytest.mark.both_databases
 def test_account_of_another_tenant_is_not_found(acme: TenantServer, globex: TenantServer, uid: str) -> None:
     address = f"{MANAGE}/{uid}"
     assert refused(globex.send("GET", address)) == (403, 984)
@@ -87,6 +88,7 @@ def test_account_of_another_tenant_is_not_found(acme: TenantServer, globex: Tena
     assert acme.read(uid)["FirstName"] == "Ada"
 
 
+@pytest.mark.both_databases
 def test_api_secret_of_another_tenant_is_refused(acme: TenantServer, globex: TenantServer, uid: str) -> None:
     answer = acme.send("GET", f"{MANAGE}/{uid}", apisecret=globex.api_secret)
     assert refused(answer) == (401, 902)

@@ -46,6 +46,7 @@ def test_list_element_with_op_delete_is_removed(acme: TenantServer, uid: str) ->
     ]
 
 
+@pytest.mark.both_databases
 def test_null_clears_field_only_with_nullsupport(acme: TenantServer, uid: str) -> None:
     body = {"FirstName": None, "Gender": None, "Skills": None, "UserName": None}
     kept = acme.update(uid, body)
@@ -157,6 +158,7 @@ def test_closing_account_revokes_its_tokens(acme: TenantServer, uid: str, closin
     assert refused(refresh) == (403, 1217)
 
 
+@pytest.mark.both_databases
 def test_update_locks_and_unlocks_sign_in(acme: TenantServer, uid: str) -> None:
     locked = acme.update(uid, {"IsLoginLocked": True})
     assert (locked["IsLoginLocked"], locked["LoginLockedType"]) == (True, "Block")

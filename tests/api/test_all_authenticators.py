@@ -18,8 +18,6 @@ from tests.support.factors import SecondFactorHolder, second_factor_holder
 from tests.support.races import RACERS, at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-pytestmark = pytest.mark.both_databases
-
 every = pytest.mark.parametrize("driver", DRIVERS, ids=str)
 alone = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.stands_alone], ids=str)
 counted = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.counts], ids=str)
@@ -137,6 +135,7 @@ def test_response_during_lockout_is_refused(new_tenant_server: NewTenantServer, 
     assert refused(driver.show(who, token, response)) == (403, 1264)
 
 
+@pytest.mark.both_databases
 @counted
 def test_concurrent_guesses_lock_account(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = enrolled(new_tenant_server, driver, lockout={"type": "suspend", "maximum_failed_attempts": 5})
@@ -149,6 +148,7 @@ def test_concurrent_guesses_lock_account(new_tenant_server: NewTenantServer, dri
     assert refused(who.signs_in()) == (403, 1198)
 
 
+@pytest.mark.both_databases
 @in_both
 @every
 def test_concurrent_uses_of_response_have_one_winner(
@@ -163,6 +163,7 @@ def test_concurrent_uses_of_response_have_one_winner(
     assert who.challenged(), "its owner is not locked out"
 
 
+@pytest.mark.both_databases
 @in_the_strictest
 @pytest.mark.parametrize("driver", [one for one in DRIVERS if one.is_used_up], ids=str)
 def test_response_wins_once_across_concurrent_challenges(
@@ -189,6 +190,7 @@ def test_first_response_enrols_where_required(new_tenant_server: NewTenantServer
     assert answered(driver.show(who, again, driver.response(who, again)))["Profile"]["Uid"] == who.uid
 
 
+@pytest.mark.both_databases
 @alone
 def test_concurrent_first_responses_enrol_once(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = without_factor(new_tenant_server, driver, two_factor="required", lockout=NO_LOCK)

@@ -125,6 +125,7 @@ def test_step_up_counts_as_recent_for_ten_minutes(world: World, ada: Person) -> 
         assert refused(ask(world, renewed, *change)) == (403, 1193)
 
 
+@pytest.mark.both_databases
 def test_browser_reauthentication_counts_as_recent(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full", access_token_seconds=3600)
     browser = world.browser()

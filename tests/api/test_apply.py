@@ -155,6 +155,7 @@ def test_existing_passwords_and_secrets_are_not_overwritten(ours: Services) -> N
     }
 
 
+@pytest.mark.both_databases
 def test_omitted_keys_are_kept(ours: Services) -> None:
     applied(ours, ACME)
     assert applied(ours, "tenants: [{name: acme}]").is_empty
@@ -169,6 +170,7 @@ def test_nothing_is_removed_without_prune(ours: Services) -> None:
     assert len(rows(ours, "applications")) == 2
 
 
+@pytest.mark.both_databases
 def test_prune_keeps_self_registered_accounts(ours: Services) -> None:
     applied(ours, ACME)
     applied(ours, "tenants: [{name: acme, accounts: [{email: eve@example.com, password: correct horse 3!}]}]")
@@ -329,6 +331,7 @@ def captcha_secret(services: Services) -> str:
     return services.encryption.decrypt(held.captcha_secret, changes.captcha_associated_data(held.tenant_id)).decode()
 
 
+@pytest.mark.both_databases
 def test_captcha_secret_is_encrypted_and_replaceable(ours: Services) -> None:
     """The provider issues it together with the site key, so both must be replaceable."""
     first = applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
@@ -350,6 +353,7 @@ def test_captcha_secret_is_reencrypted(ours: Services) -> None:
     assert captcha_secret(ours) == "from the provider"
 
 
+@pytest.mark.both_databases
 def test_reencryption_adds_missing_api_secret_hash(ours: Services) -> None:
     applied(ours, ACME)
     work = UnitOfWork(ours.database, rows(ours, "tenants")[0].tenant_id)

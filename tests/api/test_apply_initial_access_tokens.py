@@ -91,6 +91,7 @@ def test_token_without_a_digest_is_printed_once(ours: Services) -> None:
     assert made.value not in str(again)
 
 
+@pytest.mark.both_databases
 def test_file_changes_uses_expiry_and_token(ours: Services) -> None:
     applied(ours, file(ours))
     spent(ours, TOKEN)
@@ -111,6 +112,7 @@ def test_ended_token_is_not_made_again(ours: Services) -> None:
     assert "expired on" in str(plan)
 
 
+@pytest.mark.both_databases
 def test_token_that_the_file_omits_is_removed_with_prune_only(ours: Services) -> None:
     applied(ours, file(ours))
     fewer = file(ours, name="others", token_sha256=hashlib.sha256(b"others").hexdigest())

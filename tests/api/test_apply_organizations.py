@@ -95,6 +95,7 @@ def test_second_run_changes_nothing(business: Business) -> None:
     assert listed(business) == before
 
 
+@pytest.mark.both_databases
 def test_export_applies_to_another_tenant(business: Business, new_tenant_server: NewTenantServer) -> None:
     applied(business, **FILE)
     file = exported(business)
@@ -122,6 +123,7 @@ def test_members_without_file_are_exported_on_request(business: Business) -> Non
     assert members(has_all_members=True) == ["ada@acme.example", "grace@acme.example"]
 
 
+@pytest.mark.both_databases
 def test_absent_keys_and_other_organizations_stay(business: Business) -> None:
     applied(business, **FILE)
     business.create("Other")

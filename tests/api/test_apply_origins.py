@@ -167,6 +167,7 @@ def test_tenant_from_older_release_keeps_operation_values(acme: Managed) -> None
     assert "custom_uid" not in acme.configuration()
 
 
+@pytest.mark.both_databases
 def test_concurrent_operation_is_not_overwritten(acme: Managed) -> None:
     services, tenant_id = acme.server.services, acme.server.tenant_id
     work = UnitOfWork(services.database, tenant_id)
@@ -183,6 +184,7 @@ def test_concurrent_operation_is_not_overwritten(acme: Managed) -> None:
     assert (stored["custom_uid"], stored["duo"]) == (False, {"client_id": "DIACME"})
 
 
+@pytest.mark.both_databases
 def test_applying_export_keeps_operation_values(acme: Managed) -> None:
     acme.operate()
     before, written = (

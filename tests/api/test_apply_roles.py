@@ -66,6 +66,7 @@ def test_apply_creates_roles_and_assigns_them(ours: Services) -> None:
     assert applied(ours, FILE).is_empty
 
 
+@pytest.mark.both_databases
 def test_file_sets_permissions_and_roles_of_accounts(ours: Services) -> None:
     applied(ours, FILE)
     changed = FILE.replace('"pages:write", ', '"all", ').replace("[viewer, editor]", "[viewer]")
@@ -89,6 +90,7 @@ def test_absent_keys_leave_roles_unchanged(ours: Services) -> None:
     assert (len(permissions(ours)), len(assigned(ours))) == (2, 2)
 
 
+@pytest.mark.both_databases
 def test_role_that_file_omits_is_removed_with_prune_only(ours: Services) -> None:
     applied(ours, FILE)
     fewer = f"{TENANT}    roles: [{{name: viewer, permissions: ['pages:read']}}]\n"
@@ -139,6 +141,7 @@ def test_pruned_role_cannot_be_assigned(ours: Services) -> None:
     assert len(assigned(ours)) == 2
 
 
+@pytest.mark.both_databases
 def test_file_role_that_looks_like_stored_role_is_refused(ours: Services) -> None:
     applied(ours, FILE)
     text = f"{TENANT}    roles: [{{name: EDITOR}}]\n"

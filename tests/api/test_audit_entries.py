@@ -46,6 +46,7 @@ def test_attempt_on_locked_account_is_audited(new_tenant_server: NewTenantServer
     assert len({row.reference for row in attempts}) == 2
 
 
+@pytest.mark.both_databases
 def test_audit_reference_equals_request_id(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server)
     client = Client(Instrumented(who.tenant.app))
@@ -63,6 +64,7 @@ def test_audit_reference_equals_request_id(new_tenant_server: NewTenantServer) -
     work.rollback()
 
 
+@pytest.mark.both_databases
 def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServer) -> None:
     kept, short = (account_holder(new_tenant_server, **settings) for settings in ({}, {"audit_days": 30}))
     services: Services = kept.tenant.services
@@ -82,6 +84,7 @@ def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServ
     assert len(entries_of(kept)) == 0
 
 
+@pytest.mark.both_databases
 def test_clean_up_removes_more_than_one_batch(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, audit_days=1)
     services: Services = who.tenant.services

@@ -23,6 +23,8 @@ from tests.support.registering import REGISTER, primary
 from tests.support.servers import Postgres, PostgresUrls
 from tests.support.tenant_server import PASSWORD
 
+pytestmark = pytest.mark.both_databases("first")
+
 LOGIN, SOTT = "/identity/v2/auth/login", "/identity/v2/manage/account/sott"
 BEFORE = [f"person-{number}@example.test" for number in range(3)]
 

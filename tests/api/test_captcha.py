@@ -102,6 +102,7 @@ def test_wrong_solution_consumes_challenge(locked: Locked) -> None:
     assert refused(logs_in(tenant, **solved(challenge))) == (403, 982)
 
 
+@pytest.mark.both_databases
 def test_challenge_of_another_tenant_is_refused(locked: Locked) -> None:
     here, there = locked(), locked()
     given: dict[str, Any] = solved(challenge_of(there))
@@ -153,6 +154,7 @@ def at_once(times: int, one: Callable[[], TestResponse]) -> Counter[int]:
         return Counter(pool.map(begin, range(times)))
 
 
+@pytest.mark.both_databases
 def test_concurrent_uses_of_challenge_have_one_winner(locked: Locked) -> None:
     tenant = locked()
     given: dict[str, Any] = solved(challenge_of(tenant))
@@ -160,6 +162,7 @@ def test_concurrent_uses_of_challenge_have_one_winner(locked: Locked) -> None:
     assert statuses == {401: 1, 403: 29}  # one request had its password checked
 
 
+@pytest.mark.both_databases
 def test_attempts_with_solved_captcha_are_limited(new_tenant_server: NewTenantServer, locked: Locked) -> None:
     tenant = locked()
     limits = {**NO_LIMITS, "captcha_tries_per_hour_per_account": 2}
@@ -236,6 +239,7 @@ def test_captcha_rejected_by_provider_is_refused(locked: Locked, provider: Provi
     assert refused(logs_in(with_provider(locked, kind), **given)) == (403, code)
 
 
+@pytest.mark.both_databases
 def test_accepted_captcha_response_is_used_once(locked: Locked, provider: Provider) -> None:
     tenant = with_provider(locked, "hcaptcha")
     assert at_once(12, lambda: logs_in(tenant, WRONG, **{"h-captcha-response": "one"}))[401] == 1

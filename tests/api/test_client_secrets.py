@@ -61,6 +61,7 @@ def manager(acme: TenantServer) -> Manager:
     return Manager(acme)
 
 
+@pytest.mark.both_databases
 def test_managed_client_signs_with_both_secrets_for_a_day(manager: Manager) -> None:
     made = answered(manager.send("POST", "", SHOP))
     client_id, first = made["ClientId"], made["ClientSecret"]
@@ -84,6 +85,7 @@ def test_client_that_stops_signing_loses_the_encrypted_copy(manager: Manager) ->
     assert not manager.signs(made["ClientId"], made["ClientSecret"])
 
 
+@pytest.mark.both_databases
 def test_client_that_begins_to_sign_needs_a_new_secret(manager: Manager) -> None:
     made = answered(manager.send("POST", "", {**SHOP, "TokenEndpointAuthMethod": "client_secret_post"}))
     answered(manager.send("PUT", "/Shop", {"TokenEndpointAuthMethod": "client_secret_jwt"}))
@@ -91,6 +93,7 @@ def test_client_that_begins_to_sign_needs_a_new_secret(manager: Manager) -> None
     assert manager.signs(made["ClientId"], answered(manager.send("PUT", "/credentials/Shop"))["ClientSecret"])
 
 
+@pytest.mark.both_databases
 def test_client_with_keys_has_no_secret(manager: Manager) -> None:
     keys = {"TokenEndpointAuthMethod": "private_key_jwt", "JwksUri": "https://shop.example/keys"}
     assert answered(manager.send("POST", "", {**SHOP, **keys}))["ClientSecret"] is None
@@ -114,6 +117,7 @@ def stored(services: Services) -> tuple[bool, bool]:
     return row.secret_hash is not None, row.sealed_secret is not None
 
 
+@pytest.mark.both_databases
 def test_file_changes_how_an_application_authenticates(own_services: Services) -> None:
     def made(text: str) -> set[str]:
         return {one.key for one in applied(own_services, text).made} - {"api_key", "api_secret", "client_id"}

@@ -21,6 +21,8 @@ from tests.support.races import at_once
 from tests.support.registering import UNLIMITED, primary, register
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
 
+pytestmark = pytest.mark.both_databases("first")
+
 AUTH = "/identity/v2/auth"
 ADA, OTHER = "ada@example.test", "countess@example.test"
 FREE = {"amount": 0, "minutes": 1}

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
+
 from app.identity.authentication.federation.service import UnknownState
 from app.identity.platform.services import Services
 from tests.support.connecting import finished, led
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.upstream import provider
+
+pytestmark = pytest.mark.both_databases("first")
 
 
 def callback(tenant: TenantServer, answer: dict[str, str]) -> str | None:

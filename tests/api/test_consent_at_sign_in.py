@@ -97,6 +97,7 @@ def test_login_form_is_asked_once_per_version(new_tenant_server: NewTenantServer
     answered(who.logs_in())
 
 
+@pytest.mark.both_databases
 def test_consent_token_is_single_use(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **FIRST)
     shown = consent_token(who)
@@ -120,6 +121,7 @@ def test_every_requested_form_must_be_answered(new_tenant_server: NewTenantServe
     answered(submit(who, shown, consent_answers("Register", "FirstLogin")))
 
 
+@pytest.mark.both_databases
 def test_consent_token_of_another_tenant_is_refused(new_tenant_server: NewTenantServer) -> None:
     who, other = account_holder(new_tenant_server, **FIRST), account_holder(new_tenant_server, **FIRST)
     assert refused(submit(other, consent_token(who))) == (403, 1229)
@@ -144,6 +146,7 @@ def test_consent_token_of_closed_account_is_refused(
     assert refused(submit(who.update_account(**state), shown)) == (403, code)
 
 
+@pytest.mark.both_databases
 def test_policy_token_does_not_bypass_consent(
     new_tenant_server: NewTenantServer,
 ) -> None:
@@ -195,6 +198,7 @@ def test_optional_form_does_not_block_sign_in(new_tenant_server: NewTenantServer
 # Registration.
 
 
+@pytest.mark.both_databases
 def test_consents_given_at_registration_are_stored(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **required_forms("Register"), email_verification="optional")
     answer = register(who.tenant, "eve@example.test", Consents=consent_answers("Register", terms=True, news=False))

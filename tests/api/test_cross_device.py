@@ -124,6 +124,7 @@ def test_other_tokens_approve_nothing(tenant: TenantServer, phone: str, new_tena
     assert refused(approves(tenant, bound, held)) == (403, 905)
 
 
+@pytest.mark.both_databases
 def test_foreign_tenants_code_is_unknown(tenant: TenantServer, phone: str, new_tenant_server: NewTenantServer) -> None:
     other = new_tenant_server(qr_sign_on=True)
     held = generated(other)
@@ -153,6 +154,7 @@ def test_phone_that_signed_out_approved_nothing(tenant: TenantServer, phone: str
     assert refused(polls(tenant, held)) == (400, 908)
 
 
+@pytest.mark.both_databases
 def test_token_of_the_device_is_as_old_as_the_phones(tenant: TenantServer, phone: str) -> None:
     held = generated(tenant)
     change_token(tenant, phone, auth_time=1_000, amr=["pwd"])
@@ -190,6 +192,7 @@ def test_token_of_a_family_whose_end_is_near_approves_until_then(tenant: TenantS
         assert refused(polls(tenant, held)) == (400, 908)
 
 
+@pytest.mark.both_databases
 def test_token_of_a_session_gives_one_of_the_same_session(tenant: TenantServer) -> None:
     uid = tenant.create()["Uid"]
     held = [generated(tenant), generated(tenant)]
@@ -213,6 +216,7 @@ def test_token_of_a_session_gives_one_of_the_same_session(tenant: TenantServer) 
     assert refused(polls(tenant, held[1])) == (400, 908)
 
 
+@pytest.mark.both_databases
 def test_of_twenty_polls_at_once_one_gets_the_token(tenant: TenantServer, phone: str) -> None:
     held = generated(tenant)
     answered(approves(tenant, phone, held))

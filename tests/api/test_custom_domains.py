@@ -66,6 +66,7 @@ def verified(send: Ask, tenant: TenantServer, dns: FakeDns, domain: str) -> dict
     return dict(answered(send("POST", f"{DOMAINS}/{domain}/verify")))
 
 
+@pytest.mark.both_databases
 def test_domain_is_served_once_its_alias_is_seen(
     send: Ask, tenant: TenantServer, fake_dns: FakeDns, domain: str
 ) -> None:
@@ -135,6 +136,7 @@ def test_domain_cannot_be_added_twice(send: Ask, domain: str) -> None:
     assert refused(send("POST", DOMAINS, {"DomainName": domain})) == (409, 8038)
 
 
+@pytest.mark.both_databases
 def test_pending_domain_blocks_no_other_tenant(
     send: Ask, tenant: TenantServer, new_tenant_server: NewTenantServer, fake_dns: FakeDns, domain: str
 ) -> None:
@@ -145,6 +147,7 @@ def test_pending_domain_blocks_no_other_tenant(
     assert status_at(other, domain) == 200
 
 
+@pytest.mark.both_databases
 def test_domain_moves_to_a_tenant_that_proves_it(
     send: Ask, tenant: TenantServer, new_tenant_server: NewTenantServer, fake_dns: FakeDns, domain: str
 ) -> None:

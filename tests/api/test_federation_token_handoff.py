@@ -24,6 +24,7 @@ def exchange(tenant: TenantServer, token: str) -> TestResponse:
     return tenant.send("GET", A26, token=token)
 
 
+@pytest.mark.both_databases
 def test_request_token_is_exchanged_once(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
     token = by.request_token(who.tenant, who.uid)
@@ -79,6 +80,7 @@ def test_request_token_exchange_requires_tenant_secret(new_tenant_server: NewTen
     assert answered(by_query(apikey=None, secret=who.tenant.api_secret))["refresh_token"]
 
 
+@pytest.mark.both_databases
 def test_client_guid_returns_finished_browser_sign_in_once(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **NO_CALLBACK)
     answered(who.logs_in())

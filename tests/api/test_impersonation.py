@@ -73,6 +73,7 @@ def test_impersonated_token_cannot_change_credentials(acme: TenantServer, uid: s
             assert refused(acme.send(method, path, body, bearer=held["access_token"])) == (403, 1143), credential
 
 
+@pytest.mark.both_databases
 def test_audit_entries_of_impersonated_token_name_actor(acme: TenantServer, uid: str) -> None:
     actor = f"{acme.name}@server"
     token = acme.impersonates(uid)["access_token"]

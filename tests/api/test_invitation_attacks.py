@@ -23,6 +23,7 @@ def one(new_tenant_server: NewTenantServer) -> Inviting:
     return inviting(new_tenant_server)
 
 
+@pytest.mark.both_databases
 def test_twenty_acceptances_make_one_member(one: Inviting) -> None:
     one.invite()
     token, bearer = one.token(), one.guest()
@@ -32,6 +33,7 @@ def test_twenty_acceptances_make_one_member(one: Inviting) -> None:
     assert len([role for role in one.members() if role["Email"] == GUEST]) == 1
 
 
+@pytest.mark.both_databases
 def test_last_seat_is_taken_once(one: Inviting) -> None:
     one.set_policy(MemberPolicy={"Seats": 5})
     guests = [f"guest{number}@example.com" for number in range(4)]
@@ -44,6 +46,7 @@ def test_last_seat_is_taken_once(one: Inviting) -> None:
     assert len({role["Uid"] for role in one.members()}) == 2
 
 
+@pytest.mark.both_databases
 def test_raced_invitations_to_one_address_leave_one_open(one: Inviting) -> None:
     body = one.body()
     answers = at_once([lambda: one.send("POST", PATH, body)] * 8)
@@ -52,6 +55,7 @@ def test_raced_invitations_to_one_address_leave_one_open(one: Inviting) -> None:
     assert len(mails_to(one.tenant.services, one.tenant.tenant_id, GUEST)) == 1
 
 
+@pytest.mark.both_databases
 def test_token_of_another_tenant_is_unknown(one: Inviting, new_tenant_server: NewTenantServer) -> None:
     made, other = one.invite(), inviting(new_tenant_server)
     token = one.token()
@@ -105,6 +109,7 @@ def test_link_leads_to_no_other_page(new_tenant_server: NewTenantServer, url: st
     assert mails_to(one.tenant.services, one.tenant.tenant_id, GUEST) == []
 
 
+@pytest.mark.both_databases
 def test_token_is_stored_as_a_hash(one: Inviting) -> None:
     one.invite()
     work = UnitOfWork(one.tenant.services.database, one.tenant.tenant_id)

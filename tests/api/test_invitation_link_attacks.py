@@ -26,6 +26,7 @@ def one(new_tenant_server: NewTenantServer) -> Inviting:
     return inviting(new_tenant_server)
 
 
+@pytest.mark.both_databases
 def test_twenty_people_take_no_more_than_the_uses(one: Inviting) -> None:
     made = one.link(maxUses=5)
     bearers = [one.guest(f"guest{number}@example.com") for number in range(MANY)]
@@ -36,6 +37,7 @@ def test_twenty_people_take_no_more_than_the_uses(one: Inviting) -> None:
     assert answered(one.send("GET", f"{LINKS}/{made['Id']}"))["Uses"] == 5
 
 
+@pytest.mark.both_databases
 def test_twenty_people_take_no_more_than_the_seats(one: Inviting) -> None:
     made = one.link()
     one.set_policy(MemberPolicy={"Seats": 4})
@@ -46,6 +48,7 @@ def test_twenty_people_take_no_more_than_the_seats(one: Inviting) -> None:
     assert answered(one.send("GET", f"{LINKS}/{made['Id']}"))["Uses"] == 3
 
 
+@pytest.mark.both_databases
 def test_twenty_clicks_of_one_person_cost_one_use(one: Inviting) -> None:
     made, bearer = one.link(maxUses=2), one.guest()
     answers = at_once([lambda: one.accept(made["Token"], bearer)] * MANY)
@@ -54,6 +57,7 @@ def test_twenty_clicks_of_one_person_cost_one_use(one: Inviting) -> None:
     assert answered(one.send("GET", f"{LINKS}/{made['Id']}"))["Uses"] == 1
 
 
+@pytest.mark.both_databases
 def test_revocation_ends_the_race(one: Inviting) -> None:
     made = one.link()
     bearers = [one.guest(f"guest{number}@example.com") for number in range(8)]
@@ -65,6 +69,7 @@ def test_revocation_ends_the_race(one: Inviting) -> None:
     assert refused(one.accept(made["Token"], one.guest("late@example.com"))) == (400, 8175)
 
 
+@pytest.mark.both_databases
 def test_last_place_among_several_requests_of_bulk(one: Inviting) -> None:
     one.set_policy(MemberPolicy={"Seats": 4})
     groups = [[f"g{group}p{number}@example.com" for number in range(3)] for group in range(4)]
@@ -105,6 +110,7 @@ def test_removed_member_does_not_return_by_the_link(one: Inviting) -> None:
     answered(one.accept(one.link()["Token"], bearer))
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("path", ["", "/{org}"])
 def test_removed_member_does_not_come_by_a_known_link(one: Inviting, path: str) -> None:
     """The member joined in another way, and knows a link that the members share."""
@@ -115,6 +121,7 @@ def test_removed_member_does_not_come_by_a_known_link(one: Inviting, path: str) 
     assert refused(one.accept(made["Token"], bearer)) == (400, 8175)
 
 
+@pytest.mark.both_databases
 def test_last_role_taken_ends_the_links_for_the_member(one: Inviting) -> None:
     made, bearer = one.link(), one.guest()
     answered(one.accept(made["Token"], bearer))
@@ -124,6 +131,7 @@ def test_last_role_taken_ends_the_links_for_the_member(one: Inviting) -> None:
     assert refused(one.accept(made["Token"], bearer)) == (400, 8175)
 
 
+@pytest.mark.both_databases
 def test_link_ends_with_the_membership_of_its_inviter(one: Inviting) -> None:
     made = one.link()
     answered(one.send("DELETE", f"/v2/manage/account/{one.grace}/orgcontext/{one.org}"))
@@ -131,6 +139,7 @@ def test_link_ends_with_the_membership_of_its_inviter(one: Inviting) -> None:
     assert refused(one.accept(made["Token"], one.guest())) == (400, 8175)
 
 
+@pytest.mark.both_databases
 def test_link_of_another_tenant_is_unknown(one: Inviting, new_tenant_server: NewTenantServer) -> None:
     made, other = one.link(), inviting(new_tenant_server)
     assert refused(other.tenant.send("GET", LOOK_UP, invitation_token=made["Token"])) == (400, 8175)
@@ -148,6 +157,7 @@ def test_link_of_an_inactive_organization_is_refused(one: Inviting) -> None:
     assert refused(one.accept(made["Token"], bearer)) == (403, 8180)
 
 
+@pytest.mark.both_databases
 def test_deleted_organization_keeps_no_link(one: Inviting) -> None:
     made, bearer = one.link(), one.guest()
     answered(one.accept(made["Token"], bearer))
@@ -173,6 +183,7 @@ def barred(one: Inviting) -> int:
         work.rollback()
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_cleaning_forgets_the_users_of_ended_links(one: Inviting) -> None:
     short, known, bearer = one.link(expiresInDays=1), one.link(expiresInDays=30), one.guest()

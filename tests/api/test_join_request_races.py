@@ -6,11 +6,15 @@ import json
 from collections import Counter
 from functools import partial
 
+import pytest
+
 from tests.api.test_join_requests import by_server, names_of
 from tests.support.joining import DOMAIN, Joining
 from tests.support.members import OWN
 from tests.support.races import at_once
 from tests.support.tenant_server import answered
+
+pytestmark = pytest.mark.both_databases("first")
 
 
 def test_simultaneous_approvals_make_one_member(joining: Joining) -> None:

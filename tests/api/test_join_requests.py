@@ -39,6 +39,7 @@ def by_server(joining: Joining, request: str, decision: str = "approve", org: st
     )
 
 
+@pytest.mark.both_databases
 def test_person_of_the_domain_asks_and_is_approved(joining: Joining) -> None:
     assert names_of(joining) == [], "nobody joins by themselves"
     (offer,) = joining.joinable()
@@ -56,6 +57,7 @@ def test_person_of_the_domain_asks_and_is_approved(joining: Joining) -> None:
     assert joining.team.read("manager", f"/{joining.team.org}/requests")["Requests"] == []
 
 
+@pytest.mark.both_databases
 def test_account_that_may_ask_shows_the_tab_without_a_mark(joining: Joining, services: Services) -> None:
     def marks() -> list[bool | None]:
         with UnitOfWork(services.database, joining.team.company.world.tenant_id).separate_transaction() as work:
@@ -98,6 +100,7 @@ def test_others_learn_nothing_of_the_organization(joining: Joining, columns: dic
     assert joining.requests() == []
 
 
+@pytest.mark.both_databases
 def test_unverified_domain_offers_nothing(joining: Joining) -> None:
     addresses = [(joining.ada.email, "Primary"), ("ada@initech.test", "Secondary")]
     joining.ada.set_columns(emails=[{"Type": kind, "Value": value, "verified": True} for value, kind in addresses])
@@ -141,6 +144,7 @@ def test_member_has_nothing_to_ask_for(joining: Joining) -> None:
     assert joining.ask(joining.team.people["editor"]) == refused(e.UnknownOrganization)
 
 
+@pytest.mark.both_databases
 def test_declined_person_asks_again_after_a_pause(joining: Joining, services: Services) -> None:
     assert joining.decide("owner", joining.open_request(), is_approved=False) == (200, None)
     (offer,) = joining.joinable()
@@ -159,6 +163,7 @@ def test_removed_member_asks_again(joining: Joining) -> None:
     assert joining.decide("owner", joining.open_request()) == (200, None)
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("end", ["removed", "left", "roles taken", "all left"])
 def test_request_before_the_membership_ends_with_it(joining: Joining, end: str) -> None:
     joining.open_request()
@@ -212,6 +217,7 @@ def test_request_belongs_to_one_organization(joining: Joining, new_tenant_server
     assert [one["Status"] for one in joining.requests()] == ["open"]
 
 
+@pytest.mark.both_databases
 def test_server_lists_approves_and_declines(joining: Joining) -> None:
     bob = joining.team.company.world.person(f"bob@{DOMAIN}")
     first, second = joining.open_request(), joining.open_request(bob)
@@ -231,6 +237,7 @@ def test_server_lists_approves_and_declines(joining: Joining) -> None:
     assert [one["Id"] for one in joining.requests(status="declined")] == [second]
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("request_id", [NO_REQUEST, "x", "role_0000000000000000"])
 def test_unknown_request_is_refused(joining: Joining, request_id: str) -> None:
     for decision in ("approve", "decline"):
@@ -256,6 +263,7 @@ def test_decided_request_stays_decided(joining: Joining) -> None:
     assert names_of(joining) == []
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("loss", ["address", "deletion"])
 def test_request_without_its_reason_cannot_be_approved(joining: Joining, loss: str, services: Services) -> None:
     request = joining.open_request()
@@ -306,6 +314,7 @@ def test_seats_bound_approvals(joining: Joining) -> None:
     assert joining.decide("owner", request) == (200, None)
 
 
+@pytest.mark.both_databases
 def test_account_that_became_a_member_keeps_its_roles(joining: Joining) -> None:
     request = joining.open_request()
     answered(joining.team.company.business.assign(joining.ada.uid, joining.team.org, joining.team.roles["Editor"]))
@@ -368,6 +377,7 @@ def test_requests_and_decisions_are_audited(joining: Joining, services: Services
         )
 
 
+@pytest.mark.both_databases
 def test_deleted_account_and_organization_leave_no_request(joining: Joining) -> None:
     joining.open_request()
     answered(joining.team.company.business.send("DELETE", f"/identity/v2/manage/account/{joining.ada.uid}"))

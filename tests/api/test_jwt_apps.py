@@ -44,6 +44,7 @@ def send(acme: TenantServer) -> Ask:
     return asking(acme)
 
 
+@pytest.mark.both_databases
 def test_client_is_created_masked_changed_and_deleted(send: Ask) -> None:
     body = {"AppName": "Shop", "Algo": "HS256", "Secret": SECRET, "Mapping": {"mail": "Email"}, "Audience": ["shop"]}
     made = answered(send("POST", CLIENTS, body))
@@ -107,6 +108,7 @@ def test_provider_has_a_key_or_an_address_of_keys(send: Ask) -> None:
     assert refused(send("POST", PROVIDERS, {**fetched, "AppName": "Third", "Algo": "HS256"})) == (400, 7900)
 
 
+@pytest.mark.both_databases
 def test_domain_belongs_to_one_provider(send: Ask) -> None:
     base = {"Algo": "RS256", "Key": public(RSA), "Domain": "partner.example"}
     answered(send("POST", PROVIDERS, {**base, "AppName": "One"}))
@@ -131,6 +133,7 @@ def test_malformed_field_is_named(send: Ask, path: str, member: str, value: Any)
     assert (*refused(answer), member in answer.text) == (400, 7900, True)
 
 
+@pytest.mark.both_databases
 def test_other_tenant_sees_and_changes_nothing(acme: TenantServer, globex: TenantServer) -> None:
     answered(asking(acme)("POST", CLIENTS, {"AppName": "Shop", "Secret": SECRET}))
     other = asking(globex)
@@ -139,6 +142,7 @@ def test_other_tenant_sees_and_changes_nothing(acme: TenantServer, globex: Tenan
         assert refused(other(method, f"{CLIENTS}/Shop")) == (404, 7958)
 
 
+@pytest.mark.both_databases
 def test_one_of_two_concurrent_creations_succeeds(send: Ask) -> None:
     with ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(lambda _: send("POST", CLIENTS, {"AppName": "Shop", "Secret": SECRET}), range(2)))

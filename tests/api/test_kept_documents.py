@@ -59,6 +59,7 @@ def test_kept_document_is_the_answered_one(documents: Documents, path: str) -> N
     assert sorted(answer.headers) == sorted(straight.headers)
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize(
     ("path", "headers"),
     [

@@ -120,6 +120,7 @@ def test_file_that_ends_keeping_deletes_tokens(
     answered(unaffected.refresh())
 
 
+@pytest.mark.both_databases
 def test_tokens_of_other_connections_stay(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     connection = fake_provider.openid(**KEEPS)
     one = social_account(new_tenant_server, fake_provider, connection=connection)
@@ -216,6 +217,7 @@ def test_google_is_asked_for_refresh_token(
 # Rotation of the secret, and ids.
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_tokens_survive_rotation_of_the_secret(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     one = social_account(new_tenant_server, fake_provider)

@@ -84,6 +84,7 @@ def test_rotated_key_is_published_everywhere_within_seconds(
     assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == signs
 
 
+@pytest.mark.both_databases
 def test_tokens_signed_by_revoked_key_are_refused(
     services: Services,
     second_process: Services,
@@ -126,6 +127,7 @@ def test_opaque_tokens_survive_key_revocation(
     assert shop.refresh(held["refresh_token"]).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_key_of_another_tenant_cannot_be_revoked(
     services: Services, second_process: Services, world: World, foreign_shop: RelyingParty, shop: RelyingParty
 ) -> None:
@@ -148,6 +150,7 @@ def test_next_key_signs_after_revocation_of_current_key(
     assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == next_kid
 
 
+@pytest.mark.both_databases
 def test_revocation_of_next_key_keeps_current_key(
     services: Services, second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
@@ -171,6 +174,7 @@ def test_reloaded_tenant_keeps_cached_keys(services: Services, world: World, sho
         assert services.signing_keys.current(call.work) is cached
 
 
+@pytest.mark.both_databases
 def test_key_revocation_is_audited(
     second_process: Services,
     world: World,

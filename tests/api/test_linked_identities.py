@@ -80,6 +80,7 @@ def test_provider_of_profile_is_sign_in_method_of_account(new_tenant_server: New
 # One account per identity.
 
 
+@pytest.mark.both_databases
 def test_parallel_links_of_one_identity_reach_one_account(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(**SOCIAL)
     uids = [str(tenant.create()["Uid"]) for _ in range(2)]
@@ -97,6 +98,7 @@ def test_parallel_links_of_one_identity_reach_one_account(new_tenant_server: New
     assert [identities(tenant, uid) for uid in uids] == [["google 108"] if n == winner else [] for n in (0, 1)]
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_candidate_link_once(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
     shown, bearer = by.candidate(who.tenant, ADA), who.bearer
@@ -108,6 +110,7 @@ def test_parallel_uses_of_one_candidate_link_once(new_tenant_server: NewTenantSe
     assert [name for name, _ in events(who.tenant)].count("LinkAccount") == 1
 
 
+@pytest.mark.both_databases
 def test_parallel_unlinking_keeps_last_sign_in_method(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, **SOCIAL)
     first, second = by.new_identity(), by.new_identity("github")

@@ -74,6 +74,7 @@ def outcome_of(client: Client, operation: AnyOperation, req: Wire) -> tuple[Any,
         return "unavailable", failure.status
 
 
+@pytest.mark.both_databases
 def test_both_transports_answer_every_operation_alike(world: World, identity_app: Server) -> None:
     differing = {}
     for operation in OPERATIONS:
@@ -142,6 +143,7 @@ def test_unknown_tenant_is_refused(world: World, identity_app: Server, transport
         client(hub.tenant, hub.TenantRequest())
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_session_of_another_tenant_is_none(
     world: World, new_world: Callable[..., World], identity_app: Server, transport: str
@@ -157,6 +159,7 @@ def test_session_of_another_tenant_is_none(
         foreign(hub_security.read, NoParameters())
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_refusal_is_audited_with_the_visitor_and_counted(world: World, identity_app: Server, transport: str) -> None:
     ada = world.person("ada@example.test")

@@ -58,6 +58,7 @@ def test_api_key_beside_token_must_be_of_same_tenant(acme: TenantServer, globex:
     assert refused(ask(acme, token, "GET", f"{MANAGE}/{uid}", apikey=globex.api_key)) == (403, 6002)
 
 
+@pytest.mark.both_databases
 def test_account_of_another_tenant_is_not_found(acme: TenantServer, globex: TenantServer, uid: str) -> None:
     assert refused(ask(acme, machine(globex, "all"), "GET", f"{MANAGE}/{uid}")) == (403, 984)
 
@@ -81,6 +82,7 @@ def test_machine_of_expired_trial_is_refused(new_tenant_server: NewTenantServer)
     assert refused(ask(tenant, machine(tenant, "all"), "GET", f"{MANAGE}/nobody")) == (403, 6003)
 
 
+@pytest.mark.both_databases
 def test_token_of_deactivated_machine_is_refused(acme: TenantServer, uid: str) -> None:
     token = machine(acme, "profile:read")
     answered(ask(acme, token, "GET", f"{MANAGE}/{uid}"))

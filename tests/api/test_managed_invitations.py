@@ -81,6 +81,7 @@ def test_others_neither_see_nor_invite(team: Team, name: str) -> None:
     assert status(team, made["Id"]) == "invited"
 
 
+@pytest.mark.both_databases
 def test_invitation_of_another_organization_is_not_found(team: Team) -> None:
     other = foreign(team)
     assert pending(team) == []
@@ -162,6 +163,7 @@ def _refusal(answer: Any) -> tuple[int, Any]:
     return answer.status_code, answer.get_json().get("ErrorCode")
 
 
+@pytest.mark.both_databases
 def test_invitations_of_an_organization_are_limited(team: Team) -> None:
     for start in range(0, 200, 50):
         emails = [f"p{number}@globex.test" for number in range(start, start + 50)]
@@ -170,6 +172,7 @@ def test_invitations_of_an_organization_are_limited(team: Team) -> None:
     assert count_mails(team) == 0
 
 
+@pytest.mark.both_databases
 def test_resent_invitations_count_in_the_limits(team: Team) -> None:
     for start in range(0, 196, 49):
         emails = [f"p{number}@globex.test" for number in range(start, start + 49)]
@@ -183,6 +186,7 @@ def test_resent_invitations_count_in_the_limits(team: Team) -> None:
         assert team.send("manager", "/invitations/resend", Invitation=waiting[0]["Id"])[0] == 429
 
 
+@pytest.mark.both_databases
 def test_changes_are_in_the_audit_log(team: Team) -> None:
     assert invite(team, "manager") == (200, None)
     (made,) = pending(team)
@@ -217,6 +221,7 @@ def own(team: Team) -> tuple[Browser, str, str]:
     return team.browser("outsider"), made["Id"], token
 
 
+@pytest.mark.both_databases
 def test_twenty_answers_accept_once(team: Team) -> None:
     browser, invitation, _ = own(team)
     answers = at_once([partial(post, browser, f"{MINE}/accept", Invitation=invitation)] * MANY)
@@ -224,6 +229,7 @@ def test_twenty_answers_accept_once(team: Team) -> None:
     assert team.roles_of("outsider") == ["Editor"]
 
 
+@pytest.mark.both_databases
 def test_raced_link_and_answer_make_one_member(team: Team) -> None:
     browser, invitation, token = own(team)
     one, uid = one_of(team), team.people["outsider"].uid
@@ -235,6 +241,7 @@ def test_raced_link_and_answer_make_one_member(team: Team) -> None:
     assert len([role for role in one.members(team.org) if role["Uid"] == uid]) == 1
 
 
+@pytest.mark.both_databases
 def test_raced_decline_and_accept_end_it_once(team: Team) -> None:
     browser, invitation, _ = own(team)
     acts = [partial(post, browser, f"{MINE}/{act}", Invitation=invitation) for act in ("accept", "decline") * 4]
@@ -272,6 +279,7 @@ def test_link_is_answered_by_its_token_alone(team: Team) -> None:
         assert post(browser, f"{MINE}/{act}", Invitation=made["Id"]) == refused(e.UnknownOrganizationInvitation)
 
 
+@pytest.mark.both_databases
 def test_last_seat_is_answered_once(team: Team) -> None:
     browser, invitation, _ = own(team)
     one = one_of(team)

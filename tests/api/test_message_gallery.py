@@ -50,6 +50,7 @@ def test_gallery_mail_is_sandboxed(inbox: Client) -> None:
     assert "sandbox" in policy
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("query", [{"tenant": "nobody"}, {"language": "xx"}])
 def test_unknown_tenant_or_language_of_gallery_is_not_found(inbox: Client, query: dict[str, str]) -> None:
     assert inbox.get("/gallery", query_string=query).status_code == 404

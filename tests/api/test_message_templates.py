@@ -51,6 +51,7 @@ def test_named_template_is_used_and_unknown_name_uses_default(ada: Customer) -> 
     assert ada.mail()["subject"] == "Default"
 
 
+@pytest.mark.both_databases
 def test_template_of_another_tenant_or_kind_is_not_used(ada: Customer, acme: TenantServer) -> None:
     add_templates(acme, reset_mail("spring", "<p>#Url#</p>", "Theirs"))
     add_templates(ada.tenant, MailTemplate(type="welcome", name="spring", subject="Welcome?", html="<p>x</p>"))  # type: ignore[arg-type]  # by its name
@@ -83,6 +84,7 @@ def test_template_follows_account_locale_then_tenant_locale(
     assert ("24 Stunden" in mail["text"]) == (language == "de")
 
 
+@pytest.mark.both_databases
 def test_placeholders_decide_between_link_and_code(ada: Customer) -> None:
     add_templates(ada.tenant, reset_mail("code", "<p>#OTP#</p>"), reset_mail("link", "<p>#Url#</p>"))
     before = ada.mail()
@@ -139,6 +141,7 @@ def test_placeholders_hold_values_of_the_account(new_tenant_server: NewTenantSer
     assert ada.mail()["text"].splitlines()[0] == expected
 
 
+@pytest.mark.both_databases
 def test_template_that_fails_to_render_falls_back_and_is_audited(ada: Customer) -> None:
     add_templates(ada.tenant, reset_mail(None, "<p>#Url#</p>"))
     with UnitOfWork(ada.tenant.services.database, ada.tenant.tenant_id).separate_transaction() as work:

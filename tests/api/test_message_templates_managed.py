@@ -52,6 +52,7 @@ def test_mail_template_is_created_read_changed_sent_and_deleted(new_tenant_serve
     assert refused(manage("DELETE", f"{MAILS}/forgotpassword", by_name)) == (404, 7923)
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("path", [SMS, "/v2/manage/smstemplates"])
 def test_sms_template_is_created_read_changed_and_deleted(acme: TenantServer, path: str) -> None:
     manage = Manager(acme)
@@ -112,6 +113,7 @@ def test_each_template_operation_requires_its_scope(acme: TenantServer) -> None:
     assert acme.send("GET", MAILS).status_code == 403  # key and secret are not enough
 
 
+@pytest.mark.both_databases
 def test_templates_of_another_tenant_are_not_found(acme: TenantServer, globex: TenantServer) -> None:
     answered(Manager(acme)("POST", MAILS, MAIL))
     other = Manager(globex)
@@ -121,6 +123,7 @@ def test_templates_of_another_tenant_are_not_found(acme: TenantServer, globex: T
     assert len(answered(Manager(acme)("GET", MAILS))["Data"]) == 1
 
 
+@pytest.mark.both_databases
 def test_parallel_creation_of_one_template_succeeds_once(acme: TenantServer) -> None:
     manage = Manager(acme)
     with ThreadPoolExecutor(8) as threads:

@@ -99,6 +99,7 @@ def test_notice_over_limit_is_dropped_without_error(acme: TenantServer) -> None:
     assert len(queued(acme.services, acme.tenant_id)) == 5
 
 
+@pytest.mark.both_databases
 def test_mail_limit_holds_under_concurrency(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(sending={"mails_by_type": {"registration": {"amount": 4, "minutes": 60}}})
 
@@ -166,6 +167,7 @@ def replace_settings(services: Any, **changed: str) -> Any:
     return other
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_every_mail_arrives_once_after_outage(acme: TenantServer) -> None:
     for number in range(5):

@@ -173,6 +173,7 @@ def test_default_form_registers_the_proven_address(app: AppServer) -> None:
     assert app.profile(signs_in(app))["EmailVerified"] is True
 
 
+@pytest.mark.both_databases
 def test_concurrent_first_sign_ins_make_one_account(app: AppServer) -> None:
     token = app.upstream.access_token()
     answers = at_once([lambda: app.ask("google", google_access_token=token)] * 5)
@@ -180,6 +181,7 @@ def test_concurrent_first_sign_ins_make_one_account(app: AppServer) -> None:
     assert Counter(name for name, _ in events(app.tenant)) == {"Register": 1, "LinkAccount": 1, "Login": 5}
 
 
+@pytest.mark.both_databases
 def test_concurrent_first_sign_ins_by_address_make_one_account(app: AppServer) -> None:
     app.changes("google", **TRUSTS)
     token = app.upstream.access_token()

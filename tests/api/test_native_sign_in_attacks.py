@@ -217,6 +217,7 @@ def test_used_id_token_is_refused_until_it_expires(app: AppServer) -> None:
     assert (refused(late), late.get_json()["Description"]) == ((403, 1232), JwtRefused.description)
 
 
+@pytest.mark.both_databases
 def test_concurrent_uses_of_id_token_sign_in_once(app: AppServer) -> None:
     token = app.upstream.id_token()
     codes = Counter(one.status_code for one in at_once([lambda: app.ask("googlejwt", id_token=token)] * 6))
@@ -235,6 +236,7 @@ def test_refused_sign_in_leaves_id_token_usable(app: AppServer) -> None:
 # Other tenants, and connections that are off.
 
 
+@pytest.mark.both_databases
 def test_credential_of_another_tenants_client_is_refused(app: AppServer, new_tenant_server: NewTenantServer) -> None:
     provider = app.upstream.provider
     other = an_app(new_tenant_server, provider)
@@ -248,6 +250,7 @@ def test_credential_of_another_tenants_client_is_refused(app: AppServer, new_ten
     assert refused(other.ask("apple", code=app.upstream.code())) == (403, 1000)
 
 
+@pytest.mark.both_databases
 def test_secret_of_another_tenant_is_refused(app: AppServer, new_tenant_server: NewTenantServer) -> None:
     secret = new_tenant_server().api_secret
     answer = app.ask("google", apisecret=secret, google_access_token=app.upstream.access_token())

@@ -65,6 +65,7 @@ def test_roles_changed_during_the_sign_in_are_given(app: AppServer, one: Invitin
     assert [role["RoleId"] for role in one.members() if role["Uid"] == uid] == [lesser]
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize(("method", "path"), [("POST", "/resend"), ("DELETE", "")])
 def test_link_that_ended_during_the_sign_in_is_refused(
     app: AppServer, one: Inviting, meanwhile: list[Any], method: str, path: str

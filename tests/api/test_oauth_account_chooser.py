@@ -93,6 +93,7 @@ def test_hint_whose_account_must_be_asked_shows_the_accounts(
     assert browser.choose_account(step.attempt or "", id_of(step, ada)).step is Step.CONSENT
 
 
+@pytest.mark.both_databases
 def test_sign_out_of_one_leaves_the_other(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
     first = shop.redeem(browser.code(shop, ada)).json or {}
     second = shop.redeem(code_of(add(browser, shop, grace))).json or {}
@@ -135,6 +136,7 @@ def test_foreign_or_guessed_id_chooses_nothing(
     assert ask(other, shop).step is Step.REDIRECT
 
 
+@pytest.mark.both_databases
 def test_cookie_of_another_tenant_names_no_account(
     new_world: NewWorld, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
@@ -165,6 +167,7 @@ def test_same_account_is_listed_once(shop: RelyingParty, browser: Browser, ada: 
     assert len(browser.others) == 1
 
 
+@pytest.mark.both_databases
 def test_at_most_five_accounts_are_signed_in(world: World, shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     for number in range(4):

@@ -166,6 +166,7 @@ def test_account_that_just_signed_in_may_be_switched(
     assert subject(bank, browser.consent(page.attempt or "", allow=True)) == ada.uid
 
 
+@pytest.mark.both_databases
 def test_sign_out_leaves_no_session_of_its_account(
     shop: RelyingParty, both: Browser, ada: Person, grace: Person
 ) -> None:

@@ -207,6 +207,7 @@ def test_machine_token_of_another_algorithm_is_refused(services: Services, world
             issued_jwts.read(call, token, kinds=(machine_tokens.KIND,))
 
 
+@pytest.mark.both_databases
 def test_rotation_and_revocation_concern_one_algorithm(
     services: Services, world: World, browser: Browser, ada: Person
 ) -> None:
@@ -230,6 +231,7 @@ def test_rotation_and_revocation_concern_one_algorithm(
     assert header_of(tokens_of(rsa, browser, ada)["id_token"])["kid"] == kept
 
 
+@pytest.mark.both_databases
 def test_only_key_of_algorithm_is_replaced_at_revocation(
     services: Services, world: World, browser: Browser, ada: Person
 ) -> None:
@@ -242,6 +244,7 @@ def test_only_key_of_algorithm_is_replaced_at_revocation(
     assert (header["alg"], header["kid"]) == ("EdDSA", revoked.signs)
 
 
+@pytest.mark.both_databases
 def test_rotated_key_signs_after_its_lead(services: Services, world: World, browser: Browser, ada: Person) -> None:
     client = world.application("signed", id_token_signed_response_alg="ES256")
     tokens_of(client, browser, ada)

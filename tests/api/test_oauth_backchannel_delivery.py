@@ -12,6 +12,8 @@ from tests.support.logout_receiver import LogoutReceiver
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, moved
 
+pytestmark = pytest.mark.database_alone  # a worker delivers what is due in the whole database
+
 
 @pytest.fixture
 def desk(world: World, receiver: LogoutReceiver) -> RelyingParty:
@@ -75,6 +77,7 @@ def test_refused_token_is_a_dead_letter(
     assert f"answered {status}" in row.last_problem
 
 
+@pytest.mark.both_databases
 def test_expired_token_is_not_sent(
     services: Services, world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:

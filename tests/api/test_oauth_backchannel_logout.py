@@ -34,6 +34,7 @@ def signed_in(browser: Browser, client: RelyingParty, person: Person, **changed:
     return tokens
 
 
+@pytest.mark.database_alone
 def test_logout_token_names_the_ended_session(
     world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:
@@ -77,6 +78,7 @@ def test_only_applications_of_the_session_get_a_token(
     assert [one["sid"] for one in receiver.posted(world, board)] == [claims_in(at_board["id_token"])["sid"]]
 
 
+@pytest.mark.both_databases
 def test_other_tenants_application_gets_no_token(
     new_world: NewWorld, world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:
@@ -220,6 +222,7 @@ def test_reauthentication_keeps_the_session(
     assert receiver.posted(world, desk) == []
 
 
+@pytest.mark.both_databases
 def test_sign_out_everywhere_covers_each_session(
     world: World, desk: RelyingParty, receiver: LogoutReceiver, ada: Person
 ) -> None:
@@ -269,6 +272,7 @@ def test_sign_out_without_logout_addresses_stays_within_budget(
     assert (spent["sql"] <= 6, spent["commits"], spent["signatures"]) == (True, 1, 0), spent
 
 
+@pytest.mark.both_databases
 def test_session_remembers_a_bounded_number_of_applications(
     world: World, browser: Browser, ada: Person, shop: RelyingParty
 ) -> None:
@@ -284,6 +288,7 @@ def test_session_remembers_a_bounded_number_of_applications(
     assert set(row.issuers) == set(row.relying_parties)
 
 
+@pytest.mark.both_databases
 def test_applications_that_join_at_once_all_get_tokens(
     world: World, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:
@@ -298,6 +303,7 @@ def test_applications_that_join_at_once_all_get_tokens(
     assert [len(receiver.posted(world, client)) for client in clients] == [1] * 8
 
 
+@pytest.mark.both_databases
 def test_one_of_many_sign_outs_posts_the_token(
     world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:
@@ -314,6 +320,7 @@ def test_one_of_many_sign_outs_posts_the_token(
     assert len(receiver.posted(world, desk)) == 1
 
 
+@pytest.mark.both_databases
 def test_session_of_an_earlier_version_gets_tokens_too(
     world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:
@@ -353,6 +360,7 @@ def test_inactive_application_gets_no_token(
     assert receiver.rows(world) == []
 
 
+@pytest.mark.database_alone
 def test_logout_token_is_no_id_token_hint(
     world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:
@@ -376,6 +384,7 @@ def test_metadata_offers_back_channel_logout(desk: RelyingParty) -> None:
     assert metadata["backchannel_logout_session_supported"] is True
 
 
+@pytest.mark.database_alone
 def test_logout_token_has_the_algorithm_of_id_tokens(
     world: World, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:

@@ -49,6 +49,7 @@ def test_each_token_gets_its_own_claims(world: World, browser: Browser, eve: Per
     assert not {"department", "company"} & set(access_token)
 
 
+@pytest.mark.both_databases
 def test_renewed_tokens_have_the_present_values(world: World, browser: Browser, eve: Person) -> None:
     client = mapped(world, MAPPING)
     held = tokens_of(client, browser, eve)

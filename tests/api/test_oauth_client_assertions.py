@@ -103,6 +103,7 @@ def test_assertion_authenticates_at_every_endpoint_of_clients(
         assert outcome(keyed.back(path, form)) == (401, "invalid_client"), path
 
 
+@pytest.mark.both_databases
 def test_pushed_request_does_not_keep_the_assertion(
     world: World, keyed: RelyingParty, signer: Signer, services: Services
 ) -> None:
@@ -210,6 +211,7 @@ def test_assertion_is_used_once(services: Services, keyed: RelyingParty, signer:
     assert outcome(ask(keyed, other)) == (401, "invalid_client"), "another JWT with the same jti"
 
 
+@pytest.mark.both_databases
 def test_of_20_uses_at_once_one_succeeds(keyed: RelyingParty, signer: Signer) -> None:
     sent = signer.assertion()
     with ThreadPoolExecutor(20) as pool:
@@ -218,6 +220,7 @@ def test_of_20_uses_at_once_one_succeeds(keyed: RelyingParty, signer: Signer) ->
     assert {one.status_code for one in answers} <= {200, 401, 429}
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_used_assertions_are_forgotten_when_they_expire(
     services: Services, world: World, keyed: RelyingParty, signer: Signer
@@ -355,6 +358,7 @@ def test_application_address_takes_assertions(keyed: RelyingParty) -> None:
     assert outcome(ask(own, Signer(own).assertion(aud=other))) == (401, "invalid_client")
 
 
+@pytest.mark.both_databases
 def test_assertion_of_another_tenant_is_refused(
     keyed: RelyingParty, signer: Signer, new_world: Any, world: World
 ) -> None:
@@ -374,16 +378,15 @@ def test_inactive_client_and_guesses_are_refused(world: World, keyed: RelyingPar
     assert statuses[-1] == 429
 
 
+@pytest.mark.both_databases
+@pytest.mark.database_alone
 def test_secret_is_stored_encrypted_and_signs_after_reencryption(
     world: World, sharing: RelyingParty, services: Services
 ) -> None:
     def stored() -> bytes:
-        work = UnitOfWork(services.database, world.tenant_id)
-        try:
-            where = (applications.c.tenant_id == world.tenant_id, applications.c.client_id == sharing.client_id)
+        where = (applications.c.tenant_id == world.tenant_id, applications.c.client_id == sharing.client_id)
+        with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
             return bytes(work.run(select(applications.c.sealed_secret).where(*where)).scalar_one())
-        finally:
-            work.rollback()
 
     assert SECRET.encode() not in stored()
     reencrypt(services)

@@ -181,6 +181,7 @@ def test_document_has_no_registration_to_manage(taking: World, publish: Publish)
     assert answer.status_code == 401
 
 
+@pytest.mark.both_databases
 def test_first_requests_at_once_add_one_application(
     taking: World, publish: Publish, fake_provider: FakeProvider
 ) -> None:
@@ -247,6 +248,7 @@ def test_stored_document_outlives_a_full_window(
         assert fake_provider.asked_for("/editor.json") == 2, "the window is full"
 
 
+@pytest.mark.both_databases
 def test_anonymous_requests_do_not_keep_a_document(taking: World, publish: Publish) -> None:
     """Only a person who signs in moves the end of a registration."""
     client = editor(taking, publish())

@@ -106,6 +106,7 @@ def test_second_rotation_ends_the_oldest_secret(acme: TenantServer, send: Send) 
     answered(machine_token(acme, third))
 
 
+@pytest.mark.both_databases
 def test_public_client_has_no_secret(send: Send) -> None:
     body = {**SHOP, "ApplicationType": "SPA", "TokenEndpointAuthMethod": "none"}
     assert answered(send("POST", CLIENTS, body))["ClientSecret"] is None
@@ -114,6 +115,7 @@ def test_public_client_has_no_secret(send: Send) -> None:
     assert answered(send("PUT", f"{CLIENTS}/credentials/Shop"))["ClientSecret"]
 
 
+@pytest.mark.both_databases
 def test_client_that_becomes_public_loses_its_secrets(acme: TenantServer, send: Send) -> None:
     made = answered(send("POST", CLIENTS, {**SHOP, "ClientSecret": None}))
     answered(send("PUT", f"{CLIENTS}/credentials/Shop"))
@@ -177,6 +179,7 @@ def test_program_grants_no_scope_that_it_lacks(acme: TenantServer, send: Send) -
     answered(send("PUT", f"{CLIENTS}/Worker", {"DisplayName": "The robot"}))
 
 
+@pytest.mark.both_databases
 def test_client_of_another_tenant_is_unknown(new_tenant_server: NewTenantServer, send: Send) -> None:
     answered(asking(new_tenant_server())("POST", CLIENTS, SHOP))
     for method, path in (("GET", "Shop"), ("PUT", "Shop"), ("DELETE", "Shop"), ("PUT", "credentials/Shop")):

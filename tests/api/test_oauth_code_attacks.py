@@ -25,6 +25,7 @@ def test_second_use_of_code_revokes_tokens(shop: RelyingParty, browser: Browser,
     assert error_of(shop.refresh(tokens["refresh_token"])) == (400, "invalid_grant")
 
 
+@pytest.mark.both_databases
 def test_parallel_redemptions_of_one_code_succeed_once(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     code = browser.code(shop, ada)
     statuses = at_once([lambda: shop.redeem(code).status_code] * 20)
@@ -39,6 +40,7 @@ def test_code_of_another_client_is_refused(
     assert shop.redeem(code).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_code_of_another_tenant_is_refused(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
@@ -142,6 +144,7 @@ def test_sign_out_revokes_unused_code(shop: RelyingParty, browser: Browser, ada:
     assert error_of(shop.redeem(code)) == (400, "invalid_grant")
 
 
+@pytest.mark.both_databases
 def test_interaction_of_another_tenant_is_refused(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
@@ -152,12 +155,14 @@ def test_interaction_of_another_tenant_is_refused(
     assert foreign.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 
+@pytest.mark.both_databases
 def test_session_of_another_tenant_is_ignored(foreign_shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, session=browser.session)
     assert foreign.authorize(foreign_shop.authorization_parameters()).step is Step.LOGIN
 
 
+@pytest.mark.both_databases
 def test_parallel_submits_of_one_sign_in_get_distinct_codes(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.authorize(shop.authorization_parameters())
     bindings = dict(browser.bindings)

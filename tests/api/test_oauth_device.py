@@ -171,6 +171,7 @@ def test_code_is_bound_to_client_issuer_and_tenant(
     assert tv.poll(held["device_code"]).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_one_of_many_polls_gets_the_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     held = started(tv)
     browser.allow_device(asked(browser.signed_in(ada), held).attempt)
@@ -178,6 +179,7 @@ def test_one_of_many_polls_gets_the_tokens(tv: RelyingParty, browser: Browser, a
     assert sorted(statuses) == [200, *[400] * 19]
 
 
+@pytest.mark.both_databases
 def test_one_of_many_answers_counts(world: World, tv: RelyingParty, ada: Person) -> None:
     held = started(tv)
     browsers = [world.browser().signed_in(ada) for _ in range(6)]

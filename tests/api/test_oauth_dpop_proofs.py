@@ -272,6 +272,7 @@ def test_refused_request_uses_its_dpop_proof_up(prover: Prover) -> None:
     assert outcome(prover.redeem("unknown", dpop_proof)) == (400, "invalid_dpop_proof")
 
 
+@pytest.mark.both_databases
 def test_one_of_many_requests_with_one_dpop_proof_wins(prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 11.1)"""
     token = prover.bound(browser, ada)["access_token"]
@@ -281,6 +282,7 @@ def test_one_of_many_requests_with_one_dpop_proof_wins(prover: Prover, browser: 
     assert (statuses.count(200), statuses.count(401)) == (1, 19)
 
 
+@pytest.mark.both_databases
 def test_one_of_many_token_requests_with_one_dpop_proof_wins(prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 11.1)"""
     codes = [browser.code(prover.client, ada) for _ in range(20)]

@@ -220,6 +220,7 @@ def test_assertion_names_the_issuer_alone(bank: Bank) -> None:
     assert bank.push().status_code == 201
 
 
+@pytest.mark.both_databases
 def test_refresh_token_stays(bank: Bank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1: no rotation."""
     held = bank.tokens(browser, ada)
@@ -251,6 +252,7 @@ def test_kept_refresh_token_moves_its_end(
         assert outcome(refresh(bank, token)) == (400, "invalid_grant")
 
 
+@pytest.mark.both_databases
 def test_kept_refresh_token_serves_many_at_once(bank: Bank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1: a lost response ends no authorization."""
     token = bank.tokens(browser, ada)["refresh_token"]

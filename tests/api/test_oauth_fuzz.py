@@ -3,12 +3,15 @@
 import json
 from ipaddress import IPv4Address
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.contract.hub import Next, Step
 from tests.support.oauth_world import NewWorld
 from tests.support.relying_party import Browser, Person, RelyingParty
+
+pytestmark = pytest.mark.both_databases("first")
 
 NAMES = [
     *("client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce", "code_challenge"),

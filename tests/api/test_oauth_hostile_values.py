@@ -14,6 +14,8 @@ from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
 
+pytestmark = pytest.mark.both_databases("first")
+
 MACHINE = {"grant_type": "client_credentials"}
 HOSTILE: dict[str, Any] = {
     "huge": 10**400, "hugely negative": -(10**400), "large": 1.7e308, "no number": float("nan"), "endless": float("inf"),

@@ -51,6 +51,7 @@ def test_refused_metadata_do_not_use_the_token_up(registrar: Registrar) -> None:
     registrar.registered(token=token)
 
 
+@pytest.mark.both_databases
 def test_foreign_tenants_token_is_refused(registrar: Registrar, new_world: NewWorld) -> None:
     token = registrar.initial_access_token()
     foreign = Registrar(new_world(client_registration={"mode": "initial_access_token"}))
@@ -74,6 +75,7 @@ def test_bounds_hold_for_tokens_too(new_world: NewWorld) -> None:
     assert error_of(registrar.register(token=token)) == (403, "access_denied")
 
 
+@pytest.mark.both_databases
 def test_one_of_many_uses_a_single_use_token(registrar: Registrar) -> None:
     token = registrar.initial_access_token()
     answers = at_once([lambda: registrar.register(token=token)] * 20)
@@ -81,6 +83,7 @@ def test_one_of_many_uses_a_single_use_token(registrar: Registrar) -> None:
     assert found == [201, *[401] * 19]
 
 
+@pytest.mark.both_databases
 def test_token_is_created_shown_once_used_and_deleted(acme: TenantServer) -> None:
     acme.change_settings(client_registration={"mode": "initial_access_token"})
     holder = machine(acme, *ALL)

@@ -96,6 +96,7 @@ def test_assertion_is_used_once(payroll: RelyingParty, ada: Person, algorithm: s
     assert error(bears(payroll, assertion)) == (400, "invalid_grant")
 
 
+@pytest.mark.both_databases
 def test_of_twenty_uses_at_once_one_gets_a_token(payroll: RelyingParty, hr: Hr, ada: Person) -> None:
     assertion = hr.assertion(sub=ada.uid)
     with ThreadPoolExecutor(20) as pool:
@@ -173,6 +174,7 @@ def test_access_token_of_ours_is_no_assertion(world: World, payroll: RelyingPart
     assert error(bears(payroll, held["access_token"])) == (400, "invalid_grant")
 
 
+@pytest.mark.both_databases
 def test_email_names_an_account_with_that_verified_address(world: World, ada: Person) -> None:
     client = trusting(world, subject="email")
     hr = Hr(client)
@@ -225,6 +227,7 @@ def test_only_registered_confidential_clients_bear_assertions(
     assert error(bears(payroll, assertion, resource="https://x.example")) == (400, "invalid_target")
 
 
+@pytest.mark.both_databases
 def test_foreign_tenants_account_is_refused(new_world: NewWorld, payroll: RelyingParty, hr: Hr) -> None:
     stranger = new_world().person("ada@example.test")
     assert error(bears(payroll, hr.assertion(sub=stranger.uid))) == (400, "invalid_grant")

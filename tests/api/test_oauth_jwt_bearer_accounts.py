@@ -136,6 +136,7 @@ class TestExistingAddress:
         assert error(self.asserted(client, ada)) == (400, "invalid_grant")
         assert holders(world) == {}
 
+    @pytest.mark.both_databases
     def test_blocked_account_stays_as_it_is(self, world: World, ada: Person) -> None:
         client = trusting(world, **TRUSTS, links_accounts=True)
         ada.close()
@@ -143,6 +144,7 @@ class TestExistingAddress:
         assert holders(world) == {}
         assert not {"identity.linked", "event.LinkAccount", "event.Login"} & entries(world).keys()
 
+    @pytest.mark.both_databases
     def test_account_with_unverified_address_is_claimed_by_its_owner(self, world: World, ada: Person) -> None:
         """Whoever registered it without the mailbox keeps no way in."""
         client = trusting(world, **TRUSTS, links_accounts=True)
@@ -227,6 +229,7 @@ def test_new_accounts_are_limited(world: World, payroll: RelyingParty, monkeypat
     assert len(rows(world)) == 2
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("trusts", [True, False], ids=["by address", "by identity"])
 def test_of_twenty_first_uses_at_once_one_creates_the_account(
     world: World, payroll: RelyingParty, trusts: bool
@@ -258,6 +261,7 @@ def test_account_created_in_between_is_found(
     assert len(rows(world)) == 1
 
 
+@pytest.mark.both_databases
 def test_of_twenty_uses_of_the_first_assertion_one_gets_a_token(world: World, payroll: RelyingParty) -> None:
     assertion = Hr(payroll).assertion(**NEW)
     with ThreadPoolExecutor(20) as pool:

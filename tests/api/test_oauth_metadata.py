@@ -172,6 +172,7 @@ def test_metadata_is_served_from_cache(shop: RelyingParty, browser: Browser, add
     assert again.headers["Cache-Control"] == "public, max-age=300"
 
 
+@pytest.mark.both_databases
 def test_cors_allows_registered_origins_only(world: World) -> None:
     spa = world.application("spa", secret=None, cors_origins=["https://app.example", "http://localhost:3000"])
     world.application("gone", cors_origins=["https://gone.example"], is_active=False)

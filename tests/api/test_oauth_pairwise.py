@@ -205,6 +205,7 @@ def test_every_process_gives_the_same_subject(services: Services, world: World, 
     assert found[0] == found[1]
 
 
+@pytest.mark.both_databases
 def test_first_subjects_at_once_derive_from_one_secret(
     services: Services, world: World, browser: Browser, ada: Person
 ) -> None:
@@ -219,6 +220,7 @@ def test_first_subjects_at_once_derive_from_one_secret(
         assert work.run(select(func.count()).where(where)).scalar_one() == 1
 
 
+@pytest.mark.both_databases
 def test_rolled_back_secret_is_never_used(services: Services, world: World, ada: Person) -> None:
     client = pairwise(world, "app")
     with call_of(services, world.name) as call:
@@ -271,6 +273,8 @@ def test_registration_with_a_sector_is_accepted(acme: TenantServer, fake_provide
     assert (changed["SubjectType"], changed["SectorIdentifierURI"]) == ("pairwise", named["SectorIdentifierURI"])
 
 
+@pytest.mark.both_databases
+@pytest.mark.database_alone
 def test_logout_tokens_name_the_sector_own_subject_and_session(
     world: World, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:

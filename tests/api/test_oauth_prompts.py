@@ -168,6 +168,7 @@ def test_login_hint_of_another_form_leaves_the_session_alone(
     assert "code" in parameters_of(browser.authorize({**asked, "prompt": "none"}))
 
 
+@pytest.mark.both_databases
 def test_login_hint_names_any_identifier_of_the_account(
     new_world: NewWorld,
 ) -> None:

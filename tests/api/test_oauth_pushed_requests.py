@@ -79,6 +79,7 @@ def test_unknown_request_uri_gets_an_error_page(shop: RelyingParty, browser: Bro
     assert parameters_of(beside)["error"] == "invalid_request_uri"
 
 
+@pytest.mark.both_databases
 def test_one_of_many_browsers_gets_a_pushed_request(world: World, shop: RelyingParty, ada: Person) -> None:
     taken = pushed(shop)
     browsers = [world.browser().signed_in(ada) for _ in range(20)]
@@ -122,6 +123,7 @@ def test_second_submit_for_a_pushed_request_is_answered(world: World, asking: Re
     assert asking.redeem(codes[1]).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_one_of_many_pages_of_a_pushed_request_gets_a_code(world: World, asking: RelyingParty, ada: Person) -> None:
     taken = pushed(asking)
     browsers = [world.browser().signed_in(ada) for _ in range(20)]

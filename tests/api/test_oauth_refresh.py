@@ -61,6 +61,7 @@ def test_reuse_keeps_other_authorizations_of_account(shop: RelyingParty, browser
     assert shop.refresh(other["refresh_token"]).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_parallel_refreshes_succeed_once(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(shop, browser, ada)
     statuses = at_once([lambda: shop.refresh(held["refresh_token"]).status_code] * 20)
@@ -84,6 +85,7 @@ def test_reuse_by_another_client_revokes_nothing(
     assert shop.refresh(second["refresh_token"]).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_refresh_token_of_another_tenant_is_refused(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
@@ -137,6 +139,7 @@ def test_refresh_of_closed_account_is_refused(shop: RelyingParty, browser: Brows
     assert (answer.status_code, (answer.json or {})["error"]) == (400, "invalid_grant")
 
 
+@pytest.mark.both_databases
 def test_reuse_revokes_family_that_rotates_concurrently(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     def rotate(held: dict[str, Any]) -> list[dict[str, Any]]:
         chain = [held]

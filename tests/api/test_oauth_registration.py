@@ -93,6 +93,7 @@ def test_closed_tenant_neither_registers_nor_advertises(world: World) -> None:
     assert "registration_endpoint" not in (registrar.send("GET", DISCOVERY).json or {})
 
 
+@pytest.mark.both_databases
 def test_registration_endpoint_is_advertised_where_it_answers(registrar: Registrar, open_world: World) -> None:
     open_world.application("Shop", client_id="shop")
     open_world.application("Legacy", protocol="oauth", client_id="legacy")
@@ -118,6 +119,7 @@ def test_application_registered_at_an_issuer_belongs_to_it(registrar: Registrar,
     assert browser.authorize(client.authorization_parameters(), app="other").problem == "client"
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("path", ["/api/oidc/nothing/register", "/api/oauth/shop/register"])
 def test_address_of_no_application_is_not_found(registrar: Registrar, open_world: World, path: str) -> None:
     open_world.application("Shop", client_id="shop")
@@ -215,6 +217,7 @@ def test_bounds_of_network_and_tenant_hold(new_world: NewWorld) -> None:
     assert error_of(registrar.register()) == (403, "access_denied")
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_unused_application_is_removed_and_a_used_one_stays(new_world: NewWorld) -> None:
     world = new_world(client_registration={"mode": "open", "unused_days": 10})
@@ -240,11 +243,13 @@ def browser_step(world: World, client: RelyingParty) -> Step:
     return world.browser().authorize(client.authorization_parameters()).step
 
 
+@pytest.mark.both_databases
 def test_foreign_tenant_does_not_know_the_application(registrar: Registrar, new_world: NewWorld) -> None:
     client = registrar.relying_party(registrar.registered())
     assert browser_step(new_world(**OPEN), client) is Step.REFUSED
 
 
+@pytest.mark.both_databases
 def test_secrets_are_stored_as_digests(registrar: Registrar, open_world: World) -> None:
     made = registrar.registered()
     with UnitOfWork(open_world.services.database, open_world.tenant_id).separate_transaction() as work:

@@ -68,6 +68,7 @@ class TestFetched:
         answer = registrar.register({**METADATA, "sector_identifier_uri": f"{fake_provider.url}/sector.json"})
         assert error_of(answer) == (400, "invalid_client_metadata")
 
+    @pytest.mark.both_databases("first")
     @pytest.mark.parametrize(
         ("content", "is_copied"),
         [(PNG, True), (b"<svg onload='alert(1)'>", False), (PNG + b"x" * 100_001, False), (b"", False)],

@@ -96,6 +96,7 @@ def test_secret_follows_the_method(registrar: Registrar) -> None:
     assert signed_in(registrar, client)[1]["access_token"]
 
 
+@pytest.mark.both_databases
 def test_application_that_registers_to_sign_can_sign(registrar: Registrar) -> None:
     """Its secret is stored encrypted while it signs with it, and it has none while it signs with a key (decisions/0210)."""
 
@@ -137,6 +138,7 @@ def test_wrong_replacement_changes_nothing(registrar: Registrar, changed: dict[s
     assert registrar.manage(made).status_code == 200, "the token still works"
 
 
+@pytest.mark.both_databases
 def test_deletion_ends_tokens_consents_and_the_registration(registrar: Registrar) -> None:
     made = registrar.registered(grant_types=["authorization_code", "refresh_token"], **POST)
     client = registrar.relying_party(made)
@@ -191,6 +193,7 @@ def test_guesses_of_the_token_are_limited(registrar: Registrar) -> None:
     assert error_of(answers[-1]) == (429, "temporarily_unavailable")
 
 
+@pytest.mark.both_databases
 def test_one_of_many_replacements_gets_the_next_token(registrar: Registrar) -> None:
     made = registrar.registered()
     answers = at_once([lambda: registrar.manage(made, "PUT", changes(made, client_name="Raced"))] * 10)
@@ -207,6 +210,7 @@ def test_registration_stays_manageable_after_the_tenant_closed(registrar: Regist
     assert registrar.register().status_code == 403
 
 
+@pytest.mark.both_databases
 def test_registrations_are_among_the_managed_clients(acme: TenantServer) -> None:
     acme.change_settings(client_registration={"mode": "open"})
     base = f"http://{acme.name}.{acme.services.settings.hub_domain}"

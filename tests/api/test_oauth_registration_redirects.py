@@ -127,6 +127,7 @@ def test_second_submit_of_a_native_applications_consent_answers(registrar: Regis
     assert len(codes) == 2
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize(
     "members", [{}, {"redirect_uris": [NATIVE], "token_endpoint_auth_method": "client_secret_post"}]
 )

@@ -178,6 +178,7 @@ def test_client_that_must_sign_is_refused_without(world: World, browser: Browser
     assert "code" in parameters_of(browser.authorize(asked(client, Signer(client).request_object())))
 
 
+@pytest.mark.both_databases
 def test_key_of_another_tenant_or_client_is_refused(
     world: World, foreign_shop: RelyingParty, shop: RelyingParty, signer: Signer, browser: Browser, ada: Person
 ) -> None:

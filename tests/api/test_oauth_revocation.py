@@ -65,6 +65,7 @@ def test_token_of_another_client_stays(
     assert shop.refresh(held["refresh_token"]).status_code == 200
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
 def test_token_of_another_tenant_stays(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person, kind: str
@@ -123,6 +124,7 @@ def test_malformed_request_is_refused(shop: RelyingParty) -> None:
     assert shop.get("/api/oidc/revoke", query_string={"token": "a"}).status_code in (404, 405)
 
 
+@pytest.mark.both_databases
 def test_revocation_serves_browsers_of_registered_origins(world: World) -> None:
     """CORS, for clients in a browser."""
     shop = world.application("spa", secret=None, cors_origins=["https://spa.example"])

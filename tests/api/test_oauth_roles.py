@@ -107,6 +107,7 @@ def test_claims_parameter_needs_registered_scope(shop: RelyingParty, browser: Br
     assert role_claims(shop.userinfo(held["access_token"]).json or {}) == {}
 
 
+@pytest.mark.both_databases
 def test_removed_registration_ends_claims_of_old_grants(world: World, browser: Browser, editor: Person) -> None:
     client = app(world)
     held = tokens(client, browser, editor, scope=SCOPE)
@@ -132,6 +133,7 @@ def test_refresh_with_narrow_scope_omits_claims(world: World, browser: Browser, 
     assert everywhere(client, fresh) == [{"permissions": EXPECTED["permissions"]}] * 3
 
 
+@pytest.mark.both_databases
 def test_expired_context_counts_for_nothing(world: World, browser: Browser, editor: Person) -> None:
     client = app(world)
     at = world.services.clock.now().replace(microsecond=0)

@@ -70,6 +70,7 @@ class TestManagedClients:
         assert refused(ask(acme, token, "PUT", f"{PATH}/Shop", more)) == (400, 7900)
         assert answered(ask(acme, token, "GET", f"{PATH}/Shop"))["RedirectURIs"] == [SHOP]
 
+    @pytest.mark.both_databases
     def test_tenant_is_not_locked_during_the_fetch(
         self, acme: TenantServer, token: str, fake_provider: FakeProvider
     ) -> None:

@@ -215,6 +215,7 @@ def test_closed_account_is_refused(world: World, front: RelyingParty, orders: Re
     assert error(exchanged(orders, token)) == (400, "invalid_request")
 
 
+@pytest.mark.both_databases
 def test_foreign_tenants_token_is_refused(
     world: World, new_world: NewWorld, orders: RelyingParty, foreign_shop: RelyingParty
 ) -> None:
@@ -351,6 +352,7 @@ def test_exchanged_tokens_end_with_the_presented_ones_family(world: World, app: 
     assert good(swapped(app, token))["expires_in"] <= 90
 
 
+@pytest.mark.both_databases
 def test_twenty_exchanges_at_once_all_answer(
     world: World, front: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:

@@ -70,6 +70,7 @@ def test_narrowed_offline_token_still_outlives_session(shop: RelyingParty, brows
     assert is_valid(shop, narrow) == (True, True)
 
 
+@pytest.mark.both_databases
 def test_revoking_another_session_revokes_its_offline_tokens(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
@@ -168,6 +169,7 @@ def by_password(client: RelyingParty, person: Person, scope: str = "openid") -> 
     return held
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("scope", ["openid", OFFLINE])
 def test_password_grant_session_is_listed_and_can_be_ended(
     older: RelyingParty, browser: Browser, ada: Person, scope: str
@@ -192,6 +194,7 @@ def test_session_of_password_grant_lasts_while_refreshed(services: Services, old
         assert older.refresh(held["refresh_token"]).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_revoked_password_grant_leaves_no_session(older: RelyingParty, browser: Browser, ada: Person) -> None:
     held = by_password(older, ada)
     older.back("revoke", {"token": held["refresh_token"], **older.client_credentials()})
@@ -210,6 +213,7 @@ def test_password_grant_sessions_ignore_session_limit(new_world: NewWorld) -> No
         assert by_password(older, ada)["access_token"]
 
 
+@pytest.mark.both_databases
 def test_code_exchanged_during_sign_out_leaves_no_token(world: World, shop: RelyingParty, ada: Person) -> None:
     with ThreadPoolExecutor(2) as pool:
         for _ in range(12):
@@ -222,6 +226,7 @@ def test_code_exchanged_during_sign_out_leaves_no_token(world: World, shop: Rely
                 assert is_valid(shop, answer.json or {}) == (False, False)
 
 
+@pytest.mark.both_databases
 def test_refresh_during_sign_out_leaves_no_token(world: World, shop: RelyingParty, ada: Person) -> None:
     with ThreadPoolExecutor(2) as pool:
         for _ in range(12):
@@ -255,6 +260,7 @@ def test_lifetime_checks_cost_no_extra_statement(shop: RelyingParty, browser: Br
     )
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_used_refresh_token_is_detected_for_its_whole_lifetime(services: Services, new_world: NewWorld) -> None:
     """If a thief refreshed first, the client's reuse of the old token revokes the family, however late."""

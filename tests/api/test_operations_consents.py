@@ -131,6 +131,7 @@ def test_given_consent_is_in_profile_and_can_be_withdrawn(new_tenant_server: New
     assert {one["ConsentId"]: one["Event"] for one in oldest["ConsentLogs"]}["study"] == "NotOpted"
 
 
+@pytest.mark.both_databases
 def test_unchanged_consent_adds_no_log_entry(new_tenant_server: NewTenantServer) -> None:
     who = given(account_holder(new_tenant_server, **FORMS))
     answered(change(news=True, study=False)(who))
@@ -161,6 +162,7 @@ def test_consents_of_another_account_are_not_found(new_tenant_server: NewTenantS
     assert refused(outsider.managed("A36", at={"uid": who.uid})) == (403, 984)
 
 
+@pytest.mark.both_databases
 def test_concurrent_consent_changes_all_count(new_tenant_server: NewTenantServer) -> None:
     many = [option(f"o{number}") for number in range(8)]
     who = account_holder(new_tenant_server, consent_forms=[form("Survey", *many)])

@@ -154,7 +154,7 @@ ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, val
 """Fields of a record are no parameters: their letter case is kept."""
 
 
-@every_variant(ANSWERS)
+@every_variant(ANSWERS, stored=True)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     is_kept_odd = variant == "odd letter case" and answer.row in ("U78", "U81", "A31", "A34")
     shape = {**RECORD, "CustomObject": ODD} if is_kept_odd else answer.shape
@@ -215,6 +215,7 @@ def test_partial_updates_cannot_exceed_record_size(new_tenant_server: NewTenantS
     assert answered(who.own("U80", at=at, objectname="cars"))["CustomObject"] == {"a": "x" * 100}
 
 
+@pytest.mark.both_databases
 def test_records_of_another_account_are_not_found(new_tenant_server: NewTenantServer) -> None:
     who, outsider = account_holder(new_tenant_server, **CARS), account_holder(new_tenant_server, **CARS)
     same_tenant = AccountHolder(who.tenant, who.tenant.create()["Uid"], "", "")
@@ -234,6 +235,7 @@ def test_server_reaches_records_of_its_own_tenant_only(new_tenant_server: NewTen
         assert refused(outsider.managed(row, body, at=at, objectname="cars")) == (403, 984)
 
 
+@pytest.mark.both_databases
 def test_concurrent_additions_respect_record_limit(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **CARS)
     who.bearer  # noqa: B018 - the sign-in comes first
@@ -242,6 +244,7 @@ def test_concurrent_additions_respect_record_limit(new_tenant_server: NewTenantS
     assert answered(who.own("U79", objectname="cars"))["Count"] == 3
 
 
+@pytest.mark.both_databases
 def test_concurrent_partial_updates_all_persist(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **CARS)
     at = {"objectrecordid": added(who, {})["Id"]}
@@ -254,6 +257,7 @@ def test_concurrent_partial_updates_all_persist(new_tenant_server: NewTenantServ
     assert held == {str(number): number for number in range(8)}
 
 
+@pytest.mark.both_databases
 def test_records_are_deleted_with_account(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **CARS, custom_uid=True)
     added(who)

@@ -133,6 +133,7 @@ def mails(one: Inviting, email: str) -> int:
 # Several people.
 
 
+@pytest.mark.both_databases
 def test_each_person_gets_a_result_of_its_own(one: Inviting) -> None:
     one.member(one.org, email="member@example.com")
     one.invite("open@example.com")
@@ -150,6 +151,7 @@ def test_each_person_gets_a_result_of_its_own(one: Inviting) -> None:
     answered(one.accept(one.token("bob@example.com"), one.guest("bob@example.com")))
 
 
+@pytest.mark.both_databases
 def test_result_of_a_refused_person_is_an_error_body(one: Inviting) -> None:
     single = one.ask(email="bad").get_json()
     (result,) = answered(one.many("bad"))["Data"]
@@ -169,6 +171,7 @@ def test_people_share_the_seats(one: Inviting) -> None:
     assert mails(one, "c@example.com") == 0
 
 
+@pytest.mark.both_databases
 def test_mail_limit_of_one_does_not_stop_the_others(new_tenant_server: NewTenantServer) -> None:
     one = inviting(new_tenant_server, sending={"mails": {"amount": 1, "minutes": 60}})
     answered(one.send("DELETE", f"{PATH}/{one.invite()['Id']}"))
@@ -176,6 +179,7 @@ def test_mail_limit_of_one_does_not_stop_the_others(new_tenant_server: NewTenant
     assert answered(one.send("GET", PATH, orgid=one.org))["TotalCount"] == 2
 
 
+@pytest.mark.both_databases
 def test_more_than_a_hundred_people_are_refused(one: Inviting) -> None:
     assert refused(one.many(*[f"p{number}@example.com" for number in range(101)])) == (400, 908)
     assert refused(one.many()) == (400, 908)
@@ -190,6 +194,7 @@ def test_inviter_of_all_is_checked_for_each(one: Inviting) -> None:
 # Links.
 
 
+@pytest.mark.both_databases
 def test_link_is_answered_read_and_listed(one: Inviting) -> None:
     made = one.link(maxUses=3, domains=["Example.com", "example.com"])
     token, url = made.pop("Token"), made.pop("Url")
@@ -208,6 +213,7 @@ def test_link_is_answered_read_and_listed(one: Inviting) -> None:
     assert other["ExpirationDate"][:10] == (one.tenant.services.clock.now() + timedelta(days=7)).date().isoformat()
 
 
+@pytest.mark.both_databases
 def test_links_and_invitations_are_listed_apart(one: Inviting) -> None:
     link, invitation = one.link(), one.invite()
     assert [found["Id"] for found in answered(one.send("GET", PATH, orgid=one.org))["Data"]] == [invitation["Id"]]
@@ -248,6 +254,7 @@ def test_member_costs_no_use(one: Inviting) -> None:
     assert answered(one.send("GET", f"{LINKS}/{made['Id']}"))["Uses"] == 0
 
 
+@pytest.mark.both_databases
 def test_used_up_link_is_closed(one: Inviting) -> None:
     made = one.link(maxUses=1)
     answered(one.accept(made["Token"], one.guest()))
@@ -290,6 +297,7 @@ def test_token_of_a_link_is_stored_as_a_hash(one: Inviting) -> None:
     assert made["Token"] not in str(tuple(row))
 
 
+@pytest.mark.both_databases
 def test_many_invitations_cost_two_statements_each(new_tenant_server: NewTenantServer) -> None:
     one = inviting(new_tenant_server)
     one.many("first@example.com")

@@ -223,6 +223,7 @@ def test_change_of_nothing_is_refused(one: Inviting) -> None:
     assert refused(one.send("PUT", path, {"RoleIds": "role"})) == (400, 908)
 
 
+@pytest.mark.both_databases
 def test_invitation_is_answered_read_and_listed(one: Inviting) -> None:
     made = one.invite("Ada@Example.com")
     assert re.fullmatch(r"inv_[A-Za-z0-9]{16}", made["Id"])
@@ -238,6 +239,7 @@ def test_invitation_is_answered_read_and_listed(one: Inviting) -> None:
     assert answered(one.send("GET", PATH, orgid=one.org, page=2, pagesize=1)) == {"Data": [other], "TotalCount": 2}
 
 
+@pytest.mark.both_databases
 def test_invitation_ends_after_seven_days(one: Inviting) -> None:
     made, token = one.invite(), one.token()
     assert made["ExpirationDate"][:10] == (one.tenant.services.clock.now() + timedelta(days=7)).date().isoformat()
@@ -272,6 +274,7 @@ def test_resend_ends_the_earlier_link(one: Inviting) -> None:
     answered(one.accept(one.token(), bearer))
 
 
+@pytest.mark.both_databases
 def test_roles_of_an_open_invitation_change(one: Inviting) -> None:
     made, role = one.invite(), one.role("Admin", one.org)
     path = f"{PATH}/{made['Id']}"
@@ -315,6 +318,7 @@ def test_accepted_invitation_makes_a_member(one: Inviting) -> None:
     assert len(one.members()) == 2
 
 
+@pytest.mark.both_databases
 def test_invitation_without_roles_gives_the_default(one: Inviting) -> None:
     assert refused(one.ask(roleIds=[])) == (400, 908)
     role = one.role("Guest", one.org)
@@ -323,6 +327,7 @@ def test_invitation_without_roles_gives_the_default(one: Inviting) -> None:
     assert [given["RoleId"] for given in answered(one.accept(one.token(), one.guest()))["Data"]] == [role]
 
 
+@pytest.mark.both_databases
 def test_deleted_role_is_not_given(one: Inviting) -> None:
     role = one.role("Gone", one.org)
     one.invite(roleIds=[role, one.member_role])

@@ -159,6 +159,7 @@ def test_verification_sms_can_be_prevented(new_tenant_server: NewTenantServer, o
     assert len(sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")) == count
 
 
+@pytest.mark.both_databases
 def test_origin_headers_are_audited_but_not_trusted(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server)
     page = {"loginurl": f"{PAGE}?secret=x#top"}

@@ -135,6 +135,7 @@ def test_create_answers_the_whole_organization(business: Business) -> None:
     assert (second["IsVerified"], second["VerificationStrategy"], second["Status"]) == (False, "dns_txt", "pending")
 
 
+@pytest.mark.both_databases
 def test_read_and_list_answer_what_was_created(business: Business) -> None:
     made = answered(business.send("POST", PATH, BODY))
     plain = answered(business.send("POST", PATH, {"Name": "Plain"}))
@@ -182,6 +183,7 @@ def test_status_changes_and_is_shown(business: Business) -> None:
     assert answered(business.send("GET", path))["IsActive"] is True
 
 
+@pytest.mark.both_databases
 def test_deleted_organization_is_gone_with_its_parts(business: Business) -> None:
     role = business.role(org=business.org)
     uid = business.member(business.org, role)

@@ -179,6 +179,7 @@ def business(new_tenant_server: NewTenantServer) -> Business:
     return verified(a_business(new_tenant_server))
 
 
+@pytest.mark.both_databases
 def test_saml_connection_has_the_members_of_the_seed(business: Business) -> None:
     body = saml(Domain=NAME, IsIDPInitiated=True, Attributes={"Email": "mail", "CustomMapping": {"Plan": "plan"}})
     made = answered(business.send("POST", f"{PATH}/{business.org}/connections", body))
@@ -205,6 +206,7 @@ def test_saml_connection_has_the_members_of_the_seed(business: Business) -> None
     assert changed == {**made, "ConnectionType": "saml_entraid", "ModifiedDate": changed["ModifiedDate"]}
 
 
+@pytest.mark.both_databases
 def test_openid_connection_masks_its_secret(business: Business) -> None:
     made = connected(business, Scopes=["openid"])
     base = business.tenant.services.settings.hub_url(business.tenant.name)
@@ -283,6 +285,7 @@ def test_connection_cannot_change_its_protocol(business: Business) -> None:
     assert refused(at(business, made, "PUT", "", {"ConnectionType": "saml_okta"})) == (400, 7900)
 
 
+@pytest.mark.both_databases
 def test_connection_is_switched_and_deleted(business: Business) -> None:
     made = connected(business, Domain=NAME)
     policy = {"JITPolicy": {"Enabled": True}}
@@ -297,6 +300,7 @@ def test_connection_is_switched_and_deleted(business: Business) -> None:
     assert connected(business, Domain=NAME)["GroupRoles"] == []
 
 
+@pytest.mark.both_databases
 def test_deactivated_connection_is_listed_as_inactive(business: Business) -> None:
     path = f"{PATH}/{business.org}/connections"
     made = connected(business)
@@ -319,6 +323,7 @@ def test_connection_of_another_organization_is_unknown(business: Business) -> No
         assert refused(at(business, made, method, path, body)) == (400, 8151), (method, path)
 
 
+@pytest.mark.both_databases
 def test_group_roles_are_kept_with_the_connection(business: Business) -> None:
     made, role = connected(business), business.role(org=business.org)
     added = answered(group(business, made, RoleId=role))
@@ -334,12 +339,14 @@ def test_group_roles_are_kept_with_the_connection(business: Business) -> None:
     assert answered(at(business, made, "GET", "/grouproles")) == {"Data": []}
 
 
+@pytest.mark.both_databases
 def test_connection_name_is_created_once(business: Business) -> None:
     path = f"{PATH}/{business.org}/connections"
     answers = at_once([partial(business.send, "POST", path, OIDC)] * 10)
     assert Counter(refused(one) if one.status_code != 200 else 200 for one in answers) == {200: 1, (409, 8148): 9}
 
 
+@pytest.mark.both_databases
 def test_secrets_are_encrypted_again(business: Business) -> None:
     made, services = connected(business), business.tenant.services
     newer = Encryption((b"a newer secret, long enough to be one, too", *services.settings.secrets))

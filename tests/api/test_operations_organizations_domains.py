@@ -119,6 +119,7 @@ def events(business: Business) -> list[tuple[str, str]]:
         work.rollback()
 
 
+@pytest.mark.both_databases
 def test_domain_is_added_listed_and_removed(business: Business) -> None:
     made = added(business)
     assert re.fullmatch(r"org_domain_[A-Za-z0-9]{16}", made["Id"])
@@ -224,6 +225,7 @@ def test_domain_without_mail_server_is_refused(business: Business, fake_dns: Fak
     assert refused(business.send("POST", f"{PATH}/{business.org}/domains", {"DomainName": NAME})) == (400, 7900)
 
 
+@pytest.mark.both_databases
 def test_records_at_once_verify_one_organization(business: Business, fake_dns: FakeDns) -> None:
     orgs = [business.create() for _ in range(8)]
     made = [added(business, org=org) for org in orgs]

@@ -150,6 +150,7 @@ def test_assigned_roles_are_answered_and_listed(business: Business) -> None:
     assert in_all(business, uid) == both
 
 
+@pytest.mark.both_databases
 def test_refused_assignment_changes_nothing(business: Business) -> None:
     held, other = business.role(), business.role()
     answered(business.assign(business.uid, business.org, held))
@@ -157,6 +158,7 @@ def test_refused_assignment_changes_nothing(business: Business) -> None:
     assert [one["RoleId"] for one in in_all(business, business.uid)] == [held]
 
 
+@pytest.mark.both_databases
 def test_first_role_makes_a_member_and_the_last_ends_it(business: Business) -> None:
     first, second = business.role(), business.role()
     entry = {"Id": business.org, "Name": "Acme", "LogoURL": None}
@@ -209,6 +211,7 @@ def test_account_leaves_one_organization_or_all(business: Business) -> None:
     assert answered(business.send("DELETE", path)) == {"IsDeleted": False}
 
 
+@pytest.mark.both_databases
 def test_members_are_paged_and_searched(business: Business) -> None:
     admin = business.role("Admin")
     uids = [business.member(business.org, admin if number == 1 else business.role(), email=f"m{number}@acme.example")
@@ -238,6 +241,7 @@ def test_deleted_account_is_no_member(business: Business) -> None:
     assert answered(business.send("GET", f"{PATH}/{business.org}/orgcontext")) == {"Data": []}
 
 
+@pytest.mark.both_databases
 def test_changed_uid_keeps_the_memberships(new_tenant_server: NewTenantServer) -> None:
     business = a_business(new_tenant_server, custom_uid=True)
     uid = business.member(business.org)

@@ -153,6 +153,7 @@ def business(new_tenant_server: NewTenantServer) -> Business:
     return a_business(new_tenant_server)
 
 
+@pytest.mark.both_databases
 def test_permission_is_created_changed_and_deleted(business: Business) -> None:
     made = answered(business.send("POST", PERMISSIONS, {"Name": "read:users", "Description": "Read"}))
     assert re.fullmatch(r"perm_[A-Za-z0-9]{16}", made["Id"])
@@ -169,6 +170,7 @@ def test_permission_is_created_changed_and_deleted(business: Business) -> None:
     assert refused(business.send("GET", path)) == (404, 8122)
 
 
+@pytest.mark.both_databases
 def test_role_of_the_tenant_is_answered_whole(business: Business) -> None:
     permission = business.permission("read:users")
     body = {"Name": "Admin", "Description": "Everything", "Permissions": [permission, permission]}
@@ -192,6 +194,7 @@ def test_role_of_the_tenant_is_answered_whole(business: Business) -> None:
     assert refused(business.send("GET", f"{ROLES}/{made['Id']}")) == (404, 8125)
 
 
+@pytest.mark.both_databases
 def test_organization_sees_its_roles_and_the_tenants(business: Business) -> None:
     path = f"{PATH}/{business.org}/roles"
     own = answered(business.send("POST", path, {**ROLE, "Name": "Buyer"}))
@@ -207,6 +210,7 @@ def test_organization_sees_its_roles_and_the_tenants(business: Business) -> None
     assert answered(business.send("GET", f"{PATH}/{business.deactivate(business.org)}/roles"))["Data"]
 
 
+@pytest.mark.both_databases
 def test_roles_are_found_by_name(business: Business) -> None:
     tenant, own = business.role("Admin"), business.role("admin", org=business.org)
 
@@ -227,6 +231,7 @@ def test_one_role_is_the_default_and_is_kept(business: Business) -> None:
     assert refused(business.send("DELETE", f"{ROLES}/{second}")) == (403, 8128)
 
 
+@pytest.mark.both_databases
 def test_default_role_of_an_organization_is_kept(business: Business) -> None:
     role = business.role(org=business.org)
     path = f"{PATH}/{business.org}/policy"
@@ -236,6 +241,7 @@ def test_default_role_of_an_organization_is_kept(business: Business) -> None:
     assert answered(business.send("DELETE", f"{ROLES}/{role}")) == {"IsDeleted": True}
 
 
+@pytest.mark.both_databases
 def test_deleted_permission_leaves_every_role(business: Business) -> None:
     permission = business.permission()
     role = business.role(permissions=(permission,))
@@ -243,6 +249,7 @@ def test_deleted_permission_leaves_every_role(business: Business) -> None:
     assert answered(business.send("GET", f"{ROLES}/{role}"))["Permissions"] == []
 
 
+@pytest.mark.both_databases
 def test_deleted_role_leaves_every_member(business: Business) -> None:
     role = business.role()
     uid = business.member(business.org, role)

@@ -252,6 +252,7 @@ def test_pending_email_is_shown_as_unverified(new_tenant_server: NewTenantServer
     assert {"Type": "Work", "Value": "two@example.test"} in held["Email"]
 
 
+@pytest.mark.both_databases
 def test_pending_email_can_be_removed(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server)
     answered(add("two@example.test")(who))

@@ -127,7 +127,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@every_variant(ANSWERS)
+@every_variant(ANSWERS, stored=True)
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)
 
@@ -194,6 +194,7 @@ def test_deleted_role_leaves_accounts_and_contexts(new_tenant_server: NewTenantS
     assert answered(who.managed("A37")) == {"Roles": ["editor"]}
 
 
+@pytest.mark.both_databases
 def test_repeated_assignment_changes_nothing(new_tenant_server: NewTenantServer) -> None:
     who = with_roles(account_holder(new_tenant_server))
     for _ in range(2):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from sqlalchemy import func, insert, select
 from werkzeug.test import TestResponse
 
@@ -18,6 +19,8 @@ from tests.support.machines import ask, machine
 from tests.support.races import at_once
 from tests.support.rows import AccountHolder, account_holder, events
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
+
+pytestmark = pytest.mark.both_databases("first")
 
 ROLES = {"roles": [{"name": "editor", "permissions": {"a": True}}, {"name": "viewer"}]}
 SHOP = {"context": "shop", "roles": ["viewer"], "additionalpermissions": ["b"]}

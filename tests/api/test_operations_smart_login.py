@@ -320,6 +320,7 @@ def test_server_issued_tokens_approve_sign_in_and_register(new_tenant_server: Ne
     answered(who.call("U60", new, otp=otp("onetouchlogin", **new)))
 
 
+@pytest.mark.both_databases
 def test_concurrent_uses_have_one_winner(new_tenant_server: NewTenantServer) -> None:
     """A guid, its link, its poll, a sign-in link, a sign-in code, and a code that registers a new account."""
     who = account_holder(new_tenant_server, **SMART, **TOUCH, passwordless_email=True)
@@ -352,6 +353,7 @@ def raced(act: Any) -> Counter[int]:
     return Counter(200 if one.status_code == 200 else refused(one)[1] for one in ends)
 
 
+@pytest.mark.both_databases
 def test_guid_and_link_of_another_tenant_are_refused(new_tenant_server: NewTenantServer) -> None:
     settings = {**SMART, **TOUCH, "passwordless_email": True}
     here, there = account_holder(new_tenant_server, **settings), account_holder(new_tenant_server, **settings)

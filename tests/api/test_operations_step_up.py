@@ -323,6 +323,7 @@ def test_validation_token_is_bound_to_account_and_tenant(
     assert [checked(who, "M76", token) for who in (other, bob, ada)] == [False, False, True]
 
 
+@pytest.mark.both_databases
 def test_validation_token_ends_with_time_and_new_password(ada: AccountHolder) -> None:
     token = earned(ada)
     ada.advance_clock(minutes=5)
@@ -333,6 +334,7 @@ def test_validation_token_ends_with_time_and_new_password(ada: AccountHolder) ->
     assert refused(check(ada, "M77", STRANGE)) != (403, 1193)
 
 
+@pytest.mark.both_databases
 def test_concurrent_uses_of_validation_token_have_one_winner(ada: AccountHolder) -> None:
     token = earned(ada)
     assert at_once([lambda: checked(ada, "M76", token) for _ in range(50)]).count(True) == 1
@@ -364,6 +366,7 @@ def test_wrong_step_up_factors_count_with_wrong_passwords(new_tenant_server: New
     assert refused(ada.logs_in()) == (403, 1198)
 
 
+@pytest.mark.both_databases
 def test_security_answer_unlocks_step_up(new_tenant_server: NewTenantServer) -> None:
     most = {"lockout": {"type": "security_question", "maximum_failed_attempts": 1}}
     ada = account_holder(new_tenant_server, **most)

@@ -41,6 +41,7 @@ def ask(tenant: TenantServer, client_id: str, method: str = "GET", body: Any = N
     return tenant.send(method, PATH, body, with_secret=False, **{**credentials, **query})
 
 
+@pytest.mark.both_databases
 def test_pair_with_the_scope_is_admitted(tenant: TenantServer) -> None:
     client = client_of(tenant, "organization:read")
     assert answered(ask(tenant, client)) == {"Data": []}
@@ -48,6 +49,7 @@ def test_pair_with_the_scope_is_admitted(tenant: TenantServer) -> None:
     assert refused(ask(tenant, client, "POST", {"Name": "x"})) == (403, 6002)
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize(
     "query",
     [{"clientSecret": "wrong"}, {"clientSecret": None}, {"clientID": "unknown"}, {"clientID": None}],

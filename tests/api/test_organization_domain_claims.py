@@ -108,6 +108,7 @@ def test_first_record_wins_and_other_claims_get_the_reason(first: Claim, second:
     assert first.mails() == []
 
 
+@pytest.mark.both_databases
 def test_contested_domain_stays_with_its_first_owner(first: Claim, second: Claim, fake_dns: FakeDns) -> None:
     publish(fake_dns, first)
     answered(first.verify())
@@ -173,6 +174,7 @@ def test_unverified_owner_address_gets_no_email(first: Claim, second: Claim, fak
     assert second.mails() == []
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("column", [{"is_active": False}, {"login_disabled": True}], ids=["blocked", "disabled"])
 def test_owner_who_cannot_sign_in_gets_no_email(
     first: Claim, second: Claim, fake_dns: FakeDns, column: dict[str, bool]
@@ -195,6 +197,7 @@ def test_deactivated_organization_gets_no_email(first: Claim, second: Claim, fak
     assert second.mails() == []
 
 
+@pytest.mark.both_databases
 def test_domain_added_elsewhere_meanwhile_is_taken(
     first: Claim, second: Claim, fake_dns: FakeDns, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,8 @@ import pytest
 from tests.support.organizations import PATH, PERMISSIONS, ROLES, Business, a_business
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
+pytestmark = pytest.mark.both_databases("first")
+
 ACCOUNT = "/v2/manage/account"
 
 

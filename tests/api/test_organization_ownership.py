@@ -163,6 +163,7 @@ def owners(team: Team) -> list[str]:
     return [one["Uid"] for one in found if one["RoleId"] == team.roles["Owner"]]
 
 
+@pytest.mark.both_databases
 def test_owners_who_hand_over_to_each_other_leave_one(team: Team) -> None:
     assert transfer(team, "owner", "editor", steps_down=False) == (200, None)
     people = [team.people[name] for name in ("owner", "editor")]
@@ -175,6 +176,7 @@ def test_owners_who_hand_over_to_each_other_leave_one(team: Team) -> None:
     assert len(owners(team)) == 1
 
 
+@pytest.mark.both_databases
 def test_transfer_to_an_owner_who_leaves_keeps_one(team: Team) -> None:
     assert transfer(team, "owner", "editor", steps_down=False) == (200, None)
     browsers = [team.browser("owner"), team.browser("editor")]
@@ -186,6 +188,7 @@ def test_transfer_to_an_owner_who_leaves_keeps_one(team: Team) -> None:
     assert len(owners(team)) == 1
 
 
+@pytest.mark.both_databases
 def test_many_transfers_at_once_make_one_new_owner(team: Team) -> None:
     browser = team.browser("owner")
     body = {"Organization": team.org, "Uid": team.people["editor"].uid, "StepsDown": True}
@@ -196,6 +199,7 @@ def test_many_transfers_at_once_make_one_new_owner(team: Team) -> None:
     assert subjects(team, "editor") == ["You’re now an owner of Globex"]
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("name", ["editor", "owner"])
 def test_role_taken_while_the_transfer_waits_counts(team: Team, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     role = team.roles["Editor" if name == "editor" else "Owner"]

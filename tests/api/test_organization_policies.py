@@ -109,6 +109,7 @@ def expiry(customer: Customer) -> datetime | None:
     return datetime.fromisoformat(shown) if shown else None
 
 
+@pytest.mark.both_databases
 def test_shortest_password_expiry_is_in_the_profile(customer: Customer, business: Business) -> None:
     now = customer.tenant.services.clock.now()
     customer.set_columns(password_changed_at=now)
@@ -146,6 +147,7 @@ def lifetimes_in(customer: Customer, body: Any) -> tuple[float, float]:
     return round(access.total_seconds(), -1), round((row.expires_at - now).total_seconds(), -1)
 
 
+@pytest.mark.both_databases
 def test_shortest_session_policy_holds(customer: Customer, business: Business) -> None:
     usual = lifetimes(customer)
     joined(business, customer, SessionPolicy={"AccessTokenTTL": 120, "RefreshTokenTTL": 3600})
@@ -272,6 +274,7 @@ def test_full_organization_admits_no_account(customer: Customer, business: Busin
     assert roles_of(business, customer.uid) == [(org, role)]
 
 
+@pytest.mark.both_databases
 def test_full_organization_costs_its_domain_no_lock(customer: Customer, business: Business) -> None:
     org, role = open_for(business)
     business.member(org, role)
@@ -288,6 +291,7 @@ def test_full_organization_costs_its_domain_no_lock(customer: Customer, business
     assert "organization.not_joined" not in {row.event for row in events}
 
 
+@pytest.mark.both_databases
 def test_last_seat_is_taken_once_by_domain(customer: Customer, business: Business) -> None:
     org, role = open_for(business)
     policy = {"MemberPolicy": {"DefaultMemberRole": role, "Seats": 2}}
@@ -301,6 +305,7 @@ def test_last_seat_is_taken_once_by_domain(customer: Customer, business: Busines
     assert len(answered(business.send("GET", f"{PATH}/{org}/orgcontext"))["Data"]) == 2
 
 
+@pytest.mark.both_databases
 def test_removed_domain_admits_no_account(customer: Customer, business: Business) -> None:
     org, _ = open_for(business)
     answered(business.send("PUT", f"{PATH}/{org}", {"Domains": []}))
@@ -308,6 +313,7 @@ def test_removed_domain_admits_no_account(customer: Customer, business: Business
     assert roles_of(business, customer.uid) == []
 
 
+@pytest.mark.both_databases
 def test_default_role_of_the_tenant_stands_in(customer: Customer, business: Business) -> None:
     org, _ = open_for(business)
     answered(business.send("PUT", f"{PATH}/{org}/policy", {"MemberPolicy": {"DefaultMemberRole": None}}))

@@ -87,6 +87,7 @@ def statements(business: Business, path: str, **query: Any) -> int:
     return int(cost["sql"])
 
 
+@pytest.mark.both_databases
 def test_lists_cost_the_same_for_many(business: Business) -> None:
     role = business.role(permissions=tuple(business.permission() for _ in range(3)))
     uid = business.member(business.org, role)
@@ -113,6 +114,7 @@ def test_lists_cost_the_same_for_many(business: Business) -> None:
     assert len(business.tenant.read(uid)["Organizations"]) == MANY + 1
 
 
+@pytest.mark.both_databases
 def test_memberships_take_one_statement(business: Business) -> None:
     permissions = tuple(business.permission(f"read:{number}") for number in range(4))
     role = business.role("Reader", permissions=permissions)

@@ -57,6 +57,7 @@ def test_creation_is_off_by_default(company: Company) -> None:
     assert create(company, "Globex") == refused(e.OrganizationCreationOff)
 
 
+@pytest.mark.both_databases
 def test_creator_owns_the_organization(open_company: Company, services: Services) -> None:
     status, org = create(open_company, "  Globex  ")
     (one,) = organizations_of(open_company)
@@ -75,6 +76,7 @@ def test_creator_owns_the_organization(open_company: Company, services: Services
     assert (row.uid, row.facts["org_id"]) == (open_company.ada.uid, org)
 
 
+@pytest.mark.both_databases
 def test_role_of_owners_is_reused(open_company: Company) -> None:
     own, manage, pay = (open_company.permission(name) for name in ("org:own", "org:manage", "billing:pay"))
     open_company.business.role("Tycoon", permissions=(own, manage, pay))
@@ -106,6 +108,7 @@ def test_misleading_name_is_refused(open_company: Company, name: str) -> None:
     assert organizations_of(open_company) == []
 
 
+@pytest.mark.both_databases
 def test_verified_address_is_required(open_company: Company) -> None:
     open_company.world.change_settings(email_verification="optional")
     bob = open_company.world.person("bob@example.test")
@@ -126,6 +129,7 @@ def test_account_owns_only_so_many(open_company: Company) -> None:
     assert create(open_company, "Org 2", open_company.world.person("bob@example.test"))[0] == 200
 
 
+@pytest.mark.both_databases
 def test_simultaneous_creations_respect_the_limit(open_company: Company) -> None:
     open_company.world.change_settings(organizations={"self_service_creation": True, "owned_limit": 2})
     answers = at_once([partial(create, open_company, f"Org {number}") for number in range(8)])
@@ -148,6 +152,7 @@ def test_too_many_tries_are_refused(open_company: Company) -> None:
     assert tries == [409] * _CREATIONS.amount + [429]
 
 
+@pytest.mark.both_databases
 def test_simultaneous_creators_make_one_role(open_company: Company) -> None:
     people = [open_company.world.person(f"p{number}@example.test") for number in range(10)]
     acts = [partial(create, open_company, f"Org {number}", one) for number, one in enumerate(people)]
@@ -158,6 +163,7 @@ def test_simultaneous_creators_make_one_role(open_company: Company) -> None:
     assert {one["RoleId"] for person in people for one in roles_of(open_company, person)} == {role["Id"]}
 
 
+@pytest.mark.both_databases
 def test_simultaneous_creators_with_permissions_make_one_role(open_company: Company) -> None:
     """The permissions are there already, so nothing but the role's name settles the race."""
     for name in ("org:own", "org:manage"):
@@ -179,6 +185,7 @@ def change(team: Team, name: str, **members: Any) -> tuple[int, Any]:
     return team.send(name, "/settings", **{"Name": "Globex", **members})
 
 
+@pytest.mark.both_databases
 def test_owner_changes_name_and_look(team: Team, services: Services) -> None:
     kept = {"Display": {"Name": "Old", "LogoURL": "https://globex.test/old.png"}}
     answered(team.company.business.send("PUT", f"{PATH}/{team.org}", kept))
@@ -199,6 +206,7 @@ def test_owner_changes_name_and_look(team: Team, services: Services) -> None:
     assert [row.uid for row in rows].count(team.people["owner"].uid) == 2
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize(
     ("members", "status"),
     [
@@ -225,6 +233,7 @@ def test_only_owners_change_and_delete(team: Team) -> None:
     assert answered(team.company.business.send("GET", f"{PATH}/{team.org}"))["Name"] == "Globex"
 
 
+@pytest.mark.both_databases
 def test_other_tenants_organization_cannot_be_changed(team: Team, new_tenant_server: NewTenantServer) -> None:
     foreign = Business(new_tenant_server()).create("Globex")
     unknown = refused(e.UnknownOrganization)

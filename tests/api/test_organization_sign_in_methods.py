@@ -211,6 +211,7 @@ def by_code_of_app(who: SecondFactorHolder) -> TestResponse:
     return who.shows_code(who.next_code())
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("name", ["password", "email link", "email code", "text message", "smart login"])
 def test_tolerated_sign_in_is_recorded_once(new_tenant_server: NewTenantServer, name: str) -> None:
     who = passkey_holder(new_tenant_server, **EVERY)

@@ -49,6 +49,7 @@ def test_all_tokens_name_the_organization(company: Company, app: RelyingParty, g
     assert organization_in(later["access_token"]) == organization_in(later["id_token"]) == expected
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("text", ["Globex Gardens", "  globex   GARDENS ", "Ｇlobex Gardens"])
 def test_name_selects_in_any_form(company: Company, app: RelyingParty, globex: str, text: str) -> None:
     assert organization_in(company.tokens(app, organization=text)["id_token"])["org_id"] == globex
@@ -70,6 +71,7 @@ def test_request_without_organization_is_personal(company: Company, app: Relying
     assert not any(name.startswith("org_") for name in app.introspect(held["access_token"]))
 
 
+@pytest.mark.both_databases
 def test_others_organizations_get_one_error(company: Company, app: RelyingParty, globex: str) -> None:
     """Unknown, inactive, without the account, by id or by name: one error."""
     idle = company.business.create("Idle")
@@ -89,6 +91,7 @@ def test_signed_out_browser_learns_nothing_of_organizations(
         assert (step.step, step.organizations, step.problem) == (Step.LOGIN, [], None)
 
 
+@pytest.mark.both_databases
 def test_other_tenants_organization_is_refused(
     company: Company, app: RelyingParty, new_tenant_server: NewTenantServer
 ) -> None:
@@ -200,6 +203,7 @@ def test_refresh_reads_roles_again(company: Company, app: RelyingParty, globex: 
     assert later["org_permissions"] == ["orders:write", "plants:read", "plants:write"]
 
 
+@pytest.mark.both_databases
 def test_oversized_permissions_are_left_to_userinfo(company: Company, app: RelyingParty) -> None:
     org = company.business.create()
     names = tuple(f"{'p' * 90}:{number}" for number in range(40))

@@ -104,6 +104,7 @@ def test_temporary_rejection_is_retried_permanent_is_not(database: Database, clo
     assert (row(database, message_id).state, row(database, message_id).last_problem) == ("dead", "550 nobody here")
 
 
+@pytest.mark.both_databases
 def test_last_failed_attempt_makes_replayable_dead_letter(database: Database, clock: FixedClock, post: Mailbox) -> None:
     message_id = posted(database, clock)
     unreachable = worker(database, clock, "smtp://127.0.0.1:9")
@@ -142,6 +143,7 @@ def test_claimed_message_is_exclusive_until_lease_expires(database: Database, cl
     assert claims.claim(database, clock.now(), MAIL)
 
 
+@pytest.mark.both_databases
 def test_renewal_extends_leases_and_reports_lost_ones(database: Database, clock: FixedClock) -> None:
     renewed, lost = posted(database, clock), posted(database, clock, tenant="globex")
     claimed = [found for _ in range(2) if (found := claims.claim(database, clock.now(), MAIL, after="a"))]
@@ -152,6 +154,7 @@ def test_renewal_extends_leases_and_reports_lost_ones(database: Database, clock:
     assert row(database, renewed).due_at == until
 
 
+@pytest.mark.both_databases
 def test_released_message_is_due_at_once_without_attempt(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock)
     message = claims.claim(database, clock.now(), MAIL)
@@ -160,6 +163,7 @@ def test_released_message_is_due_at_once_without_attempt(database: Database, clo
     assert (row(database, message_id).attempts, row(database, message_id).due_at) == (0, clock.now())
 
 
+@pytest.mark.both_databases
 def test_concurrent_workers_never_claim_same_message(database: Database, clock: FixedClock) -> None:
     ids = {posted(database, clock) for _ in range(40)}
     taken: list[str] = []
@@ -222,6 +226,7 @@ def change_attempts(database: Database, message_id: str, tenant: str) -> None:
     work.commit()
 
 
+@pytest.mark.both_databases
 def test_worker_that_lost_its_lease_settles_nothing(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock)
     late = claims.claim(database, clock.now(), MAIL)
@@ -269,6 +274,7 @@ def test_smtp_server_with_untrusted_certificate_gets_nothing(
         assert (server.mails, "CERTIFICATE" in row(database, message_id).last_problem) == ([], True)
 
 
+@pytest.mark.both_databases
 def test_outbox_metrics_report_counts_and_oldest_age(database: Database, clock: FixedClock) -> None:
     posted(database, clock)
     posted(database, clock, tenant="globex", kind="pigeon")
@@ -282,6 +288,7 @@ def test_outbox_metrics_report_counts_and_oldest_age(database: Database, clock: 
     assert oldest == {"mail": 90, "sms": 0, "push": 0, "other": 0}
 
 
+@pytest.mark.both_databases
 def test_integrity_error_text_contains_no_values(database: Database, clock: FixedClock) -> None:
     row = {
         "tenant_id": "acme",
@@ -299,6 +306,7 @@ def test_integrity_error_text_contains_no_values(database: Database, clock: Fixe
     assert "S3CRET" not in str(problem.value)
 
 
+@pytest.mark.both_databases
 def test_cleaning_deletes_only_expired_rows_of_all_tenants(database: Database, clock: FixedClock) -> None:
     for tenant in ("acme", "globex"):
         work = UnitOfWork(database, tenant)

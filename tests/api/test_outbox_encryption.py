@@ -53,6 +53,7 @@ def test_payload_of_another_row_becomes_dead_letter(
     assert (row(own_database, own).state, row(own_database, own).last_problem) == ("dead", MISPLACED)
 
 
+@pytest.mark.both_databases
 def test_changed_payload_or_kind_becomes_dead_letter(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
     other_kind, changed, short = (posted(own_database, clock) for _ in range(3))
     sealed = row(own_database, changed).sealed
@@ -93,6 +94,7 @@ def test_mail_with_unknown_key_is_retried_and_never_dead(
     assert len(post.mails) == 1
 
 
+@pytest.mark.both_databases
 def test_start_makes_mails_that_lacked_a_key_due(own_database: Database, clock: FixedClock, post: Mailbox) -> None:
     posted(own_database, clock)
     url = f"smtp://127.0.0.1:{post.port}"
@@ -149,6 +151,7 @@ def test_reencryption_covers_more_than_one_page(own_database: Database, clock: F
     assert len(post.mails) == len(ids)
 
 
+@pytest.mark.both_databases
 def test_start_encrypts_clear_text_of_older_versions(own_database: Database, clock: FixedClock) -> None:
     waiting, dead = posted(own_database, clock), posted(own_database, clock)
     payload = {"to": "ada@example.com", "subject": "Hello", "text": "Your code is 123456"}

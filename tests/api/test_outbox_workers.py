@@ -109,6 +109,7 @@ def all_sent(database: Database, *ids: str) -> bool:
     return all(row(database, one).state == "sent" for one in ids)
 
 
+@pytest.mark.both_databases
 def test_slow_mail_server_gets_no_mail_twice(
     own_database: Database, post: Mailbox, capsys: pytest.CaptureFixture[str]
 ) -> None:

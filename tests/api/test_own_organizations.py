@@ -46,6 +46,7 @@ def test_member_leaves(team: Team) -> None:
     assert team.leave("editor") == refused(e.UnknownOrganization)
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("end", ["remove", "leave", "leave by API", "leave all", "take roles", "demote"])
 def test_removed_member_cannot_use_a_spare_invitation(team: Team, end: str) -> None:
     one, person = Inviting(team.company.business.tenant), team.people["editor"]
@@ -117,6 +118,7 @@ def test_organization_without_owners_can_be_left(team: Team) -> None:
     assert team.leave("owner") == (200, None)
 
 
+@pytest.mark.both_databases
 def test_manager_changes_and_removes_members(team: Team) -> None:
     assert team.set_roles("manager", "editor", "Editor", "Manager") == (200, None)
     assert team.roles_of("editor") == ["Editor", "Manager"]
@@ -146,6 +148,7 @@ def test_manager_cannot_change_owners(team: Team, act: Callable[[Team], tuple[in
     )
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("other", ["manager", "editor"])
 def test_manager_gives_no_permissions_it_lacks(team: Team, other: str) -> None:
     pay, read = (team.company.permission(name) for name in ("billing:pay", "billing:read"))
@@ -198,6 +201,7 @@ def test_role_of_another_organization_is_refused(team: Team) -> None:
     assert team.roles_of("editor") == ["Editor"]
 
 
+@pytest.mark.both_databases
 def test_other_tenants_organization_is_unknown(team: Team, new_tenant_server: NewTenantServer) -> None:
     foreign = Business(new_tenant_server()).create()
     assert team.read("owner", f"/{foreign}/members", 404)["ErrorCode"] == e.UnknownOrganization.code
@@ -210,6 +214,7 @@ def test_inactive_organization_cannot_be_managed(team: Team) -> None:
     assert team.remove("owner", "editor") == refused(e.UnknownOrganization)
 
 
+@pytest.mark.both_databases
 def test_list_has_pages_and_a_search(team: Team) -> None:
     for number in range(30):
         answered(team.company.business.assign(

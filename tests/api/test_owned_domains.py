@@ -53,6 +53,7 @@ def test_owner_who_stepped_down_during_dns_adds_nothing(
     assert domains(owned) == []
 
 
+@pytest.mark.both_databases
 def test_limit_of_domains_holds_for_simultaneous_requests(owned: Team, fake_dns: FakeDns) -> None:
     for number in range(MOST_DOMAINS - 2):
         body = {"DomainName": f"d{number}.example"}
@@ -66,6 +67,7 @@ def test_limit_of_domains_holds_for_simultaneous_requests(owned: Team, fake_dns:
     assert len(domains(owned)) == MOST_DOMAINS
 
 
+@pytest.mark.both_databases
 def test_changes_of_domains_are_audited_with_the_owner(owned: Team, fake_dns: FakeDns, services: Services) -> None:
     assert owned.send("owner", "/domains/add", Name=NAME) == (200, None)
     (domain,) = held(owned)

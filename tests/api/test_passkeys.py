@@ -94,6 +94,7 @@ def test_optional_second_factor_lets_password_alone_sign_in(new_tenant_server: N
     assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
 
 
+@pytest.mark.both_databases
 def test_decreasing_counter_is_refused_and_audited(ada: PasskeyHolder) -> None:
     ada.device.counts = True
     ada.has_passkey()
@@ -174,6 +175,7 @@ def test_passkey_of_another_account_is_refused(ada: PasskeyHolder) -> None:
     assert refused(bob.gives(f"{LOGIN}/finish", shown)) == (403, 1321)
 
 
+@pytest.mark.both_databases
 def test_passkey_of_another_tenant_is_refused(ada: PasskeyHolder, new_tenant_server: NewTenantServer) -> None:
     ada.has_passkey()
     bob = passkey_holder(new_tenant_server).has_passkey()
@@ -188,6 +190,7 @@ def test_related_origin_may_use_passkeys(new_tenant_server: NewTenantServer) -> 
     assert answered(ada.sign_in(origin=other))["Profile"]
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_assertion_succeed_once(ada: PasskeyHolder) -> None:
     ada.has_passkey()
     shown = ada.device.shows(ada.asks_sign_in())
@@ -195,15 +198,15 @@ def test_parallel_uses_of_one_assertion_succeed_once(ada: PasskeyHolder) -> None
     assert (answers.count(200), answers.count(403)) == (1, 49)
 
 
+@pytest.mark.both_databases
 def test_parallel_registrations_of_one_attestation_succeed_once(ada: PasskeyHolder) -> None:
-    made, path = (
-        ada.device.makes(ada.begins(f"{OWN}/register/passkey/begin", own=True)),
-        f"{OWN}/register/passkey/finish",
-    )
-    answers = at_once([lambda: ada.gives(path, made, own=True).status_code] * 50)
+    path = f"{OWN}/register/passkey"
+    made = ada.device.makes(ada.begins(f"{path}/begin", own=True))
+    answers = at_once([lambda: ada.gives(f"{path}/finish", made, own=True).status_code] * 50)
     assert (answers.count(200), answers.count(403)) == (1, 49)
 
 
+@pytest.mark.both_databases
 def test_parallel_registrations_of_one_id_succeed_once(new_tenant_server: NewTenantServer) -> None:
     """One account registers it for sign-in, the other as second factor: a credential id belongs to one account."""
     ada = passkey_holder(new_tenant_server, two_factor="optional")
@@ -264,6 +267,7 @@ def test_emailed_link_does_not_replace_second_factor(new_tenant_server: NewTenan
     assert answered(ada.shows_code(code, challenge["SecondFactorAuthenticationToken"]))["Profile"]
 
 
+@pytest.mark.both_databases
 def test_emailed_link_keeps_passkey_that_is_only_second_factor(new_tenant_server: NewTenantServer) -> None:
     """Otherwise the mailbox alone would open the account and could enrol another factor."""
     ada = passkey_holder(new_tenant_server, two_factor="required").has_passkey()
@@ -352,6 +356,7 @@ def test_password_reset_removes_passkey_of_unverified_account(new_tenant_server:
     assert refused(ada.is_offered()) == (403, 1323)
 
 
+@pytest.mark.both_databases
 def test_passkey_reset_removes_credentials_of_attacker(
     new_tenant_server: NewTenantServer,
 ) -> None:
@@ -378,6 +383,7 @@ def test_passkey_reset_removes_credentials_of_attacker(
     answered(ada.sign_in())
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("is_hidden", [False, True])
 def test_parallel_registrations_with_one_passkey_succeed_once(
     new_tenant_server: NewTenantServer, is_hidden: bool

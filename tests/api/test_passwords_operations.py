@@ -130,6 +130,7 @@ def test_wrong_reset_codes_count_towards_sign_in_lock(customer: Make) -> None:
     assert refused(account.by_code(right)) == (403, 1198)
 
 
+@pytest.mark.both_databases
 def test_reset_token_of_another_tenant_is_refused(customer: Make) -> None:
     account, other = customer(), customer()
     assert refused(other.reset(resettoken=account.token(), password=NEW)) == (403, 1063)
@@ -146,6 +147,7 @@ def test_hidden_accounts_answer_reset_requests_alike(customer: Make) -> None:
     assert unknown_account.mails() == []
 
 
+@pytest.mark.both_databases
 def test_reset_by_email_verifies_address(customer: Make) -> None:
     account = customer()
     account.tenant.update(account.uid, {"EmailVerified": False})
@@ -162,6 +164,7 @@ def count_parallel(act: Callable[[], TestResponse], times: int = 50) -> Counter[
     return Counter(answer.status_code for answer in answers)
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_link_succeed_once(customer: Make) -> None:
     account = customer()
     token = account.token()
@@ -171,6 +174,7 @@ def test_parallel_uses_of_one_link_succeed_once(customer: Make) -> None:
     assert counted == {200: 1, 403: 49}
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_code_succeed_once(customer: Make) -> None:
     account = customer()
     code = account.code()
@@ -208,6 +212,7 @@ def test_invalid_sms_reset_request_is_refused(
     assert refused(account.ask("POST", {"phone": account.phone, **body}, path=BY_SMS))[1] == code
 
 
+@pytest.mark.both_databases
 def test_unverified_phone_gets_no_reset_code(customer: Make) -> None:
     account = customer(phone_login=True)
     account.tenant.update(account.uid, {"PhoneIdVerified": False})
@@ -235,6 +240,7 @@ def test_security_answers_set_password_within_own_limit(customer: Make) -> None:
     assert account.ask("PUT", {**body, "securityanswer": {"pet": "grey owl"}}, path=BY_ANSWER).status_code == 429
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("by", ["link", "code"])
 def test_reset_by_email_removes_security_answers(customer: Make, by: str) -> None:
     """A thief with a token, or with the password, stored their own answers before the owner reset the password."""

@@ -145,6 +145,7 @@ def take_over_and_delete(new_tenant_server: NewTenantServer) -> tuple[Customer, 
     return customer, path_of(link)
 
 
+@pytest.mark.both_databases
 def test_security_alert_restores_account_deleted_by_thief(new_tenant_server: NewTenantServer, hub_app: Flask) -> None:
     customer, alert_path = take_over_and_delete(new_tenant_server)
     owner = Visitor(Client(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
@@ -172,6 +173,7 @@ def test_security_alert_reopens_no_account_closed_by_tenant(
     assert owner.open(alert_path).heading == "Secure your account", "the link remains valid"
 
 
+@pytest.mark.both_databases
 def test_alert_takes_no_address_that_another_account_verified(
     new_tenant_server: NewTenantServer, hub_app: Flask
 ) -> None:

@@ -142,6 +142,7 @@ def test_unverified_number_moves_to_account_that_verifies_it(server: TenantServe
     assert server.read(verified)["PhoneId"] == OTHER
 
 
+@pytest.mark.both_databases
 def test_phone_number_that_is_only_identifier_is_not_removed(server: TenantServer) -> None:
     alone = server.create(PhoneId=ADA, PhoneIdVerified=True)["Uid"]
     assert refused(server.send("DELETE", PHONE, bearer=token(server, alone))) == (403, 1173)
@@ -154,6 +155,7 @@ def test_phone_number_that_is_only_identifier_is_not_removed(server: TenantServe
     assert server.read(uid)["PhoneId"] is None
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_phone_code_succeed_once(server: TenantServer) -> None:
     server.create(PhoneId=ADA)
     request_code(server)

@@ -91,6 +91,7 @@ def test_right_pin_does_not_reset_failed_attempts(new_tenant_server: NewTenantSe
     assert refused(change(WRONG)(ada)) == (403, 1198)
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_session_succeed_once(new_tenant_server: NewTenantServer) -> None:
     """The lock is disabled: each attempt is counted before it is verified, so parallel right PINs would lock."""
     ada = account_holder(new_tenant_server, **PINS, lockout={"type": "none"})
@@ -99,12 +100,14 @@ def test_parallel_uses_of_one_session_succeed_once(new_tenant_server: NewTenantS
     assert codes.count(200) == 1
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_pin_link_succeed_once(ada: AccountHolder) -> None:
     token = mailed_link(ada)
     codes = at_once([lambda: by_link(ada, token).status_code for _ in range(20)])
     assert codes.count(200) == 1
 
 
+@pytest.mark.both_databases
 def test_parallel_settings_of_first_pin_succeed_once(new_tenant_server: NewTenantServer) -> None:
     ada = account_holder(new_tenant_server, **REQUIRED)
     token = pin_auth_token(ada)
@@ -112,6 +115,7 @@ def test_parallel_settings_of_first_pin_succeed_once(new_tenant_server: NewTenan
     assert codes.count(200) == 1
 
 
+@pytest.mark.both_databases
 def test_parallel_pin_guesses_are_limited_by_lock(new_tenant_server: NewTenantServer) -> None:
     ada = pinned(account_holder(new_tenant_server, **lock("suspend", 5)))
     token = session(ada)
@@ -121,6 +125,7 @@ def test_parallel_pin_guesses_are_limited_by_lock(new_tenant_server: NewTenantSe
     assert sum("hashes=1" in answer.headers["X-Gatehouse-Cost"] for answer in answers) == 5
 
 
+@pytest.mark.both_databases
 def test_password_or_pin_reset_revokes_pin_sessions(ada: AccountHolder) -> None:
     before = session(ada)
     answered(by_link(ada, mailed_link(ada), PIN))
@@ -130,6 +135,7 @@ def test_password_or_pin_reset_revokes_pin_sessions(ada: AccountHolder) -> None:
     assert refused(sign_in_with_pin(ada, before)) == (403, 1245)
 
 
+@pytest.mark.both_databases
 def test_pin_session_of_another_tenant_is_refused(ada: AccountHolder, new_tenant_server: NewTenantServer) -> None:
     bob = pinned(account_holder(new_tenant_server, **PINS))
     assert refused(sign_in_with_pin(bob, session(ada))) == (403, 1245)

@@ -260,6 +260,7 @@ def test_second_sign_in_keeps_the_only_refresh_token(
     assert second["access_token"] != first["access_token"]
 
 
+@pytest.mark.both_databases
 def test_concurrent_requests_use_refresh_token_once(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
@@ -321,6 +322,7 @@ def test_provider_error_is_summarized(
 # Who may ask, and how often.
 
 
+@pytest.mark.both_databases
 def test_token_of_another_tenant_is_refused(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     one, other = social_account(new_tenant_server, fake_provider), account_holder(new_tenant_server)
     asked = len(fake_provider.received)

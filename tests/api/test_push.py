@@ -145,6 +145,7 @@ def test_push_request_resends_are_limited(ada: SecondFactorHolder, phone: Phone)
     assert refused(pinged(ada, again)) == (403, 1296)
 
 
+@pytest.mark.both_databases
 def test_parallel_answers_of_device_succeed_once(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
     answers = at_once([partial(phone.respond, decision) for decision in ["Yes", "No"] * 5])
@@ -197,6 +198,7 @@ def test_qr_code_of_sign_in_does_not_enrol_account_device(new_tenant_server: New
     assert ada.own_factors()["IsPushDeviceRegistered"] is False
 
 
+@pytest.mark.both_databases
 def test_qr_code_is_used_once_and_expires_after_fifteen_minutes(new_tenant_server: NewTenantServer) -> None:
     ada, phone = with_push(new_tenant_server)
     address = registration_address(ada.own_factors()["PushQRCode"])

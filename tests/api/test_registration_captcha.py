@@ -62,6 +62,7 @@ def test_taken_address_is_hidden_without_captcha(acme: TenantServer) -> None:
     assert refused(acme.send("POST", WITH_CAPTCHA, BODY, with_secret=False)) == (403, 982)
 
 
+@pytest.mark.both_databases
 def test_captcha_of_other_tenant_is_refused(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:
     other = new_tenant_server(limits=UNLIMITED, captcha={"work_bits": 8})
     assert refused(acme.send("POST", WITH_CAPTCHA, {**BODY, **solved_captcha(other)}, with_secret=False)) == (403, 982)

@@ -25,6 +25,7 @@ def public_list(acme: TenantServer, kind: str = "town", **query: Any) -> list[di
     return list(found)
 
 
+@pytest.mark.both_databases
 def test_public_list_omits_record_codes(acme: TenantServer) -> None:
     assert answered(add(acme, choice("Bonn", code="s3cret"), choice("Ulm"))) == {"IsPosted": True}
     bonn, _ulm = public_list(acme, "TOWN")
@@ -34,6 +35,7 @@ def test_public_list_omits_record_codes(acme: TenantServer) -> None:
     assert [one["Code"] for one in managed] == ["s3cret", None]
 
 
+@pytest.mark.both_databases
 def test_children_are_listed_under_their_parent(acme: TenantServer) -> None:
     add(acme, choice("Bonn"))
     (bonn,) = public_list(acme)
@@ -87,6 +89,7 @@ def test_record_code_is_validated(acme: TenantServer) -> None:
     assert refused(check("nobody", "s3cret")) == (403, 1150)
 
 
+@pytest.mark.both_databases
 def test_record_is_changed_and_removed(acme: TenantServer) -> None:
     add(acme, choice("Bonn"))
     (bonn,) = public_list(acme)
@@ -98,12 +101,14 @@ def test_record_is_changed_and_removed(acme: TenantServer) -> None:
     assert refused(acme.send("PUT", f"{MANAGED}/{bonn['Id']}", {"Value": "x"})) == (403, 1150)
 
 
+@pytest.mark.both_databases
 def test_deleting_a_type_removes_its_whole_list(acme: TenantServer) -> None:
     add(acme, choice("Bonn"), choice("Ulm"))
     assert answered(acme.send("DELETE", f"{MANAGED}/type/Town")) == {"IsDeleted": True}
     assert refused(acme.send("DELETE", f"{MANAGED}/type/town")) == (403, 1155)
 
 
+@pytest.mark.both_databases
 def test_list_of_other_tenant_is_not_found(acme: TenantServer, globex: TenantServer) -> None:
     add(acme, choice("Bonn", code="s3cret"))
     (bonn,) = public_list(acme)

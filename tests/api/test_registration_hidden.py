@@ -41,6 +41,7 @@ def test_taken_address_gets_same_response_as_free_one(acme: TenantServer) -> Non
     assert not links_in(mails(acme)[-1])
 
 
+@pytest.mark.both_databases
 def test_verification_link_of_other_tenant_is_refused(acme: TenantServer, new_tenant_server: NewTenantServer) -> None:
     register(acme)
     other = new_tenant_server(limits=UNLIMITED)
@@ -66,6 +67,7 @@ def test_disabled_verification_sends_no_mail(new_tenant_server: NewTenantServer)
     assert mails(acme) == []
 
 
+@pytest.mark.both_databases
 def test_second_registration_with_pending_uid_is_refused(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, hide_unknown_accounts=True, custom_uid=True)
     assert [register(acme, Uid=uid).status_code for uid in ("first", "second")] == [200, 200]

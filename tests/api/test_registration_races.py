@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import pytest
 from flask import Flask
 from werkzeug.test import Client
 
@@ -19,6 +20,8 @@ from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, refused
 from tests.support.visitor import VisitedPage, Visitor
+
+pytestmark = pytest.mark.both_databases("first")
 
 SPELLINGS = ["ada@example.test", "ADA@example.test", "Ada@EXAMPLE.test"]
 

@@ -276,6 +276,7 @@ def test_phone_only_registration_needs_its_code(new_tenant_server: NewTenantServ
         assert refused(acme.send("GET", MANAGE, phone="+442079460123")) == (403, 1043)
 
 
+@pytest.mark.both_databases
 def test_phone_beside_email_does_not_block_registration(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, phone_login=True, email_verification="optional")
     assert answered(register(acme, PhoneId=PHONE))["Data"]["Profile"]["PhoneId"] == "+442079460123"

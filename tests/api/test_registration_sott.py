@@ -146,6 +146,7 @@ def test_unencoded_plus_in_sott_is_accepted(acme: TenantServer) -> None:
     assert register_with(acme, leading.replace("+", " ")) in ((200, None), (403, 936))
 
 
+@pytest.mark.both_databases
 def test_sott_is_reusable_in_parallel(acme: TenantServer) -> None:
     bodies: list[dict[str, Any]] = [
         {"Password": PASSWORD, "Email": primary(f"a{number}@example.test")} for number in range(8)
@@ -202,6 +203,7 @@ def test_app_token_expires(acme: TenantServer) -> None:
     assert register_with(acme, token) == (403, 1049)
 
 
+@pytest.mark.both_databases
 def test_app_token_of_another_tenant_is_refused(new_tenant_server: NewTenantServer, acme: TenantServer) -> None:
     other = new_tenant_server(limits=UNLIMITED)
     token = made(other)

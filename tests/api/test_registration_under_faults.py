@@ -31,6 +31,8 @@ from tests.support.registering import REGISTER, primary
 from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import PASSWORD
 
+pytestmark = pytest.mark.both_databases("first")
+
 LOGIN, SOTT = "/identity/v2/auth/login", "/identity/v2/manage/account/sott"
 REGISTRATIONS, MIN_ACKNOWLEDGED = 200, 50
 OUTAGE_SECONDS = float(os.environ.get("GATEHOUSE_TESTS_OUTAGE_SECONDS", "0"))

@@ -99,6 +99,7 @@ def reset(acme: TenantServer, address: str, password: str) -> Any:
     return acme.send("PUT", FORGOT, {"resettoken": token_of(acme, address), "password": password}, with_secret=False)
 
 
+@pytest.mark.both_databases
 def test_reset_by_first_verifier_drops_earlier_access(acme: TenantServer) -> None:
     owner, attacker = "vic9@corp.test", "att9@evil.test"
     two = [{"Type": "Primary", "Value": owner}, {"Type": "Secondary", "Value": attacker}]

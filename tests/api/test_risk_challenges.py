@@ -77,6 +77,7 @@ def test_mailed_code_completes_login_and_remembers_location(new_tenant_server: N
     sign_in(ada, CHROME, VIENNA)
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_code_have_one_winner(new_tenant_server: NewTenantServer) -> None:
     ada = known_account(new_tenant_server)
     token = challenge_data(sign_in_elsewhere(ada), 1166)["SecondFactorAuthenticationToken"]

@@ -81,6 +81,7 @@ def notices(who: AccountHolder) -> list[str]:
     return [mail["text"] for mail in who.mails() if "New sign-in to" in mail["text"] or is_refusal(mail)]
 
 
+@pytest.mark.both_databases
 def test_familiar_sign_in_sends_no_notice(ada: AccountHolder) -> None:
     for _ in range(3):
         sign_in(ada)

@@ -173,6 +173,7 @@ def kept_secrets(tenant: TenantServer, resource: Resource) -> list[dict[str, str
     return [{name: secret for name, secret in one.secrets.items() if name in names} for one in items(tenant, resource)]
 
 
+@pytest.mark.both_databases
 def test_export_applied_elsewhere_gives_the_same_tenant(tenants: Tenants) -> None:
     """Every resource takes part that is not in LEFT_OUT, so a new one does."""
     tenant, made = filled(tenants)

@@ -80,6 +80,7 @@ def test_password_alone_enrols_no_second_authenticator(ada: SecondFactorHolder) 
     assert refused(attacker.shows_code("000000", token)) == (403, 1102)
 
 
+@pytest.mark.both_databases
 def test_parallel_enrolments_have_one_winner(new_tenant_server: NewTenantServer) -> None:
     """An attacker who knows the password and the owner enrol at the same time."""
     ada = second_factor_holder(new_tenant_server, two_factor="required")
@@ -130,6 +131,7 @@ def test_continuation_token_expires_after_ten_minutes(ada: SecondFactorHolder) -
     assert refused(ada.shows_code(ada.shows(), token)) == (403, 1104)
 
 
+@pytest.mark.both_databases
 def test_password_reset_ends_continuation_tokens(ada: SecondFactorHolder) -> None:
     ada.enrols()
     token = ada.token()
@@ -172,6 +174,7 @@ def test_mailed_code_does_not_reset_wrong_code_count(new_tenant_server: NewTenan
         assert refused(ada.shows_code("000000", token)) == (403, expected)
 
 
+@pytest.mark.both_databases
 def test_parallel_guesses_stay_within_limit(new_tenant_server: NewTenantServer) -> None:
     ada = second_factor_holder(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 5}).enrols()
     token = ada.token()
@@ -194,6 +197,7 @@ def test_backup_codes_are_issued_once_and_work_once(ada: SecondFactorHolder) -> 
     assert answered(ada.answer_challenge("backupcode", {"backupcode": new_codes[0]}, ada.token()))["Profile"]
 
 
+@pytest.mark.both_databases
 def test_removing_last_factor_removes_backup_codes(ada: SecondFactorHolder) -> None:
     ada.enrols().backup_codes()
     answered(ada.own("DELETE", "totp"))

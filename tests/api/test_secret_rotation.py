@@ -21,6 +21,8 @@ from tests.support.rows import account_holder
 from tests.support.smtp_server import mailbox
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
+pytestmark = pytest.mark.both_databases
+
 NEXT = b"another secret of the tests, as long as the first"
 
 

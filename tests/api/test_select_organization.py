@@ -56,6 +56,7 @@ def test_several_organizations_are_offered(company: Company, app: RelyingParty, 
     assert claims_of(company, app, chosen)["org_name"] == "Initech"
 
 
+@pytest.mark.both_databases
 def test_last_used_organization_comes_first(
     company: Company, world: World, app: RelyingParty, two: tuple[str, str]
 ) -> None:
@@ -67,6 +68,7 @@ def test_last_used_organization_comes_first(
     assert not any(one.is_last_used for one in company.open(other).organizations), "each application has its own"
 
 
+@pytest.mark.both_databases
 def test_only_organization_is_taken_without_a_page(company: Company, app: RelyingParty) -> None:
     org = company.business.create("Globex")
     company.join(company.ada, org, "Editor")
@@ -176,6 +178,7 @@ def test_second_submit_repeats_only_the_same_choice(company: Company, app: Relyi
     assert company.browser.choose(step.attempt or "", two[1]).step is Step.START_AGAIN
 
 
+@pytest.mark.both_databases
 def test_repeat_after_removal_gets_no_code(company: Company, app: RelyingParty, two: tuple[str, str]) -> None:
     third = company.business.create("Third")
     role = company.join(company.ada, third, "Editor")
@@ -214,6 +217,7 @@ def test_choice_without_a_session_leads_to_sign_in(
     assert after.step is Step.SELECT_ORGANIZATION, "a choice before sign-in does not count"
 
 
+@pytest.mark.both_databases
 def test_tampered_stored_choice_is_checked_again(company: Company, app: RelyingParty, two: tuple[str, str]) -> None:
     """The stored choice is only a wish: an organization of another account there gives nothing."""
     step, hazel = company.open(app), company.business.create("Hazel")
@@ -225,6 +229,7 @@ def test_tampered_stored_choice_is_checked_again(company: Company, app: RelyingP
     assert company.browser.resume(step.attempt or "").step is Step.SELECT_ORGANIZATION
 
 
+@pytest.mark.both_databases
 def test_statements_do_not_grow_with_organizations(company: Company, app: RelyingParty, two: tuple[str, str]) -> None:
     for _ in range(2):  # the first request fills caches
         company.open(app)
@@ -257,6 +262,7 @@ def test_offers_are_read_where_the_page_shows_them_and_once(joining: Joining, wo
     assert cost(Step.SELECT_ORGANIZATION, 1) == shown + 3, "memberships, requests and organizations"
 
 
+@pytest.mark.both_databases
 def test_pending_invitations_are_read_once(company: Company, world: World) -> None:
     guest, business = world.person("guest@else.test"), Inviting(company.business.tenant)
     app, costs = world.application("Crm", organization_usage="require"), []

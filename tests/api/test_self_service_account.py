@@ -50,6 +50,7 @@ def login(ada: Person) -> Any:
     return ada.server.send("POST", "/identity/v2/auth/login", body, with_secret=False)
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_deletion_link_marks_account_and_cleanup_removes_it(person: NewPerson) -> None:
     ada = person(deletion_days=3)
@@ -74,6 +75,7 @@ def test_zero_deletion_days_remove_account_at_once(person: NewPerson) -> None:
     assert refused(ada.server.send("GET", f"{MANAGE}/{ada.uid}")) == (403, 984)
 
 
+@pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_server_keeps_account_pending_deletion(person: NewPerson) -> None:
     ada = person()
@@ -95,6 +97,7 @@ def test_broken_deletion_link_is_refused(person: NewPerson, changed: Callable[[s
     assert ada.send("GET", OWN).status_code == 200
 
 
+@pytest.mark.both_databases
 def test_link_of_other_tenant_or_purpose_deletes_nothing(person: NewPerson, globex: TenantServer) -> None:
     ada = person()
     token = request_deletion(ada)
@@ -113,6 +116,7 @@ def test_deletion_link_works_once_and_replaces_older_one(person: NewPerson) -> N
     assert refused(confirm(ada.server, token)) == (403, 974)
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_link_have_one_winner(person: NewPerson) -> None:
     ada = person()
     token = request_deletion(ada)

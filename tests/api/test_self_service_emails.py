@@ -93,6 +93,7 @@ def test_hidden_accounts_answer_taken_address_as_free(
     assert not links_in(mails(acme, "grace@example.test")[-1]["text"])
 
 
+@pytest.mark.both_databases
 def test_parallel_verifications_of_one_address_have_one_winner(ada: Person) -> None:
     grace = Person(ada.server)
     answered(request_address(ada))
@@ -108,6 +109,7 @@ def test_parallel_verifications_of_one_address_have_one_winner(ada: Person) -> N
     assert sorted([NEW in addresses(ada), NEW in addresses(grace)]) == [False, True]
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_link_have_one_winner(ada: Person) -> None:
     answered(request_address(ada))
     token = token_for(ada.server, NEW)
@@ -155,6 +157,7 @@ def test_removal_ends_links_sent_to_address(ada: Person) -> None:
     assert refused(ada.server.send("GET", EMAIL, with_secret=False, verificationtoken=token))[0] == 403
 
 
+@pytest.mark.both_databases
 def test_parallel_removals_leave_one_address(ada: Person) -> None:
     add_verified(ada)
     with ThreadPoolExecutor(2) as pool:

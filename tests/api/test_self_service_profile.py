@@ -120,6 +120,7 @@ def test_missing_body_is_refused(ada: Person) -> None:
     assert ada.refusal("PUT", OWN) == (400, 1079)
 
 
+@pytest.mark.both_databases
 def test_token_of_other_tenant_is_refused(ada: Person, globex: TenantServer) -> None:
     assert refused(globex.send("PUT", OWN, {"FirstName": "Eve"}, bearer=ada.token)) == (401, 1409)
 

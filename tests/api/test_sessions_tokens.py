@@ -73,6 +73,7 @@ def test_prevent_refresh_ends_refresh_token_too(acme: TenantServer, issued: dict
     assert refused(acme.send("GET", REFRESH, refresh_token=issued["refresh_token"])) == (403, 1217)
 
 
+@pytest.mark.both_databases
 def test_sliding_token_keeps_value_and_lives_longer(acme: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     where = access_tokens.c.token_hash == randomness.digest(token)
@@ -97,6 +98,7 @@ def test_missing_token_is_1409_in_lower_camel_case(acme: TenantServer) -> None:
     assert answer.get_json()["errorCode"] == 1409
 
 
+@pytest.mark.both_databases
 def test_token_of_other_tenant_is_refused(acme: TenantServer, globex: TenantServer, issued: dict[str, Any]) -> None:
     token = issued["access_token"]
     assert refused(globex.send("GET", PROFILE, bearer=token)) == (401, 1409)
@@ -121,6 +123,7 @@ def test_reused_refresh_token_revokes_its_family(acme: TenantServer, issued: dic
     assert refused(acme.send("GET", PROFILE, bearer=renewed["access_token"])) == (401, 1409)
 
 
+@pytest.mark.both_databases
 def test_revoked_refresh_token_leaves_access_token(acme: TenantServer, issued: dict[str, Any]) -> None:
     assert answered(acme.send("GET", f"{REFRESH}/revoke", refresh_token=issued["refresh_token"])) == {"IsDeleted": True}
     assert refused(acme.send("GET", f"{REFRESH}/revoke", refresh_token=issued["refresh_token"])) == (403, 1217)
@@ -164,6 +167,7 @@ def test_token_is_prolonged_with_secret_alone(
     assert refused(ask(acme.api_secret, apikey="00000000-0000-4000-8000-000000000000")) == (403, 901)
 
 
+@pytest.mark.both_databases
 def test_secret_shared_by_two_tenants_needs_the_key(
     acme: TenantServer, globex: TenantServer, issued: dict[str, Any]
 ) -> None:
@@ -214,6 +218,7 @@ def test_impersonation_is_not_counted_as_sign_in(acme: TenantServer, uid: str, i
     assert acme.read(uid)["NoOfLogins"] == 0
 
 
+@pytest.mark.both_databases
 def test_active_session_handles_only_invalidate(acme: TenantServer, uid: str) -> None:
     tokens = [acme.tokens(uid)["access_token"] for _ in range(2)]
     listed = answered(acme.send("GET", f"{TOKEN}/activesession", accountid=uid))
@@ -226,6 +231,7 @@ def test_active_session_handles_only_invalidate(acme: TenantServer, uid: str) ->
     assert refused(acme.send("GET", f"{TOKEN}/activesession", accountid=uid)) == (403, 1055)
 
 
+@pytest.mark.both_databases
 def test_active_session_names_its_device(acme: TenantServer, uid: str) -> None:
     agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Safari/604.1"
     base = f"http://{acme.services.settings.api_hostname}"

@@ -13,7 +13,6 @@ from sqlalchemy import select, update
 from werkzeug.test import Client, TestResponse
 
 from app.identity.directory.accounts.tables import accounts
-from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import pass_time
@@ -197,6 +196,7 @@ def test_security_answer_unlocks_sign_in(new_tenant_server: NewTenantServer) -> 
     answered(customer.logs_in())
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("is_hidden", [False, True])
 def test_unanswered_question_suspends_unless_accounts_are_hidden(
     new_tenant_server: NewTenantServer, is_hidden: bool
@@ -213,6 +213,7 @@ def test_unanswered_question_suspends_unless_accounts_are_hidden(
     assert refused(customer.logs_in()) == (403, 1148)
 
 
+@pytest.mark.both_databases
 def test_block_lasts_until_administrator_ends_it(new_tenant_server: NewTenantServer) -> None:
     customer = locking(new_tenant_server, "block")
     customer.fails(3)
@@ -250,6 +251,7 @@ def test_successful_sign_in_resets_failure_count(new_tenant_server: NewTenantSer
 # Refusals despite the right password.
 
 
+@pytest.mark.both_databases
 def test_closed_account_is_refused(acme: TenantServer) -> None:
     customer = a_customer(acme)
     for closing, code in (({"IsActive": False}, 991), ({"IsActive": True, "DisableLogin": True}, 1130)):
@@ -273,6 +275,7 @@ def test_optional_verification_admits_unverified_email(new_tenant_server: NewTen
     answered(customer.logs_in())
 
 
+@pytest.mark.both_databases
 def test_session_limit_is_enforced(new_tenant_server: NewTenantServer, identity_app: Flask) -> None:
     customer = a_customer(new_tenant_server(session_limit=1))
     browser = Browser(customer.tenant.services, Client(identity_app), customer.tenant.name)
@@ -339,6 +342,7 @@ def test_lock_of_hidden_unknown_account_ends_alike(
     assert (known == (401, 966)) is (kind == "suspend")
 
 
+@pytest.mark.both_databases
 def test_account_of_other_tenant_is_unknown(acme: TenantServer, globex: TenantServer) -> None:
     customer = a_customer(acme)
     assert refused(replace(customer, tenant=globex).logs_in()) == (403, 938)
@@ -356,6 +360,7 @@ def test_hash_and_password_never_reach_response_or_audit(acme: TenantServer) -> 
     assert answered(good)["access_token"] not in audit_text
 
 
+@pytest.mark.both_databases
 def test_refusal_is_recorded_in_audit_log(acme: TenantServer) -> None:
     customer = a_customer(acme)
     customer.fails(1)
@@ -375,26 +380,3 @@ def test_sign_ins_are_limited_by_client_address(new_tenant_server: NewTenantServ
     assert refused(limited) == (429, 429)
     assert int(limited.headers["Retry-After"]) >= 1
     assert customer.row().logins == 3
-
-
-# Password hashes.
-
-
-def test_stale_hash_is_renewed_at_next_sign_in(acme: TenantServer) -> None:
-    customer = a_customer(acme)
-    before = customer.row().password_hash
-    answered(customer.logs_in())
-    assert customer.row().password_hash == before
-    with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
-        where = tenants.c.tenant_id == acme.tenant_id
-        stored = work.run(select(tenants.c.settings, tenants.c.version).where(where)).one()
-        settings = {**stored.settings, "argon2": {"memory_kib": 9216, "iterations": 2, "parallelism": 1}}
-        work.run(update(tenants).where(where).values(settings=settings, version=stored.version + 1))
-    acme.services.directory.clear_cache()
-    customer.fails(1)
-    assert customer.row().password_hash == before
-    answered(customer.logs_in())
-    after = customer.row().password_hash
-    assert "m=9216,t=2,p=1" in after
-    answered(customer.logs_in())
-    assert customer.row().password_hash == after

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.identity.directory.tenants import changes
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -15,6 +17,7 @@ def switch(services: Services, world: World, *, is_active: bool) -> None:
     services.directory.clear_cache()
 
 
+@pytest.mark.both_databases
 def test_suspended_tenant_serves_nothing_until_it_is_resumed(
     services: Services, world: World, shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:

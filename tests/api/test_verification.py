@@ -110,6 +110,7 @@ def test_expired_replaced_cut_or_foreign_link_is_refused(
     assert ada.profile["EmailVerified"] is False
 
 
+@pytest.mark.both_databases
 def test_link_is_refused_for_verified_or_closed_account(ada: UnverifiedAccount) -> None:
     answered(ada.resend())
     token = token_in(ada.verification_mails[-1])
@@ -173,6 +174,7 @@ def test_code_in_query_verifies(new_tenant_server: NewTenantServer) -> None:
     assert ada.profile["EmailVerified"] is True
 
 
+@pytest.mark.both_databases
 def test_invalid_codes_are_refused(new_tenant_server: NewTenantServer, ada: UnverifiedAccount) -> None:
     assert refused(ada.ask("PUT", EMAIL, {"otp": "123456", "email": ADA})) == (403, 1237)
     account = with_codes(new_tenant_server, lockout={"type": "none"})

@@ -17,6 +17,8 @@ from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
+pytestmark = pytest.mark.both_databases
+
 SECRET_COLUMNS = ("hash", "sealed", "lookup", "private")
 """Parts of the names of columns that hold a secret or its digest."""
 

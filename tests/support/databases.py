@@ -1,20 +1,26 @@
 """The databases that a test runs on. pytest loads it as a plugin.
 
-A test of the service runs on SQLite and on PostgreSQL. A test with a table of cases runs each case on SQLite and its first case on
-PostgreSQL too: the others differ in what the rules answer, hardly in what the store is asked. Where the cases differ in the store
-(races, tenants kept apart, hostile or stored values, an operation's success) the test or its module is marked `both_databases`.
-A test of pages (tests/pages) runs on SQLite, unless it is so marked: the marked ones together send PostgreSQL each statement that any
-test of pages sends (decision 0267).
-`@pytest.mark.both_databases(variant={"as stated"})` runs those cases on both whose parameter `variant` is one of these.
+A test over `services` (or `own_database`) runs on SQLite. In the folders `BY_MARK` it runs on PostgreSQL too if it or its module is marked
+`both_databases`; elsewhere unless it has a table of cases, of which then the first runs on both. The marked ones together send PostgreSQL
+each statement, with each combination of types and each kind of outcome (no row, one, several, each error), that any test of the folder
+sends (decisions 0267 and 0294). Races, tenants kept apart, and hostile or stored values are marked for what they are.
+`@pytest.mark.both_databases("first")` runs the first case of a table on both, and
+`@pytest.mark.both_databases(variant={"as stated"})` the cases whose parameter `variant` is one of these.
 `--databases both` runs every case on both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+TESTS = Path(__file__).parents[1]
+BY_MARK = {TESTS / "api", TESTS / "pages"}
+DATABASES = ("services", "own_database")
+"""The fixtures whose parameter is the database; outside of the folders `BY_MARK` the rule is for the first."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,20 +36,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> object:
     result = yield
     mark = metafunc.definition.get_closest_marker("both_databases")
-    if metafunc.config.getoption("--databases") == "chosen" and (mark is None or mark.kwargs):
-        held = [one for one in metafunc._calls if one.params.get("services") == "postgres"]
-        is_page = "pages" in metafunc.definition.path.parts and len(held) < len(metafunc._calls)
-        on_postgres = [one for one in held if is_page or len(one.params) > 1]
-        kept = _kept(on_postgres, mark, is_page=is_page)
-        dropped = {id(one) for one in on_postgres} - {id(one) for one in kept}
+    chooses = metafunc.config.getoption("--databases") == "chosen" and (mark is None or mark.args or mark.kwargs)
+    is_by_mark = not BY_MARK.isdisjoint(metafunc.definition.path.parents)
+    fixtures = DATABASES if is_by_mark else DATABASES[:1]
+    on_postgres = [one for one in metafunc._calls if "postgres" in map(one.params.get, fixtures)]
+    if chooses and len(on_postgres) < len(metafunc._calls):  # else it runs on nothing but PostgreSQL
+        kept = {id(one) for one in _kept(on_postgres, mark, is_by_mark=is_by_mark)}
+        dropped = {id(one) for one in on_postgres} - kept
         metafunc._calls = [one for one in metafunc._calls if id(one) not in dropped]
     return result
 
 
-def _kept(on_postgres: list[Any], mark: pytest.Mark | None, *, is_page: bool) -> list[Any]:
-    if mark is not None:
+def _kept(on_postgres: list[Any], mark: pytest.Mark | None, *, is_by_mark: bool) -> list[Any]:
+    if mark is not None and mark.kwargs:
         return [one for one in on_postgres if _has(one.params, mark.kwargs)]
-    return [] if is_page else on_postgres[:1]
+    if mark is not None:
+        assert mark.args == ("first",), f"both_databases takes no {mark.args}"
+        return on_postgres[:1]
+    return [] if is_by_mark else on_postgres[:1]
 
 
 def _has(params: Mapping[str, Any], wanted: Mapping[str, Iterable[Any]]) -> bool:
