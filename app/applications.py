@@ -10,7 +10,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app import hub, identity
 from app.contract.auth import Host
-from app.hub import lifecycle
+from app.hub import queue_slots
 from app.hub.kept_pages import KeptPages
 from app.identity.entry.callers import host_of
 from app.identity.entry.hash_queue import HashQueueRouter
@@ -28,7 +28,7 @@ _WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
     pages = hub.create_app(settings)
-    return _served(settings, pages, partial(lifecycle.queue_slot, pages), KeptPages.of(pages).ready)
+    return _served(settings, pages, partial(queue_slots.queue_slot, pages), KeptPages.of(pages).ready)
 
 
 def create_identity(settings: Settings) -> Application:
@@ -48,7 +48,7 @@ def create_both(settings: Settings) -> Application:
     service = KeptDocuments(identity.create_app(server), services)
     pages = hub.create_app(settings, clock=services.clock, server=server)
     ready_pages = KeptPages.of(pages).ready
-    of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(lifecycle.queue_slot, pages)
+    of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(queue_slots.queue_slot, pages)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return (of_service if front.is_for_service(environ) else of_pages)(environ)

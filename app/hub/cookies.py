@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from flask import Response, has_request_context, request
+from flask import Response
 
 from app.contract.hub_models import OtherSessions, Session
 from app.contract.hub_sign_out import CHECK_SESSION_PATH
@@ -21,7 +21,7 @@ OTHERS_SEPARATOR: Final = "."
 
 def set_cookie(response: Response, name: str, value: str, lifetime_seconds: int | None) -> None:
     """Set a cookie of this host; without a lifetime the browser drops it when it closes."""
-    is_secure = services().settings.public_scheme == "https"
+    is_secure = services().is_https
     response.set_cookie(
         name, value, max_age=lifetime_seconds, path="/", secure=is_secure, httponly=True, samesite="Lax"
     )
@@ -29,8 +29,7 @@ def set_cookie(response: Response, name: str, value: str, lifetime_seconds: int 
 
 def delete_cookie(response: Response, name: str) -> None:
     """Delete a cookie of this host."""
-    is_secure = services().settings.public_scheme == "https"
-    response.delete_cookie(name, path="/", secure=is_secure, httponly=True, samesite="Lax")
+    response.delete_cookie(name, path="/", secure=services().is_https, httponly=True, samesite="Lax")
 
 
 def set_session(response: Response, session: Session | None, state: str | None = None) -> None:
@@ -49,7 +48,7 @@ def set_other_sessions(response: Response, others: OtherSessions) -> None:
     name = services().other_sessions_cookie
     if others.tokens:
         set_cookie(response, name, OTHERS_SEPARATOR.join(others.tokens), others.lifetime_seconds)
-    elif name in request.cookies:
+    elif name in current_visit().cookies:
         delete_cookie(response, name)
 
 
@@ -75,31 +74,32 @@ def set_interaction_cookie(response: Response, interaction: Interaction) -> None
 
     The relying parties of deleted interactions are remembered, so that their tabs still find the way back.
     """
-    interactions, tenant = services().interactions, current_visit().tenant.name
+    interactions, visit = services().interactions, current_visit()
+    tenant = visit.tenant.name
     name, value = interactions.write(interaction, tenant)
     set_cookie(response, name, value, COOKIE_LIFETIME_SECONDS)
-    evicted = interactions.to_evict(request.cookies, tenant, name)
+    evicted = interactions.to_evict(visit.cookies, tenant, name)
     for old in evicted:
         delete_cookie(response, old)
     if evicted:
-        remembered = interactions.remember(request.cookies, tenant, evicted)
+        remembered = interactions.remember(visit.cookies, tenant, evicted)
         set_cookie(response, interactions.relying_parties_cookie, remembered, COOKIE_LIFETIME_SECONDS)
 
 
 def remember_relying_party(response: Response, interaction_id: str, name: str, home: str) -> None:
     """Remember the relying party of an interaction that another browser started."""
-    interactions, tenant = services().interactions, current_visit().tenant.name
+    interactions, visit = services().interactions, current_visit()
     added: dict[str, Interaction | None] = {
         interactions.name_of(interaction_id): Interaction(interaction_id, "", name, home)
     }
-    remembered = interactions.remember(request.cookies, tenant, added)
+    remembered = interactions.remember(visit.cookies, visit.tenant.name, added)
     set_cookie(response, interactions.relying_parties_cookie, remembered, COOKIE_LIFETIME_SECONDS)
 
 
 def remembered_relying_party() -> tuple[str, str]:
     """Return name and home of the relying party of the requested interaction; both empty if unknown."""
-    tenant = current_visit().tenant.name
-    return services().interactions.remembered_relying_party(request.cookies, tenant, requested_interaction_id())
+    visit, interaction_id = current_visit(), requested_interaction_id()
+    return services().interactions.remembered_relying_party(visit.cookies, visit.tenant.name, interaction_id)
 
 
 class RelyingPartyLink(NamedTuple):
@@ -117,7 +117,7 @@ def remember_application(response: Response, name: str, home: str) -> None:
 
 def last_application() -> RelyingPartyLink | None:
     """Return the application that this browser signed in to last at this tenant; None if unknown or without a home page."""
-    value = request.cookies.get(services().last_application_cookie, "") if has_request_context() else ""
+    value = current_visit().cookies.get(services().last_application_cookie, "")
     content: Any = services().cookie_cipher.decrypt(value, _application_context()) if value else None
     if not isinstance(content, list) or not is_web_address(str(content[-1])):
         return None

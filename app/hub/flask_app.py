@@ -12,12 +12,13 @@ from jinja2 import StrictUndefined
 from app.contract.branding import DEFAULT_LOGO_PATH
 from app.hub import assets, fragments, locale, safety
 from app.hub.compiled_templates import CompiledTemplates
+from app.hub.direct_posts import DirectPosts
 from app.hub.encryption import derive_key
+from app.hub.lifecycle import MAX_FORM_BYTES
 from app.hub.short_links import ShortLinks
 from app.hub.templating import PageEnvironment
 from app.kit.package_files import STATIC, TEMPLATES
 
-MAX_FORM_BYTES: Final = 64_000
 _VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "_gallery": None}
 """By first segment: the positions that hold names, which keep their letter case; None: all later segments do."""
 
@@ -40,7 +41,7 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive_key(one, "hub form tokens") for one in secrets])
     app.extensions["gatehouse.assets"] = files = assets.Assets(STATIC, is_fresh=development)
     assets.install(app, files)
-    app.wsgi_app = ShortLinks(LowercasePaths(safety.SecurityHeaders(app.wsgi_app)))  # type: ignore[method-assign]  # Flask's own way to add middleware
+    app.wsgi_app = ShortLinks(LowercasePaths(safety.SecurityHeaders(DirectPosts(app))))  # type: ignore[method-assign]  # Flask's own way to add middleware
     return app
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Response, redirect, request
+from flask import Response, redirect
 
 from app.contract.hub import Next, Step
 from app.hub.cookies import (
@@ -83,6 +83,11 @@ def follow(step: Next, **parameters: str) -> Response:
     return response
 
 
+def needs_page(step: Next) -> bool:
+    """Return whether the response that leads to a step is a page, and no redirect."""
+    return bool(step.frames) or not (step.connection or step.step in PAGES or step.step is Step.REDIRECT)
+
+
 def follow_home(step: Next) -> Response:
     """Return the response for a waiting page; the application's home where another tab finished its sign-in."""
     interaction = current_visit().interaction
@@ -93,7 +98,7 @@ def follow_home(step: Next) -> Response:
 
 def redirect_to(address: str) -> Response:
     """Redirect with 302; after a POST with 303, so that the browser does not post the form again (RFC 9110 §15.4.4)."""
-    response: Response = redirect(address, 303 if request.method == "POST" else 302)  # type: ignore[assignment]  # Flask's own kind
+    response: Response = redirect(address, 303 if current_visit().is_post else 302)  # type: ignore[assignment]  # Flask's own kind
     return response
 
 
@@ -127,7 +132,7 @@ def set_cookies(response: Response, step: Next) -> None:
     if step.session:
         complete_method(response)
         set_session(response, step.session, step.browser_state)
-        if shared.identifier_cookie in request.cookies:
+        if shared.identifier_cookie in visit.cookies:
             delete_cookie(response, shared.identifier_cookie)
     elif step.ends_session:
         set_session(response, None, step.browser_state)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Any, Final
 
-from flask import current_app
+from flask import current_app, has_request_context, request
 
 from app.hub.encryption import CookieCipher
 from app.hub.identity_client import IdentityClient
 from app.hub.interaction import InteractionCookies
+from app.hub.locale import COOKIE
 from app.hub.tenancy import Tenancy
-from app.hub.visit import current_visit
-from app.kit.client import Client, ResponseHeaders
+from app.hub.visit import Visit, current_visit
+from app.kit.client import Client, Req, Res, ResponseHeaders
 from app.kit.clock import Clock
+from app.kit.operation import Operation
 from app.settings import Settings
 
 COST_HEADER: Final = "X-Gatehouse-Cost"
@@ -29,61 +32,71 @@ class Services:
     tenancy: Tenancy
     cookie_cipher: CookieCipher
 
-    @property
+    @cached_property
     def cookie_prefix(self) -> str:
         """`__Host-` over https: browsers then keep the cookie to this host (RFC 6265bis §4.1.3.2). Empty over http."""
-        return "__Host-" if self.settings.public_scheme == "https" else ""
+        return "__Host-" if self.is_https else ""
 
-    @property
+    @cached_property
+    def is_https(self) -> bool:
+        """Whether browsers reach the hub over https."""
+        return self.settings.public_scheme == "https"
+
+    @cached_property
+    def language_cookie(self) -> str:
+        """Name of the cookie with the language chosen last in this browser."""
+        return f"{self.cookie_prefix}{COOKIE}"
+
+    @cached_property
     def session_cookie(self) -> str:
         return f"{self.cookie_prefix}gatehouse-session"
 
-    @property
+    @cached_property
     def other_sessions_cookie(self) -> str:
         """Name of the cookie with the sessions of other accounts that this browser stays signed in to."""
         return f"{self.cookie_prefix}gatehouse-accounts"
 
-    @property
+    @cached_property
     def trusted_cookie(self) -> str:
         """Name of the cookie with which a browser is not asked for a second factor."""
         return f"{self.cookie_prefix}gatehouse-trusted"
 
-    @property
+    @cached_property
     def passkey_cookie(self) -> str:
         """Name of the cookie with a digest of the passkey that this device holds; the list of passkeys marks it."""
         return f"{self.cookie_prefix}gatehouse-passkey"
 
-    @property
+    @cached_property
     def browser_cookie(self) -> str:
         """Name of the cookie with the secret that binds forms outside of an interaction to this browser."""
         return f"{self.cookie_prefix}gatehouse-browser"
 
-    @property
+    @cached_property
     def last_application_cookie(self) -> str:
         """Name of the cookie with the application that this browser signed in to last."""
         return f"{self.cookie_prefix}gatehouse-application"
 
-    @property
+    @cached_property
     def last_method_cookie(self) -> str:
         """Name of the cookie with the sign-in method that this browser used last."""
         return f"{self.cookie_prefix}gatehouse-method"
 
-    @property
+    @cached_property
     def identifier_cookie(self) -> str:
         """Name of the cookie with the identifier that was typed on the sign-in page, for its other pages."""
         return f"{self.cookie_prefix}gatehouse-identifier"
 
-    @property
+    @cached_property
     def invitation_link_cookie(self) -> str:
         """Name of the cookie with the invitation link that was just created, for the page that shows it."""
         return f"{self.cookie_prefix}gatehouse-invitation-link"
 
-    @property
+    @cached_property
     def state_cookie(self) -> str:
         """Name of the session iframe's cookie. Its path is the iframe's, which `__Host-` does not allow."""
         return f"{'__Secure-' if self.cookie_prefix else ''}gatehouse-state"
 
-    @property
+    @cached_property
     def interactions(self) -> InteractionCookies:
         return InteractionCookies(self.cookie_cipher, self.cookie_prefix)
 
@@ -98,6 +111,38 @@ def services() -> Services:
     return shared
 
 
+HANDED_OVER: Final = "gatehouse.handed_over"
+"""Where the environment carries the `HandedOver` of a direct post."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """The outcome of an operation that `direct_posts` called, and that a view is to show."""
+
+    operation: str
+    outcome: Any
+    """The response, or the exception."""
+    costs: tuple[str, ...]
+
+
+class _ClientAfterOutcome(Client):
+    """Answers the first call of the operation with its outcome; all other calls are calls."""
+
+    def __init__(self, client: Client, environ: dict[str, Any], visit: Visit) -> None:
+        self._client, self._environ, self._visit = client, environ, visit
+
+    def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
+        known: HandedOver | None = self._environ.get(HANDED_OVER)
+        if known is None or known.operation != operation.name:
+            return self._client(operation, req)
+        del self._environ[HANDED_OVER]
+        self._visit.costs.extend(known.costs)
+        if isinstance(known.outcome, Exception):
+            raise known.outcome
+        answer: Res = known.outcome
+        return answer
+
+
 def api() -> Client:
     """Return the client of the identity service for the current visit."""
     shared, visit = services(), current_visit()
@@ -107,4 +152,7 @@ def api() -> Client:
         if cost := headers.get(COST_HEADER):
             visit.costs.append(cost)
 
-    return shared.identity_client.for_visit(visit.to_signed_visit(), on_response)
+    client = shared.identity_client.for_visit(visit.to_signed_visit(), on_response)
+    if has_request_context() and HANDED_OVER in (environ := request.environ):
+        return _ClientAfterOutcome(client, environ, visit)
+    return client

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
@@ -18,7 +19,7 @@ from app.hub.locale import Language, negotiate, parse_accept_language, use_langu
 from app.hub.short_links import given_path, is_short_link
 from app.hub.tenancy import NO_TENANT, Tenant
 from app.kit import randomness
-from app.kit.instrumentation import REQUEST_ID, new_request_id
+from app.kit.instrumentation import new_request_id
 
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
@@ -35,6 +36,12 @@ class Visit:
     host: str = ""
     scheme: str = "http"
     address: str = ""
+    is_post: bool = False
+    agent: str = ""
+    """The header `User-Agent`."""
+    accept_language: str = ""
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    request_id: str = ""
     session: str = ""
     """The browser session's cookie; empty if there is none."""
     others: tuple[str, ...] = ()
@@ -53,8 +60,6 @@ class Visit:
     device_passkey: str = ""
     """A digest of the passkey that this device used last."""
     is_device_passkey_new: bool = False
-    nonce: str = field(default_factory=lambda: randomness.token(12))
-    """The nonce of this response's Content-Security-Policy."""
     requested_languages: tuple[str, ...] = ()
     """`ui_locales` of a request without an interaction."""
     chosen_language: str = ""
@@ -69,10 +74,14 @@ class Visit:
     """The cost headers of this visit's API calls, where the service sends them."""
 
     @cached_property
+    def nonce(self) -> str:
+        """The nonce of this response's Content-Security-Policy."""
+        return randomness.token(12)
+
+    @cached_property
     def reference(self) -> str:
         """The request id: error pages show it; log lines and audit entries of hub and identity service have it."""
-        given = request.environ.get(REQUEST_ID) if has_request_context() else None
-        return given or new_request_id()
+        return self.request_id or new_request_id()
 
     @property
     def binding_secret(self) -> str:
@@ -116,8 +125,8 @@ class Visit:
             trusted=self.trusted or None,
             binding=self.interaction.binding if self.interaction else None,
             address=self.address,
-            agent=request.headers.get("User-Agent", "")[:400],
-            languages=request.headers.get("Accept-Language", "")[:200],
+            agent=self.agent[:400],
+            languages=self.accept_language[:200],
             language=locale.current_language().tag,
             application=self.relying_party[:60],
             reference=self.reference,
@@ -142,7 +151,7 @@ class Visit:
 
     def choose_language(self) -> Language:
         """Choose the language of the visit, and use it."""
-        language = self.language_for(request.headers.get("Accept-Language", "") if has_request_context() else "")
+        language = self.language_for(self.accept_language)
         use_language(language)
         return language
 

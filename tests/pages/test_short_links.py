@@ -12,7 +12,7 @@ from flask import Flask
 from werkzeug.test import Client
 
 from app.contract.mailed_links import SHORT_PATHS
-from app.hub.lifecycle import queue_slot
+from app.hub.queue_slots import queue_slot
 from app.kit import logs
 from app.kit.instrumentation import Instrumented
 from tests.pages.test_mailed_links import (

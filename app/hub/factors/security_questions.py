@@ -1,5 +1,6 @@
 """Security questions."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from flask import request
@@ -11,7 +12,7 @@ from app.contract.second_factors.challenge import FactorKind, Question
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.kit.errors import ApiError
 
-_ANSWER: Final = "answer."
+ANSWER: Final = "answer."
 """Prefix of an answer's field name; the question's id follows."""
 _MAX_ANSWERS, _MAX_CHARACTERS = 10, 500
 
@@ -23,12 +24,8 @@ class QuestionsForm(FactorForm):
     error_field = "answers"
 
     def to_answer(self, attempt: str) -> FactorAnswer:
-        typed = {
-            name: text.strip()[:_MAX_CHARACTERS] for name, text in request.form.items() if name.startswith(_ANSWER)
-        }
-        given = [(name.removeprefix(_ANSWER), text) for name, text in typed.items() if text]
         kind, trust = FactorKind(str(self.kind.data)), bool(self.trust.data)
-        return FactorAnswer(attempt=attempt, kind=kind, answers=dict(given[:_MAX_ANSWERS]), trust=trust)
+        return FactorAnswer(attempt=attempt, kind=kind, answers=typed_answers(request.form), trust=trust)
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Tell too few answers from wrong ones."""
@@ -36,6 +33,13 @@ class QuestionsForm(FactorForm):
             return super().add_refusal(refusal)
         self.add_error(self.error_field, _l("Not enough answers. Answer more questions."))
         return True
+
+
+def typed_answers(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the answers of a posted form by question id, without empty ones."""
+    typed = {name: text.strip()[:_MAX_CHARACTERS] for name, text in fields.items() if name.startswith(ANSWER)}
+    given = [(name.removeprefix(ANSWER), text) for name, text in typed.items() if text]
+    return dict(given[:_MAX_ANSWERS])
 
 
 _ASKED: Final = [

@@ -18,6 +18,7 @@ from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
 from app.hub.safety import FormTokens, is_cross_origin
+from app.hub.services import services
 from app.hub.visit import current_visit
 from app.kit.wire import Wire
 
@@ -45,14 +46,15 @@ class BoundToken(CSRF):
         return FreshToken()
 
     def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms' signature
-        if _is_cross_origin() or not _tokens().is_valid(field.data or "", *_token_context()):
+        if not is_own_post(field.data or "", request.environ):
             raise Refused(_INVALID_TOKEN)
 
 
-def _is_cross_origin() -> bool:
-    site, origin = (request.headers.get(name, "") for name in ("Sec-Fetch-Site", "Origin"))
-    is_https = current_app.extensions["gatehouse"].settings.public_scheme == "https"
-    return is_cross_origin(site, origin, request.host, is_https=is_https)
+def is_own_post(token: str, environ: Mapping[str, Any]) -> bool:
+    """Return whether a form with this CSRF token is one of the current visit, sent by a page of this host."""
+    site, origin = environ.get("HTTP_SEC_FETCH_SITE", ""), environ.get("HTTP_ORIGIN", "")
+    is_elsewhere = is_cross_origin(site, origin, current_visit().host, is_https=services().is_https)
+    return not is_elsewhere and _tokens().is_valid(token, *_token_context())
 
 
 def fresh_token() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from flask_babel import lazy_gettext as _l
 from wtforms import StringField
@@ -46,32 +46,34 @@ def wrong_pair_text(identifiers: Collection[Identifier]) -> Any:
     return _texts(identifiers)[2]
 
 
+_EMAIL, _PHONE, _USERNAME = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
+_TEXTS: Final = {
+    frozenset({_EMAIL}): (_l("Email"), _l("Enter your email."), _l("Wrong email or password.")),
+    frozenset({_PHONE}): (_l("Phone number"), _l("Enter your phone number."), _l("Wrong phone number or password.")),
+    frozenset({_USERNAME}): (_l("Username"), _l("Enter your username."), _l("Wrong username or password.")),
+    frozenset({_EMAIL, _PHONE}): (
+        _l("Email or phone number"),
+        _l("Enter your email or phone number."),
+        _l("Wrong email, phone number or password."),
+    ),
+    frozenset({_EMAIL, _USERNAME}): (
+        _l("Email or username"),
+        _l("Enter your email or username."),
+        _l("Wrong email, username or password."),
+    ),
+    frozenset({_PHONE, _USERNAME}): (
+        _l("Phone number or username"),
+        _l("Enter your phone number or username."),
+        _l("Wrong phone number, username or password."),
+    ),
+}
+_TEXTS_OF_ALL: Final = (
+    _l("Email, phone number or username"),
+    _l("Enter your email, phone number or username."),
+    _l("Wrong email, phone number, username or password."),
+)
+
+
 def _texts(identifiers: Collection[Identifier]) -> tuple[Any, Any, Any]:
     """Return the label of the field, the error of an empty one, and the error of a wrong one or a wrong password."""
-    email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
-    names = {
-        frozenset({email}): (_l("Email"), _l("Enter your email."), _l("Wrong email or password.")),
-        frozenset({phone}): (_l("Phone number"), _l("Enter your phone number."), _l("Wrong phone number or password.")),
-        frozenset({username}): (_l("Username"), _l("Enter your username."), _l("Wrong username or password.")),
-        frozenset({email, phone}): (
-            _l("Email or phone number"),
-            _l("Enter your email or phone number."),
-            _l("Wrong email, phone number or password."),
-        ),
-        frozenset({email, username}): (
-            _l("Email or username"),
-            _l("Enter your email or username."),
-            _l("Wrong email, username or password."),
-        ),
-        frozenset({phone, username}): (
-            _l("Phone number or username"),
-            _l("Enter your phone number or username."),
-            _l("Wrong phone number, username or password."),
-        ),
-    }
-    all_three = (
-        _l("Email, phone number or username"),
-        _l("Enter your email, phone number or username."),
-        _l("Wrong email, phone number, username or password."),
-    )
-    return names.get(frozenset(identifiers), all_three)
+    return _TEXTS.get(frozenset(identifiers), _TEXTS_OF_ALL)

@@ -13,6 +13,7 @@ from app.contract import hub as contract
 from app.contract.captcha import Lock
 from app.contract.hub import Step
 from app.hub import journey
+from app.hub.direct_posts import Post, direct_post
 from app.hub.forms.login import ChoiceForm, LoginForm
 from app.hub.page import render_cached
 from app.hub.pages import pages
@@ -81,9 +82,28 @@ def submit_login() -> Response:
         return offer_to_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
+    return _continue(step, form.request)
+
+
+@direct_post("/login", "identifier", "password", "remember", "connects")
+def sign_in(post: Post) -> Response:
+    """Sign in with a password, without a captcha or a question."""
+    sent = contract.SignInRequest(
+        attempt=current_visit().interaction_id,
+        identifier=post.required("identifier"),
+        password=post.required("password"),
+        remember=post.is_checked("remember"),
+        security_answer=None,
+        captcha=None,
+        connects=bool(post.fields.get("connects")),
+    )
+    return _continue(post.call(contract.sign_in, sent), sent)
+
+
+def _continue(step: contract.Next, sent: contract.SignInRequest) -> Response:
     response = journey.follow(step)
     if step.method_limit is not None:  # the other method's page needs it again
-        return carry_identifier(response, form.identifier.data or "")
+        return carry_identifier(response, sent.identifier)
     return begin_method(response, step, PASSWORD)
 
 

@@ -140,7 +140,7 @@ _STATES: Final = {
 
 def follow(step: Next) -> Response:
     """Return the response that leads to a step; after an enrolment the page that shows new codes, without a click."""
-    if step.step is not Step.BACKUP_CODES or step.problem:
+    if not shows_new(step):
         return journey.follow(step)
     current_visit().renew(step.session)
     response = show_new()
@@ -149,6 +149,11 @@ def follow(step: Next) -> Response:
     journey.set_cookies(response, step.model_copy(update={"session": None}))
     complete_method(response)
     return response
+
+
+def shows_new(step: Next) -> bool:
+    """Return whether `follow` creates the codes and returns their page, instead of a redirect."""
+    return step.step is Step.BACKUP_CODES and not step.problem
 
 
 def show_new() -> Response | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, has_request_context, request
+from flask import Response
 from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_pgettext as pgettext
 
@@ -93,7 +93,7 @@ def complete_method(response: Response) -> None:
 
 def _remembered() -> tuple[str, str]:
     """Return the keys of the method that signed in last, and of the one that began since; empty if there is none."""
-    value = request.cookies.get(services().last_method_cookie, "") if has_request_context() else ""
+    value = current_visit().cookies.get(services().last_method_cookie, "")
     completed, _, begun = value.partition(_BEGUN)
     return completed[:80], begun[:80]
 

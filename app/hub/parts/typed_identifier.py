@@ -27,7 +27,7 @@ def carry_identifier(response: Response, typed: str) -> Response:
     if identifier and len(identifier) <= _MAX_LENGTH:
         content = [current_visit().interaction_id or "", identifier]
         set_cookie(response, name, services().cookie_cipher.encrypt(content, _context()), _LIFETIME_SECONDS)
-    elif name in request.cookies:
+    elif name in current_visit().cookies:
         delete_cookie(response, name)
     return response
 

@@ -1,0 +1,175 @@
+"""Usual form posts, answered without Flask: the straight way from the server to the operation and back (decisions/0284).
+
+A page declares one function for the usual post of its form; it calls the operation and returns the redirect. Whatever is
+unusual raises `Unusual`, and Flask answers: with nothing changed, or with the operation's outcome handed over to the view, so
+that no operation is called twice.
+
+    @direct_post("/login", "identifier", "password")
+    def sign_in(post: Post) -> Response:
+        return journey.follow(post.call(contract.sign_in, contract.SignInRequest(identifier=post.required("identifier"), ...)))
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+from flask import Flask, Response
+from pydantic import ValidationError
+from werkzeug.http import parse_cookie
+
+from app.contract.hub import Next
+from app.hub import journey, lifecycle
+from app.hub.forms.base import TOKEN_FIELD, is_own_post
+from app.hub.services import HANDED_OVER, HandedOver, Services, api
+from app.hub.visit import Visit, current_visit, set_current_visit
+from app.kit.admission import SHED
+from app.kit.client import Req, Res
+from app.kit.operation import Operation
+
+log = logging.getLogger("gatehouse.hub")
+
+_FORM: Final = "application/x-www-form-urlencoded"
+_ATTEMPT: Final = "attempt"
+_CHECKED: Final = "y"
+
+
+class Unusual(Exception):
+    """Flask is to answer this post."""
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A usual post: from a page of the visit, with no field that the form does not have."""
+
+    fields: Mapping[str, str]
+    environ: WSGIEnvironment
+
+    def required(self, name: str) -> str:
+        """Return a field. Raises Unusual if it is missing or empty: the page is shown again."""
+        if not (text := self.fields.get(name)):
+            raise Unusual
+        return text
+
+    def is_checked(self, name: str) -> bool:
+        """Return whether a checkbox is checked. Raises Unusual for a value that is not the page's."""
+        if self.fields.get(name, _CHECKED) != _CHECKED:
+            raise Unusual
+        return name in self.fields
+
+    def call(self, operation: Operation[Req, Res], req: Req) -> Res:
+        """Return the operation's response. Raises Unusual for an error and for a step without an address: the view shows these."""
+        try:
+            outcome: Any = api()(operation, req)
+        except Exception as problem:  # noqa: BLE001 - Flask's error handlers answer it
+            outcome = problem
+        self.environ[HANDED_OVER] = HandedOver(operation.name, outcome, tuple(current_visit().costs))
+        if isinstance(outcome, Exception):
+            raise Unusual
+        if isinstance(outcome, Next) and journey.needs_page(outcome):
+            raise Unusual
+        answer: Res = outcome
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Direct:
+    fields: frozenset[str]
+    prefix: str
+    """Of the names of further fields; empty if the form has none."""
+    answer: Callable[[Post], Response]
+
+    def expects(self, names: Iterable[str]) -> bool:
+        """Return whether a form has no other fields than these."""
+        others = frozenset(names) - self.fields
+        return not others or (bool(self.prefix) and all(name.startswith(self.prefix) for name in others))
+
+
+DIRECT: Final[dict[str, _Direct]] = {}
+"""By path."""
+
+
+Answer = Callable[[Post], Response]
+
+
+def direct_post(path: str, *fields: str, prefix: str = "") -> Callable[[Answer], Answer]:
+    """Declare the function that answers the posts to a path that have no other fields than these, each once.
+
+    Args:
+        prefix: of the names of further fields.
+    """
+
+    def declare(answer: Answer) -> Answer:
+        DIRECT[path] = _Direct(frozenset({TOKEN_FIELD, _ATTEMPT, *fields}), prefix, answer)
+        return answer
+
+    return declare
+
+
+class DirectPosts:
+    """WSGI middleware that answers usual posts. Anything else is Flask's."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+        self._flask = app.wsgi_app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        direct = DIRECT.get(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
+        response = self.response(direct, environ) if direct is not None else None
+        return (response or self._flask)(environ, start_response)
+
+    def response(self, direct: _Direct, environ: WSGIEnvironment) -> Response | None:
+        """Return the response; None if Flask is to answer."""
+        shared: Services = self._app.extensions["gatehouse"]
+        with self._app.app_context():
+            try:
+                fields = _read_fields(environ, direct)
+                set_current_visit(_read_visit(shared, environ, fields)).choose_language()
+                if not is_own_post(fields.get(TOKEN_FIELD, ""), environ):
+                    return None
+                return lifecycle.finish_response(direct.answer(Post(fields, environ)))
+            except (Unusual, ValidationError):
+                return None
+            except Exception:  # its outcome is handed over, too
+                log.exception("direct_post.broke")
+                return None
+
+
+def _read_fields(environ: WSGIEnvironment, direct: _Direct) -> dict[str, str]:
+    """Return the fields of a form that the server has read whole. Raises Unusual."""
+    stream, kind = environ["wsgi.input"], environ.get("CONTENT_TYPE")
+    if kind != _FORM or not isinstance(stream, io.BytesIO) or environ["QUERY_STRING"] or SHED in environ:
+        raise Unusual
+    body = stream.getvalue()
+    if len(body) > lifecycle.MAX_FORM_BYTES or environ.get("CONTENT_LENGTH") != str(len(body)):
+        raise Unusual
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict")
+    except ValueError:
+        raise Unusual from None
+    fields = dict(pairs)
+    if len(fields) != len(pairs) or not direct.expects(fields):
+        raise Unusual
+    return fields
+
+
+def _read_visit(shared: Services, environ: WSGIEnvironment, fields: Mapping[str, str]) -> Visit:
+    """Return the visit, as the hook of Flask sets it up. Raises Unusual if that takes a call, or if the page is an error."""
+    host, cookie = environ.get("HTTP_HOST", "").lower(), environ.get("HTTP_COOKIE", "")
+    tenant = shared.tenancy.fresh(host)
+    if tenant is None or not cookie.isascii():
+        raise Unusual
+    visit = lifecycle.new_visit(shared, environ, host, parse_cookie(cookie).to_dict())
+    visit.tenant = tenant
+    if attempt := fields.get(_ATTEMPT):
+        visit.interaction = shared.interactions.read(visit.cookies, tenant.name, attempt)
+        if visit.interaction is None:
+            raise Unusual
+    elif not visit.binding:
+        raise Unusual
+    return visit

@@ -1,0 +1,32 @@
+"""Where the hub's requests wait if they compute a hash."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any, Final
+
+from flask import Flask
+
+from app.hub.pages import security_alert
+from app.hub.services import Services
+from app.hub.short_links import page_path
+from app.kit.admission import QueueSlot
+from app.kit.operation import Hashing
+
+_HASHING: Final = Hashing("sign-in", ("password", "pin", "answer"))
+"""A form hashes if one of these is in its field names (decisions/0152) ..."""
+_GENERATES_PASSWORD: Final = frozenset({security_alert.ADDRESS})
+"""... or if it generates a new password."""
+_BULK_PATHS: Final = frozenset({"/register"})
+
+
+def queue_slot(app: Flask, environ: Mapping[str, Any]) -> QueueSlot | None:
+    """Return the queue slot of a page's request; None if it computes no hash. Makes no API call."""
+    path, stream = page_path(environ["PATH_INFO"]), environ["wsgi.input"]
+    body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
+    if path not in _GENERATES_PASSWORD and not _HASHING.may_hash(environ["QUERY_STRING"], body):
+        return None
+    services: Services = app.extensions["gatehouse"]
+    tenant = services.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())
+    return QueueSlot(tenant, "bulk" if path in _BULK_PATHS else _HASHING.work)

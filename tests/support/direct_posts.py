@@ -1,0 +1,162 @@
+"""Form posts that the hub answers directly, and the same by Flask (decisions/0284). pytest loads it as a plugin.
+
+A module whose tests run over both: `pytestmark = pytest.mark.usefixtures("direct_and_flask")`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from flask import Flask, request_started
+from werkzeug.test import Client as Browser
+from werkzeug.test import TestResponse
+
+from app.contract import hub as contract
+from app.contract import hub_second_factors as factors
+from app.hub.direct_posts import DirectPosts
+from app.kit import randomness
+from app.kit.client import Client, ResponseHeaders
+from app.kit.instrumentation import REQUEST_ID
+from tests.support.oauth_world import World
+from tests.support.visitor import Visitor
+
+FORM = "application/x-www-form-urlencoded"
+_THEN = re.compile(rb"\d\d:\d\d:\d\d")
+_COST = "api=1; sql=5; commits=1; hashes=1; signatures=0"
+
+
+def flask_alone(*_: object) -> None:
+    """Let Flask answer every post."""
+
+
+@pytest.fixture(params=["direct", "flask"])
+def direct_and_flask(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Flask answer every post in the second run of each test."""
+    if request.param == "flask":
+        monkeypatch.setattr(DirectPosts, "response", flask_alone)
+
+
+@dataclass
+class Call:
+    operation: str
+    request: Any
+    visit: Any
+
+
+@dataclass
+class Answer:
+    """What a browser gets, and what the hub asked for it."""
+
+    response: TestResponse
+    calls: list[Call]
+    is_by_flask: bool
+
+    @property
+    def comparable(self) -> tuple[str, list[tuple[str, str]], bytes]:
+        headers = [(name, _THEN.sub(b"then", value.encode()).decode()) for name, value in self.response.headers]
+        return self.response.status, headers, _THEN.sub(b"then", self.response.get_data())
+
+
+@dataclass
+class Comparison:
+    """One hub, whose operation `answers` as told; every other operation answers as it does."""
+
+    hub: Flask
+    patch: pytest.MonkeyPatch
+    base_url: str
+    outcome: Any = None
+    calls: list[Call] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        identity = self.hub.extensions["gatehouse"].identity_client
+        real = identity.for_visit
+        self.patch.setattr(
+            identity,
+            "for_visit",
+            lambda visit, on_response: _Answering(self, real(visit, on_response), visit, on_response),
+        )
+
+    def both(self, outcome: Any, path: str, form: Any, **asked: Any) -> tuple[Answer, Answer]:
+        """Post a form to the direct way, then to Flask alone."""
+        self.outcome = outcome
+        direct = self._posted(path, form, **asked)
+        with self.patch.context() as context:
+            context.setattr(DirectPosts, "response", flask_alone)
+            return direct, self._posted(path, form, **asked)
+
+    def _posted(
+        self, path: str, form: Any, headers: Mapping[str, str], content_type: str = FORM, **environ: Any
+    ) -> Answer:
+        self.calls, seen = [], []
+        with self.patch.context() as context, request_started.connected_to(lambda _: seen.append(1), self.hub):
+            context.setattr(randomness, "random_bytes", lambda size: b"r" * size)
+            context.setattr(randomness, "token", lambda size=32: "r" * size)
+            context.setattr("app.kit.instrumentation.new_request_id", lambda: "an-id")
+            response = Browser(self.hub, use_cookies=False).post(
+                path, base_url=self.base_url, data=form, content_type=content_type, headers=headers,
+                environ_overrides={REQUEST_ID: "an-id-of-a-test", **environ},
+            )  # fmt: skip
+            response.get_data()
+        return Answer(response, self.calls, bool(seen))
+
+
+class _Answering(Client):
+    def __init__(self, comparison: Comparison, real: Client, visit: Any, on_response: Any) -> None:
+        self._comparison, self._real, self._visit, self._receive = comparison, real, visit, on_response
+
+    def __call__(self, operation: Any, req: Any) -> Any:
+        if operation.name not in (contract.sign_in.name, factors.verify_factor.name):
+            return self._real(operation, req)
+        self._comparison.calls.append(Call(operation.name, req, self._visit))
+        headers: ResponseHeaders = {"X-Gatehouse-Cost": _COST}
+        self._receive(headers)
+        if isinstance(self._comparison.outcome, Exception):
+            raise self._comparison.outcome
+        return self._comparison.outcome
+
+
+@pytest.fixture
+def compared(hub_app: Flask, world: World, monkeypatch: pytest.MonkeyPatch) -> Comparison:
+    monkeypatch.setattr("app.hub.tenancy.FRESH_SECONDS", 3600)
+    return Comparison(hub_app, monkeypatch, world.services.settings.hub_url(world.name))
+
+
+@dataclass
+class Page:
+    """A page with a form, as a browser holds it."""
+
+    fields: dict[str, str]
+    headers: dict[str, str]
+
+    def without(self, *names: str) -> Page:
+        return replace(self, fields={name: text for name, text in self.fields.items() if name not in names})
+
+    def with_cookies(self, **cookies: str) -> Page:
+        added = "; ".join(f"{name.replace('_', '-')}={value}" for name, value in cookies.items())
+        return replace(self, headers={**self.headers, "Cookie": f"{self.headers['Cookie']}; {added}"})
+
+
+def page_of(visitor: Visitor, address: str = "/login", **headers: str) -> Page:
+    fields = visitor.open(address).form("Sign in").fields
+    held = (visitor.client._cookies or {}).values()
+    cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in held)
+    return Page(
+        {name: text for name, text in fields.items() if text},
+        {"Cookie": cookies, "User-Agent": visitor.agent, "Accept-Language": "de", **headers},
+    )
+
+
+@pytest.fixture
+def page(world: World, visitor: Visitor) -> Page:
+    """Return the sign-in page of an application."""
+    return page_of(visitor, visitor.authorize(world.application("shop", client_name="Acme Shop")).address)
+
+
+@pytest.fixture
+def own_page(visitor: Visitor) -> Page:
+    """Return the sign-in page without an application."""
+    return page_of(visitor)
