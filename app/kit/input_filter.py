@@ -11,9 +11,13 @@ This is defence in depth. Pages are safe because every output is escaped.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from itertools import chain
 from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_ESCAPED = re.compile(rb"\\(?:b|f|u00|u[dD])")
+"""How JSON may write a control character or a surrogate."""
 _ANY_TAG = re.compile(r"<[A-Za-z!/?]")
 _TAG = re.compile(r"<[A-Za-z]")
 _ELEMENT = re.compile(r"</?(?:script|style)(?=[\s/>]|\Z)", re.IGNORECASE)
@@ -52,12 +56,17 @@ def is_secret_name(name: str) -> bool:
 
 def may_be_dangerous(body: bytes) -> bool:
     """Return whether the members of a JSON text must be checked."""
-    return (
-        b"<" in body
-        or b"\\u00" in body
-        or b"\\ud" in body.lower()
-        or has_control_character(body.decode("utf-8", "replace"))
-    )
+    if b"<" in body or (b"\\" in body and _ESCAPED.search(body) is not None):
+        return True
+    return has_control_character(body.decode("utf-8", "replace"))
+
+
+def are_fields_dangerous(pairs: Collection[tuple[str, str]], *, with_markup: bool) -> bool:
+    """Return whether one of a form's fields is dangerous, as `is_dangerous` says of each; all are searched at once."""
+    text = "\n".join(chain.from_iterable(pairs))
+    if has_control_character(text):
+        return True
+    return with_markup and "<" in text and any(is_dangerous(dict([pair]), with_markup=True) for pair in pairs)
 
 
 def is_dangerous(value: Any, *, with_markup: bool) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from app.kit import input_filter
 from app.kit.admission import Shed
@@ -108,10 +109,10 @@ def filter_address(operation: AnyOperation, raw: RawRequest) -> None:
     """Refuse a path or query with dangerous content or too many parameters (error 1214 of the interface)."""
     if not raw.has_few_parameters:
         raise operation.error_profile.dangerous("The address has too many parameters.")
-    for name, value in (*raw.query_pairs, *raw.parameters.items()):
-        has_tag = operation.documentation.is_public and input_filter.opens_tag(value)
-        if has_tag or input_filter.has_control_character(name) or input_filter.has_control_character(value):
-            raise operation.error_profile.dangerous
+    pairs = (*raw.query_pairs, *raw.parameters.items())
+    has_tag = operation.documentation.is_public and any(input_filter.opens_tag(value) for _, value in pairs)
+    if has_tag or input_filter.are_fields_dangerous(pairs, with_markup=False):
+        raise operation.error_profile.dangerous
 
 
 def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
@@ -151,12 +152,11 @@ def _read_form(raw: RawRequest, unreadable: type[ApiError], operation: AnyOperat
         pairs = raw.form_pairs
     except ValueError:
         raise unreadable from None
+    with_markup = operation.documentation.is_public and not operation.body.takes_markup
+    if input_filter.are_fields_dangerous(pairs, with_markup=with_markup):
+        raise operation.error_profile.dangerous
     read: dict[str, Any] = {}
     for name, value in pairs:
-        if input_filter.is_dangerous(
-            {name: value}, with_markup=operation.documentation.is_public and not operation.body.takes_markup
-        ):
-            raise operation.error_profile.dangerous
         if value != "":
             read.setdefault(name, value)
     return read
@@ -171,11 +171,18 @@ def _read_json(
         raise unreadable from None
     if not isinstance(members, dict):
         raise no_object("The body must be one JSON object.")
-    return filter_members(operation, members) if input_filter.may_be_dangerous(body) else members
+    return _filtered(operation, members) if input_filter.may_be_dangerous(body) else members
 
 
 def filter_members(operation: AnyOperation, members: dict[str, Any]) -> dict[str, Any]:
     """Return the body's members. Refuses dangerous content, as `read_body` describes it."""
+    with suppress(ValueError):  # a lone surrogate has no JSON
+        if not input_filter.may_be_dangerous(to_json(members)):
+            return members
+    return _filtered(operation, members)
+
+
+def _filtered(operation: AnyOperation, members: dict[str, Any]) -> dict[str, Any]:
     with_markup = operation.documentation.is_public and not operation.body.takes_markup
     if input_filter.is_dangerous(members, with_markup=with_markup):
         raise operation.error_profile.dangerous

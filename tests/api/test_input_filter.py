@@ -47,6 +47,12 @@ def test_json_escaped_markup_is_refused(acme: TenantServer) -> None:
     assert refused(sent(acme, MANAGE, escaped, "application/json")) == (400, 1214)
 
 
+@pytest.mark.parametrize("escape", ["\\b", "\\f", "\\u0001", "\\u007f"])
+def test_json_escaped_control_character_is_refused(acme: TenantServer, escape: str) -> None:
+    body = f'{{"FirstName": "A{escape}da"}}'.encode()
+    assert refused(sent(acme, MANAGE, body, "application/json")) == (400, 1214)
+
+
 def test_markup_in_form_body_is_refused(acme: TenantServer) -> None:
     kind = "application/x-www-form-urlencoded"
     assert refused(sent(acme, LOGIN, b"email=%3Cscript%3E&password=x", kind)) == (400, 1214)

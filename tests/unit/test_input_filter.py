@@ -1,5 +1,7 @@
 """The input filter: which values are dangerous, in one pass over the text."""
 
+import json
+
 import pytest
 
 from app.kit import input_filter
@@ -78,3 +80,23 @@ def test_hostile_text_of_a_megabyte_is_read_in_one_pass(piece: str) -> None:
     assert (
         not input_filter.has_active_markup(text) or "script" in piece
     )  # were it quadratic, the test would not come back
+
+
+@pytest.mark.parametrize(
+    "character", [chr(one) for one in range(32) if chr(one) not in "\t\n\r"] + ["\x7f", "\ud800"], ids=ascii
+)
+def test_control_character_is_found_however_it_is_written(character: str) -> None:
+    texts = {json.dumps({"A": character}), json.dumps({"A": character}, ensure_ascii=not character.isascii())}
+    texts |= {text.replace("\\ud", "\\uD") for text in texts}
+    for text in texts:
+        assert input_filter.may_be_dangerous(text.encode("utf-8", "surrogatepass"))
+    assert input_filter.are_fields_dangerous([("A", "b"), ("C", f"d{character}")], with_markup=False)
+    assert input_filter.are_fields_dangerous([("A", "b"), (f"C{character}", "d")], with_markup=False)
+
+
+@pytest.mark.parametrize("text", [*ACTIVE, *ORDINARY])
+def test_fields_together_are_as_dangerous_as_each(text: str) -> None:
+    for field in (("FirstName", text), (text, "x"), ("password", text)):
+        is_dangerous = input_filter.is_dangerous(dict([field]), with_markup=True)
+        assert input_filter.are_fields_dangerous([("A", "<"), field], with_markup=True) is is_dangerous
+        assert not input_filter.are_fields_dangerous([("A", "<"), field], with_markup=False)
