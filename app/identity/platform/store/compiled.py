@@ -93,15 +93,15 @@ class _Form:
             raise ValueError("an expanding parameter has no fixed SQL")
         self.sql = str(compiled)
         binds = {name: bind for bind, name in compiled.bind_names.items()}
-        self._to_driver: dict[str, _Processor] = {}
+        names = (compiled.positiontup or ()) if compiled.positional else binds
+        processors = {name: bind.type.dialect_impl(dialect).bind_processor(dialect) for name, bind in binds.items()}
+        self._binds: list[tuple[str, _Processor | None]] = [(name, processors[name]) for name in names]
+        self._names: tuple[str, ...] | None = None if compiled.positional else tuple(names)
         self._constants: dict[str, Any] = {}
         for name, bind in binds.items():
-            processor = bind.type.dialect_impl(dialect).bind_processor(dialect)
             if not bind.required:
-                self._constants[name] = processor(bind.value) if processor and bind.value is not None else bind.value
-            if processor is not None:
-                self._to_driver[name] = processor
-        self._order: list[str] | None = list(compiled.positiontup or ()) if compiled.positional else None
+                processor = processors[name] if bind.value is not None else None
+                self._constants[name] = bind.value if processor is None else processor(bind.value)
         columns = list(statement.exported_columns) if hasattr(statement, "exported_columns") else []
         self.returns_rows = bool(columns)
         self._row = row_class(tuple(column.key for column in columns))
@@ -110,23 +110,24 @@ class _Form:
 
     def parameters(self, given: Mapping[str, Any]) -> Any:
         """Return parameters as the driver takes them. Raises KeyError for a missing one."""
-        values = {**self._constants, **given}
-        for name, processor in self._to_driver.items():
-            if name in given or name not in self._constants:
-                values[name] = processor(values[name])
-        return values if self._order is None else [values[name] for name in self._order]
+        constants = self._constants
+        values = [
+            constants[name] if name not in given else given[name] if to_driver is None else to_driver(given[name])
+            for name, to_driver in self._binds
+        ]
+        return values if self._names is None else dict(zip(self._names, values, strict=True))
 
     def rows(self, fetched: Sequence[Sequence[Any]]) -> list[Any]:
         """Return rows of the driver with the columns' Python types."""
-        make, processors = self._row, self._from_driver
+        make, processors = self._row._make, self._from_driver
         if not processors:
-            return [make(*row) for row in fetched]
+            return [make(row) for row in fetched]
         found = []
         for row in fetched:
             values = list(row)
             for at, processor in processors:
                 values[at] = processor(values[at])
-            found.append(make(*values))
+            found.append(make(values))
         return found
 
 

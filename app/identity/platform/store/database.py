@@ -17,6 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
 from app.identity.platform.store.compiled import Compiled, Parameters, Rows
+from app.identity.platform.store.pool import Borrowed, IdlePool
 from app.kit import time_budget
 from app.kit.clock import monotonic
 from app.kit.database_address import own_parameters
@@ -28,6 +29,8 @@ LOCK_SECONDS = 10.0
 _LOCK_SHARE = 0.8
 """The share of its time budget that a request may wait for the file's write lock."""
 _POOL_SECONDS = 2.0
+_RECYCLE_SECONDS = 900
+"""The age at which a connection to PostgreSQL is closed."""
 SYNCHRONOUS = "full"
 """SQLite syncs to disk at each commit, so acknowledged changes survive a power failure; `?synchronous=normal` does not."""
 _CONTENDED = frozenset({"40P01", "40001"})  # PostgreSQL's deadlock_detected and serialization_failure
@@ -57,24 +60,39 @@ class Database:
         self.driver_error: Any = self.engine.dialect.loaded_dbapi.Error  # only one driver is loaded
         self.writing = threading.Lock()  # one SQLite writer at a time in this process: a queue instead of busy waiting
         self._circuit = time_budget.CircuitBreaker()
+        self._idle = IdlePool(self._checkout, pool_size, None if self.is_sqlite else _RECYCLE_SECONDS)
 
     def connect(self) -> Connection:
-        """Check a connection out of the pool. Raises StoreUnavailable, immediately while the circuit breaker is open."""
+        """Check a connection out of SQLAlchemy's pool. Raises StoreUnavailable, immediately while the circuit breaker is open."""
+        self._admit()
+        return self._checkout()
+
+    def borrow(self) -> Borrowed:
+        """Return a connection for a unit of work, until `give_back`. Raises as `connect`."""
+        self._admit()
+        return self._idle.take()
+
+    def give_back(self, borrowed: Borrowed) -> None:
+        self._idle.give_back(borrowed)
+
+    def _admit(self) -> None:
+        """Raise StoreUnavailable where PostgreSQL need not be asked: the circuit is open, or the request has no time left."""
         if self.is_sqlite:
-            return self._checkout()
+            return
         try:
             is_trial = self._circuit.admit()
         except time_budget.CircuitOpen:
             raise StoreUnavailable("The database hasn't responded recently.") from None
         if time_budget.remaining_seconds(1.0) <= 0:
             raise StoreUnavailable("The request has used up its time for the database.")
-        return self._probe() if is_trial else self._checkout()
+        if is_trial:
+            self._probe()
 
-    def execute(self, connection: Connection, statement: Compiled, parameters: Parameters) -> Rows:
+    def execute(self, borrowed: Borrowed, statement: Compiled, parameters: Parameters) -> Rows:
         """Run a compiled statement on the driver's cursor; raises as SQLAlchemy does, DBAPIError and IntegrityError."""
         dialect = self.engine.dialect
         form = statement.form(dialect)
-        raw: Any = connection.connection.driver_connection
+        raw = borrowed.driver
         try:
             if isinstance(parameters, Mapping):
                 cursor = raw.execute(form.sql, form.parameters(parameters))
@@ -94,7 +112,7 @@ class Database:
                 dialect=dialect,
             )
             if is_lost:
-                connection.invalidate(problem)
+                borrowed.connection.invalidate(problem)
             raise wrapped from problem
 
     def record_error(self, problem: BaseException | None) -> None:
@@ -134,18 +152,16 @@ class Database:
                 self._circuit.record_timeout()
             raise
 
-    def _probe(self) -> Connection:
+    def _probe(self) -> None:
         """Test the server over a new connection and discard the old ones."""
-        self.engine.dispose()
-        connection = self._checkout()
-        try:
-            connection.exec_driver_sql("SELECT 1")
-        except DBAPIError as problem:
-            self._circuit.record_timeout()
-            connection.close()
-            raise StoreUnavailable(self.sentence(problem)) from problem
+        self.dispose()
+        with self._checkout() as connection:
+            try:
+                connection.exec_driver_sql("SELECT 1")
+            except DBAPIError as problem:
+                self._circuit.record_timeout()
+                raise StoreUnavailable(self.sentence(problem)) from problem
         self._circuit.record_answer()
-        return connection
 
     def _checkout(self) -> Connection:
         try:
@@ -161,6 +177,8 @@ class Database:
         return sentence_of(problem, self.engine)
 
     def dispose(self) -> None:
+        """Close the connections; borrowed ones when they are given back."""
+        self._idle.clear()
         self.engine.dispose()
 
 
@@ -287,7 +305,7 @@ def _postgres(url: str, pool_size: int, patience_seconds: float) -> Engine:
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,
-        pool_recycle=900,
+        pool_recycle=_RECYCLE_SECONDS,
         pool_timeout=_POOL_SECONDS,
         connect_args=postgres.connect_parameters(address, prepares=options.get("prepare") != "off"),
     )

@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, overload
 
-from sqlalchemy.engine import Connection, CursorResult, Row
+from sqlalchemy.engine import CursorResult, Row
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
 
 from app.identity.platform.store.compiled import Compiled, Parameters, Rows
 from app.identity.platform.store.database import Database, StoreUnavailable, file_fault, translate
+from app.identity.platform.store.pool import Borrowed
 
 _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
 
@@ -54,7 +55,7 @@ class UnitOfWork:
         self.read_ahead: dict[tuple[str, str], Any] = {}
         """Rows that the last statement read beside its own, by kind and id; empty once another one ran or the transaction changed."""
         self._database = database
-        self._connection: Connection | None = None
+        self._borrowed: Borrowed | None = None
         self._is_begun = False
         self._is_writing = False
 
@@ -81,12 +82,12 @@ class UnitOfWork:
         self.read_ahead.clear()
         if getattr(statement, "is_dml", False):
             self._begin_write()
-        connection = self._begin()
+        borrowed = self._begin()
         self.cost.statements += 1
         try:
             if isinstance(statement, Compiled):
-                return self._database.execute(connection, statement, parameters or {})
-            return connection.execute(statement, parameters)
+                return self._database.execute(borrowed, statement, parameters or {})
+            return borrowed.connection.execute(statement, parameters)
         except IntegrityError:
             raise
         except DBAPIError as problem:
@@ -127,14 +128,14 @@ class UnitOfWork:
 
     def commit(self) -> None:
         """Commit and return the connection to the pool."""
-        if self._is_writing and self._connection is not None:
+        if self._is_writing and self._borrowed is not None:
             self.cost.commits += 1
             self._finish("COMMIT")
         self._release()
 
     def rollback(self) -> None:
         """Roll back and return the connection to the pool."""
-        if self._is_writing and self._connection is not None:
+        if self._is_writing and self._borrowed is not None:
             try:
                 self._finish("ROLLBACK")
             except Exception:  # noqa: BLE001 - after any error the connection must not be used again
@@ -153,24 +154,23 @@ class UnitOfWork:
             separate.rollback()
             raise
 
-    def _begin(self) -> Connection:
-        if self._connection is None:
-            self._connection = self._database.connect()
+    def _begin(self) -> Borrowed:
+        if self._borrowed is None:
+            self._borrowed = self._database.borrow()
         if not self._is_begun and not self._database.is_sqlite:
             try:
-                self._execute_raw(self._begin_statement(self._connection))
+                self._execute_raw(self._begin_statement(self._borrowed))
             except StoreUnavailable:  # pooled connections may predate an outage: retry once with a new one
                 self._discard()
                 self._database.dispose()
-                self._connection = self._database.connect()
-                self._execute_raw(self._begin_statement(self._connection))
+                self._borrowed = self._database.borrow()
+                self._execute_raw(self._begin_statement(self._borrowed))
             self._is_begun = True
-        return self._connection
+        return self._borrowed
 
-    def _begin_statement(self, connection: Connection) -> str:
+    def _begin_statement(self, borrowed: Borrowed) -> str:
         """Return the SQL that begins a PostgreSQL transaction and sets its tenant and timeouts, which end with it."""
-        raw: Any = connection.connection.driver_connection
-        return f"BEGIN; SELECT set_config('gatehouse.tenant', '{self.tenant_id}', true), {raw.timeouts()}"
+        return f"BEGIN; SELECT set_config('gatehouse.tenant', '{self.tenant_id}', true), {borrowed.driver.timeouts()}"
 
     def _begin_write(self) -> None:
         if self._is_writing:
@@ -178,10 +178,10 @@ class UnitOfWork:
         self.read_ahead.clear()
         if self._database.is_sqlite:
             with self._database.write_lock(before_wait=self._release) as wait_ms:
-                connection = self._begin()
-                if connection.info.get("busy_ms") != wait_ms:
-                    connection.info["busy_ms"] = wait_ms
+                borrowed = self._begin()
+                if borrowed.busy_ms != wait_ms:
                     self._execute_raw(f"PRAGMA busy_timeout={wait_ms}")
+                    borrowed.busy_ms = wait_ms
                 self._execute_raw("BEGIN IMMEDIATE")
         else:
             self._begin()
@@ -189,9 +189,9 @@ class UnitOfWork:
 
     def _execute_raw(self, text: str) -> None:
         """Execute SQL on the driver connection, without SQLAlchemy and without a prepared statement."""
-        if self._connection is None:
+        if self._borrowed is None:
             raise RuntimeError("no connection")
-        raw: Any = self._connection.connection.driver_connection
+        raw = self._borrowed.driver
         try:
             raw.execute(text) if self._database.is_sqlite else raw.execute(text, prepare=False)
         except self._database.driver_error as problem:
@@ -217,22 +217,20 @@ class UnitOfWork:
 
     def _release(self) -> None:
         self.read_ahead.clear()
-        connection, self._connection = self._connection, None
-        if connection is None:
+        borrowed, self._borrowed = self._borrowed, None
+        if borrowed is None:
             return
-        if self._is_begun and not connection.invalidated:  # an invalidated connection has no driver connection
+        if self._is_begun and not borrowed.connection.invalidated:
             try:
-                raw: Any = connection.connection.driver_connection
-                raw.execute("COMMIT")
+                borrowed.driver.execute("COMMIT")
             except self._database.driver_error:
-                connection.invalidate()
+                borrowed.connection.invalidate()
         self._is_begun = False
-        connection.close()
+        self._database.give_back(borrowed)
 
     def _discard(self) -> None:
-        connection, self._connection = self._connection, None
+        borrowed, self._borrowed = self._borrowed, None
         self._is_begun = False
         self.locked.clear()
-        if connection is not None:
-            connection.invalidate()
-            connection.close()
+        if borrowed is not None:
+            borrowed.discard()
