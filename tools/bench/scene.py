@@ -5,6 +5,7 @@
 
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from tools.bench.visitor import Answer, Unexpected, Visitor, form_of
 ROOT = Path(__file__).resolve().parents[2]
 GATEHOUSE = Path(sys.executable).with_name("gatehouse")
 TENANT, TWO_STEP_TENANT, RELYING_PARTY = "bench", "bench-two", "bench-shop"
+SECRET_KEY = secrets.token_urlsafe(48)
 CLIENT_SECRET = "a-secret-of-the-bench-only-0123456789"
 REDIRECT = "http://relying.localhost/callback"
 PASSWORD = "Correct-horse-7-battery"
@@ -196,6 +198,7 @@ def environment(folder: Path, port: int) -> dict[str, str]:
         "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
         "GATEHOUSE_DATA_DIR": str(folder / "data"),
         "GATEHOUSE_DATABASE_URL": os.environ.get("BENCH_DATABASE_URL", ""),
+        "GATEHOUSE_SECRET_KEY": SECRET_KEY,
         "GATEHOUSE_REDIS_URL": "",
         "GATEHOUSE_HUB_DOMAIN": f"localhost:{port}",
         "GATEHOUSE_COST": "1",

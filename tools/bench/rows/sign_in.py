@@ -6,8 +6,8 @@ from tools.bench.measure import Budget, Line, measure
 from tools.bench.scene import TWO_STEP_TENANT, Scene
 from tools.bench.visitor import Visitor
 
-BUDGET = Budget(bar=12, aim=6, counts={"api": 2, "sql": 5})
-TWO_STEPS = Budget(bar=24, aim=12, counts={"api": 4, "sql": 15})
+BUDGET = Budget(bar=9, aim=4, counts={"api": 2, "sql": 5, "commits": 1})
+TWO_STEPS = Budget(bar=24, aim=12, counts={"api": 4, "sql": 15, "commits": 3})
 PEOPLE = 5
 """How many of the accounts take turns: each enrols once before."""
 
