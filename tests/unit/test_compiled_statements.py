@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from psycopg.pq import TransactionStatus
 from sqlalchemy import JSON, Column, MetaData, String, Table, bindparam, select, text, update
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import IntegrityError, NoResultFound
@@ -20,6 +21,7 @@ AT = datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADD = insert_row(tickets)
 KEY = (T.tenant_id == bindparam("tenant"), T.ticket_hash == bindparam("hash"))
 READ = Compiled(select(tickets).where(*KEY))
+LOCKING = Compiled(select(tickets).where(*KEY).with_for_update(key_share=True))
 both = pytest.mark.parametrize("own_database", ["sqlite", "postgres"], indirect=True)
 
 
@@ -77,6 +79,47 @@ def test_taken_key_and_broken_statement_raise_as_others(work: UnitOfWork) -> Non
         work.run(gone)
     assert isinstance(broken.value, StoreUnavailable) or "nowhere" in str(broken.value)
     work.rollback()
+
+
+@both
+def test_first_statement_that_fails_leaves_a_usable_unit(work: UnitOfWork) -> None:
+    work.run(ADD, row())
+    work.commit()
+    for _ in range(4):  # prepared from the fourth time on
+        with pytest.raises(IntegrityError):
+            work.run(ADD, row())
+        work.rollback()
+        assert not work.is_writing
+    assert work.one(READ, {"tenant": "acme", "hash": "one"}) is not None
+
+
+@both
+def test_writes_of_one_unit_are_rolled_back_together(work: UnitOfWork) -> None:
+    work.run(ADD, row("one"))
+    work.run(ADD, row("two"))
+    work.rollback()
+    assert [work.one(READ, {"tenant": "acme", "hash": name}) for name in ("one", "two")] == [None, None]
+    work.begin()
+    assert work.one(READ, {"tenant": "acme", "hash": "one"}) is None
+    work.run(ADD, row("one"))
+    work.commit()
+    assert work.one(READ, {"tenant": "acme", "hash": "one"}) is not None
+
+
+@pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
+def test_read_alone_is_a_transaction_of_its_own(work: UnitOfWork, own_database: Database) -> None:
+    """It holds nothing while the request goes on, and sees its tenant's rows alone; one that locks rows begins a transaction."""
+    work.run(ADD, row())
+    work.commit()
+    for read, status in ((READ, TransactionStatus.IDLE), (LOCKING, TransactionStatus.INTRANS)):
+        assert work.one(read, {"tenant": "acme", "hash": "one"}) is not None
+        borrowed = work._borrowed
+        assert borrowed is not None
+        assert borrowed.driver.info.transaction_status is status
+        work.rollback()
+    other = UnitOfWork(own_database, "other")
+    assert other.one(READ, {"tenant": "acme", "hash": "one"}) is None
+    other.rollback()
 
 
 @pytest.mark.parametrize("own_database", ["sqlite"], indirect=True)

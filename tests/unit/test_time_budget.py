@@ -8,8 +8,9 @@ from contextvars import copy_context
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import bindparam, func, select, text
 
+from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import time_budget
@@ -42,6 +43,18 @@ def test_slow_statement_is_cancelled_by_the_server(own_database: Database) -> No
     with pytest.raises(StoreUnavailable, match="statement timeout"):
         within(1.0, lambda: ask(own_database, "SELECT pg_sleep(60)"))
     assert ask(own_database, "SELECT pg_backend_pid()") == backend, "a connection was given up for no reason"
+
+
+@on_postgres
+def test_slow_first_statement_is_cancelled_too(own_database: Database) -> None:
+    """It runs in one round trip with the setting of its timeout."""
+    work = UnitOfWork(own_database, "tenant")
+    with pytest.raises(StoreUnavailable, match="statement timeout"):
+        within(
+            1.0, lambda: work.one(Compiled(select(func.pg_sleep(bindparam("seconds")).label("slept"))), {"seconds": 60})
+        )
+    work.rollback()
+    assert ask(own_database, "SELECT 1") == 1
 
 
 @on_postgres

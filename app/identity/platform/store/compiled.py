@@ -6,12 +6,14 @@ as long as the execution. `UnitOfWork` runs them as it runs others.
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Column, Table, bindparam, insert
+from sqlalchemy import BindParameter, Column, Table, bindparam, insert, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import MultipleResultsFound, NoResultFound
 from sqlalchemy.sql import Executable
@@ -76,12 +78,30 @@ def insert_row(table: Table) -> Compiled:
     return Compiled(insert(table).values({column.name: _parameter(column) for column in table.c}))
 
 
+@cache
+def change_row(table: Table, key: tuple[str, ...], changed: frozenset[str]) -> Compiled:
+    """Return the update of these columns in the row with this key; the parameters are those of `changes`."""
+    where = (table.c[name] == bindparam(f"key_{name}") for name in key)
+    values = {name: bindparam(f"new_{name}", type_=table.c[name].type) for name in sorted(changed)}
+    return Compiled(update(table).where(*where).values(values))
+
+
+def changes(key: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of `change_row`."""
+    return {f"key_{name}": value for name, value in key.items()} | {
+        f"new_{name}": value for name, value in values.items()
+    }
+
+
 def _parameter(column: Column[Any]) -> BindParameter[Any]:
     if isinstance(column.default, ScalarElementColumnDefault):
         return bindparam(column.name, column.default.arg, type_=column.type)
     if column.nullable and column.default is None and column.server_default is None:
         return bindparam(column.name, None, type_=column.type)
     return bindparam(column.name, type_=column.type)
+
+
+_LOCK = re.compile(r"\bFOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b")
 
 
 class _Form:
@@ -104,6 +124,7 @@ class _Form:
                 self._constants[name] = bind.value if processor is None else processor(bind.value)
         columns = list(statement.exported_columns) if hasattr(statement, "exported_columns") else []
         self.returns_rows = bool(columns)
+        self.locks_rows = _LOCK.search(self.sql) is not None
         self._row = row_class(tuple(column.key for column in columns))
         processors = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
         self._from_driver = [(at, one) for at, one in enumerate(processors) if one is not None]

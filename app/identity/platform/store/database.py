@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
 from sqlalchemy import create_engine, event
@@ -44,6 +44,14 @@ class StoreUnavailable(Exception):
 
 class StoreContended(StoreUnavailable):
     """A deadlock: this transaction was rolled back and may be retried."""
+
+
+class FirstStatement(NamedTuple):
+    """How a PostgreSQL transaction begins."""
+
+    tenant_id: str
+    begins: bool
+    """False: the transaction ends with this statement."""
 
 
 class Database:
@@ -88,14 +96,20 @@ class Database:
         if is_trial:
             self._probe()
 
-    def execute(self, borrowed: Borrowed, statement: Compiled, parameters: Parameters) -> Rows:
-        """Run a compiled statement on the driver's cursor; raises as SQLAlchemy does, DBAPIError and IntegrityError."""
+    def execute(
+        self, borrowed: Borrowed, statement: Compiled, parameters: Parameters, first: FirstStatement | None = None
+    ) -> Rows:
+        """Run a compiled statement on the driver's cursor; raises as SQLAlchemy does, DBAPIError and IntegrityError.
+
+        `first`: the statement is the first one, or the only one, of a PostgreSQL transaction.
+        """
         dialect = self.engine.dialect
         form = statement.form(dialect)
         raw = borrowed.driver
         try:
             if isinstance(parameters, Mapping):
-                cursor = raw.execute(form.sql, form.parameters(parameters))
+                given = form.parameters(parameters)
+                cursor = raw.execute(form.sql, given) if first is None else raw.execute_first(*first, form.sql, given)
             else:
                 cursor = raw.cursor()
                 cursor.executemany(form.sql, [form.parameters(one) for one in parameters])

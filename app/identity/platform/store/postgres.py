@@ -22,6 +22,9 @@ HANGS_AFTER_SECONDS: Final = 1.0
 _ANSWER_SHARE: Final = 0.8
 """The share of the remaining time that becomes `statement_timeout`, so that its error arrives before we give up."""
 _IDLE_SECONDS: Final = 10
+_SETTINGS: Final = """SELECT set_config('gatehouse.tenant', %s, true), set_config('statement_timeout', %s, true),
+set_config('idle_in_transaction_session_timeout', %s, true)"""
+"""Sets what holds until the transaction ends; local settings also work through PgBouncer."""
 _PARAMETERS: Final[dict[str, Any]] = {
     "connect_timeout": 2,
     "application_name": "gatehouse",
@@ -63,16 +66,29 @@ class BoundedConnection(psycopg.Connection[Any]):
         finally:
             time_budget.spend(monotonic() - started)
 
-    def timeouts(self) -> str:
-        """Return SQL expressions that set the timeouts of one transaction; local settings also work through PgBouncer."""
+    def begin(self, tenant_id: str) -> None:
+        """Begin a transaction of the tenant, with its timeouts."""
+        with self.pipeline():
+            self.execute("BEGIN")
+            self.execute(_SETTINGS, self._settings(tenant_id))
+
+    def execute_first(self, tenant_id: str, begins: bool, sql: str, parameters: Any) -> psycopg.Cursor[Any]:
+        """Execute the first statement of a transaction in one round trip with what begins it.
+
+        Without `begins` it is the only one: until its end, a pipeline is a transaction of its own.
+        """
+        with self.pipeline():
+            if begins:
+                self.execute("BEGIN")
+            self.execute(_SETTINGS, self._settings(tenant_id))
+            return self.execute(sql, parameters)
+
+    def _settings(self, tenant_id: str) -> tuple[str, str, str]:
         seconds = time_budget.remaining_seconds(self.patience_seconds)
         self.statement_seconds = seconds * _ANSWER_SHARE
         statement_ms = max(1, int(self.statement_seconds * 1000))
         idle_ms = int(max(_IDLE_SECONDS, seconds) * 1000)
-        return (
-            f"set_config('statement_timeout', '{statement_ms}', true), "
-            f"set_config('idle_in_transaction_session_timeout', '{idle_ms}', true)"
-        )
+        return tenant_id, str(statement_ms), str(idle_ms)
 
     @classmethod
     def connect(cls, conninfo: str = "", **parameters: Any) -> Self:

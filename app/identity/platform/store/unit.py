@@ -8,7 +8,7 @@ own what must survive an error. Only the worker and the commands call `switch_te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, overload
@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
 
 from app.identity.platform.store.compiled import Compiled, Parameters, Rows
-from app.identity.platform.store.database import Database, StoreUnavailable, file_fault, translate
+from app.identity.platform.store.database import Database, FirstStatement, StoreUnavailable, file_fault, translate
 from app.identity.platform.store.pool import Borrowed
 
 _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
@@ -82,12 +82,11 @@ class UnitOfWork:
         self.read_ahead.clear()
         if getattr(statement, "is_dml", False):
             self._begin_write()
-        borrowed = self._begin()
         self.cost.statements += 1
         try:
             if isinstance(statement, Compiled):
-                return self._database.execute(borrowed, statement, parameters or {})
-            return borrowed.connection.execute(statement, parameters)
+                return self._run_compiled(statement, parameters or {})
+            return self._begin().connection.execute(statement, parameters)
         except IntegrityError:
             raise
         except DBAPIError as problem:
@@ -154,23 +153,47 @@ class UnitOfWork:
             separate.rollback()
             raise
 
-    def _begin(self) -> Borrowed:
+    def _run_compiled(self, statement: Compiled, parameters: Parameters) -> Rows:
+        if self._database.is_sqlite or self._is_begun or not isinstance(parameters, Mapping):
+            return self._database.execute(self._begin(), statement, parameters)
+        begins = self._is_writing or statement.form(self._database.engine.dialect).locks_rows
+        first = FirstStatement(self.tenant_id, begins)
+        try:
+            return self._run_first(statement, parameters, first)
+        except DBAPIError as problem:
+            if not problem.connection_invalidated:
+                raise
+            self._database.record_error(problem.orig)
+            self._renew()
+            return self._run_first(statement, parameters, first)
+
+    def _run_first(self, statement: Compiled, parameters: Parameters, first: FirstStatement) -> Rows:
+        """Run the statement that begins a PostgreSQL transaction; a read before any write is a transaction of its own."""
+        borrowed = self._borrow()
+        self._is_begun = first.begins
+        return self._database.execute(borrowed, statement, parameters, first)
+
+    def _borrow(self) -> Borrowed:
         if self._borrowed is None:
             self._borrowed = self._database.borrow()
-        if not self._is_begun and not self._database.is_sqlite:
-            try:
-                self._execute_raw(self._begin_statement(self._borrowed))
-            except StoreUnavailable:  # pooled connections may predate an outage: retry once with a new one
-                self._discard()
-                self._database.dispose()
-                self._borrowed = self._database.borrow()
-                self._execute_raw(self._begin_statement(self._borrowed))
-            self._is_begun = True
         return self._borrowed
 
-    def _begin_statement(self, borrowed: Borrowed) -> str:
-        """Return the SQL that begins a PostgreSQL transaction and sets its tenant and timeouts, which end with it."""
-        return f"BEGIN; SELECT set_config('gatehouse.tenant', '{self.tenant_id}', true), {borrowed.driver.timeouts()}"
+    def _begin(self) -> Borrowed:
+        borrowed = self._borrow()
+        if not self._is_begun and not self._database.is_sqlite:
+            try:
+                self._run_driver("BEGIN", lambda driver: driver.begin(self.tenant_id))
+            except StoreUnavailable:
+                self._renew()
+                borrowed = self._borrow()
+                self._run_driver("BEGIN", lambda driver: driver.begin(self.tenant_id))
+            self._is_begun = True
+        return borrowed
+
+    def _renew(self) -> None:
+        """Give up all connections, which may predate an outage: what begins a transaction is tried once more over a new one."""
+        self._discard()
+        self._database.dispose()
 
     def _begin_write(self) -> None:
         if self._is_writing:
@@ -183,27 +206,31 @@ class UnitOfWork:
                     self._execute_raw(f"PRAGMA busy_timeout={wait_ms}")
                     borrowed.busy_ms = wait_ms
                 self._execute_raw("BEGIN IMMEDIATE")
-        else:
-            self._begin()
-        self._is_writing = True
+        self._is_writing = True  # PostgreSQL's transaction begins with its first statement
 
     def _execute_raw(self, text: str) -> None:
         """Execute SQL on the driver connection, without SQLAlchemy and without a prepared statement."""
+        is_sqlite = self._database.is_sqlite
+        self._run_driver(text, lambda raw: raw.execute(text) if is_sqlite else raw.execute(text, prepare=False))
+
+    def _run_driver(self, name: str, run: Callable[[Any], object]) -> None:
+        """Let the driver connection run something. Raises StoreUnavailable."""
         if self._borrowed is None:
             raise RuntimeError("no connection")
         raw = self._borrowed.driver
         try:
-            raw.execute(text) if self._database.is_sqlite else raw.execute(text, prepare=False)
+            run(raw)
         except self._database.driver_error as problem:
             self._database.record_error(problem)
             if getattr(raw, "closed", False):
                 self._discard()
             fault = file_fault(problem, self._database.engine)
-            raise StoreUnavailable(fault or f"The database refused {text.split(';')[0]}: {problem}") from problem
+            raise StoreUnavailable(fault or f"The database refused {name}: {problem}") from problem
 
     def _finish(self, command: str) -> None:
         try:
-            self._execute_raw(command)
+            if self._is_begun or self._database.is_sqlite:
+                self._execute_raw(command)
         except BaseException:
             self._discard()
             raise
@@ -217,6 +244,7 @@ class UnitOfWork:
 
     def _release(self) -> None:
         self.read_ahead.clear()
+        self._is_writing = False
         borrowed, self._borrowed = self._borrowed, None
         if borrowed is None:
             return
