@@ -25,7 +25,7 @@ from sqlalchemy.sql import Select
 
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.store.compiled import Compiled, insert_row
+from app.identity.platform.store.compiled import Compiled, change_row, changes, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -183,9 +183,8 @@ def advance_counter(context: Context, credential: Credential, counter: int, **va
 
 def set_values(context: Context, credential: Credential, **values: Any) -> bool:
     """Write columns of a credential; return False if it no longer exists."""
-    return (
-        context.work.changed(update(credentials).where(*_key(context, credential.credential_id)).values(**values)) > 0
-    )
+    key = {"tenant_id": context.tenant.tenant_id, "credential_id": credential.credential_id}
+    return context.work.changed(change_row(credentials, tuple(key), frozenset(values)), changes(key, values)) > 0
 
 
 def remove(

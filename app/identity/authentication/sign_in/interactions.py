@@ -15,7 +15,7 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.platform.store.compiled import Compiled, insert_row
+from app.identity.platform.store.compiled import Compiled, change_row, changes, insert_row
 from app.kit import randomness
 
 LIFETIME = timedelta(minutes=10)  # the pending federated request (interface federation.md section 4)
@@ -140,7 +140,7 @@ def client_id_for(context: Context, interaction_id: str) -> str:
 
 def mark_signed_in(context: Context, interaction: Interaction, session_id: str) -> Interaction:
     """Record which session the interaction's own sign-in began."""
-    context.work.run(update(interactions).where(*_where(context, interaction)).values(session_id=session_id))
+    _change(context, interaction, session_id=session_id)
     return Interaction(
         interaction.interaction_id,
         interaction.kind,
@@ -155,7 +155,7 @@ def mark_signed_in(context: Context, interaction: Interaction, session_id: str) 
 def add_facts(context: Context, interaction: Interaction, *, lifetime: timedelta, **facts: Any) -> Interaction:
     """Store facts in the interaction's request, and extend its lifetime."""
     request, ends = {**interaction.request, **facts}, max(interaction.expires_at, context.now + lifetime)
-    context.work.run(update(interactions).where(*_where(context, interaction)).values(request=request, expires_at=ends))
+    _change(context, interaction, request=request, expires_at=ends)
     return replace(interaction, request=request, expires_at=ends)
 
 
@@ -172,6 +172,11 @@ def finish(context: Context, interaction: Interaction, **ended: Any) -> bool:
     """End the interaction and record how it `ended`; returns False where another tab or a second submit ended it before."""
     ending = {**_key(context, interaction.interaction_id), "new_request": {**interaction.request, ENDED: ended}}
     return context.work.changed(_FINISH, ending) > 0
+
+
+def _change(context: Context, interaction: Interaction, **values: Any) -> None:
+    key = {"tenant_id": context.tenant.tenant_id, "attempt_hash": randomness.digest(interaction.interaction_id)}
+    context.work.run(change_row(interactions, tuple(key), frozenset(values)), changes(key, values))
 
 
 def _key(context: Context, interaction_id: str) -> dict[str, Any]:

@@ -33,24 +33,23 @@ _SEQUENCES = (
     "qwertyuiopasdfghjklzxcvbnm",
     "qwertzuiopasdfghjklyxcvbnm",
 )
+_SIGNS = re.compile(r"[\W_]+")
+_SIGNS_AND_DIGITS = re.compile(r"[\W\d_]+")
+_ENDS = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _RUNS = tuple(line for run in _SEQUENCES for line in (run, run[::-1]))
 
 
 def is_common(password: str) -> bool:
     """Return whether the password is a common word, with any digits and signs around or in it."""
     plain = _cores(password.casefold())
-    forms = plain | {core for form in plain for core in _cores(form.translate(_SUBSTITUTIONS))}
-    return any(form in _WORDS or _is_monotonous(form) for form in forms)
+    translated = {form.translate(_SUBSTITUTIONS) for form in plain}
+    forms = plain.union(*(_cores(form) for form in translated))
+    return not _WORDS.isdisjoint(forms) or any(_is_monotonous(form) for form in forms)
 
 
 def _cores(text: str) -> set[str]:
     """Return the text without signs, without digits, without either at its ends, and its half if that is repeated."""
-    cores = {
-        text,
-        re.sub(r"[\W_]+", "", text),
-        re.sub(r"[\W\d_]+", "", text),
-        re.sub(r"^[\W\d_]+|[\W\d_]+$", "", text),
-    }
+    cores = {text, _SIGNS.sub("", text), _SIGNS_AND_DIGITS.sub("", text), _ENDS.sub("", text)}
     cores |= {core[: len(core) // 2] for core in cores if core[: len(core) // 2] * 2 == core}
     return {core for core in cores if core}
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from app.identity.directory.accounts import first_verification, identifiers, login_records, store, unknown_identifiers
@@ -33,6 +32,7 @@ class AccountLookup:
     identifier: Identifier
     holder: Account | None  # the account that has the identifier
     is_hidden: bool  # whether the caller must not learn if the account exists
+    known_hashes: list[str] | None = None  # `name_hashes`, where the look-up needed them
 
     @cached_property
     def account(self) -> Account | None:
@@ -50,9 +50,7 @@ class AccountLookup:
     @cached_property
     def name_hashes(self) -> list[str]:
         """The digest under each secret, so that counters survive a rotation of the secret."""
-        normal = accounts.normalize(self.identifier.kind, self.identifier.value)
-        secrets = self.context.services.settings.secrets
-        return [keyed_digest(self.context, f"{self.identifier.kind} {normal}", secret) for secret in secrets]
+        return self.known_hashes or _name_hashes(self.context, self.identifier)
 
     @property
     def key(self) -> str:
@@ -66,9 +64,14 @@ def find(context: Context, identifier: Identifier, *, is_hidden: bool) -> Accoun
     if form is None or not is_hidden:
         holder = store.by_identifier(context, identifier.kind, form) if form else None
         return AccountLookup(context, identifier, holder, is_hidden)
-    lookup = AccountLookup(context, identifier, None, is_hidden)
-    holder = unknown_identifiers.find(context, identifier.kind, form, lookup.name_hashes)
-    return replace(lookup, holder=holder)
+    name_hashes = _name_hashes(context, identifier)
+    holder = unknown_identifiers.find(context, identifier.kind, form, name_hashes)
+    return AccountLookup(context, identifier, holder, is_hidden, name_hashes)
+
+
+def _name_hashes(context: Context, identifier: Identifier) -> list[str]:
+    text = f"{identifier.kind} {accounts.normalize(identifier.kind, identifier.value)}"
+    return [keyed_digest(context, text, secret) for secret in context.services.settings.secrets]
 
 
 def lock_of(context: Context, lookup: AccountLookup) -> Lock | None:
@@ -120,4 +123,4 @@ def keyed_digest(context: Context, text: str, secret: bytes | None = None) -> st
     """Return a keyed digest for this tenant, under the first secret by default."""
     key = derive_key(secret or context.services.settings.secret, "names of strangers")
     message = f"{context.tenant.tenant_id} {text}".encode("utf-8", "surrogatepass")
-    return hmac.new(key, message, hashlib.sha256).hexdigest()
+    return hmac.digest(key, message, "sha256").hex()

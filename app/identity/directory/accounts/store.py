@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
@@ -44,6 +45,7 @@ FROM_FILE = "from_file"
 """The key in `private` that marks accounts from a configuration file, so that a file removes only accounts it created."""
 _KIND = "account"
 _Ahead = row_class(_FIELDS)
+_ahead_of = attrgetter(*_AHEAD)
 _FILE_COLUMNS = (
     A.uid, A.email, A.username, A.phone, A.email_verified, A.phone_verified, A.is_active, A.profile, assigned_roles.OF_ACCOUNT
 )  # fmt: skip
@@ -82,7 +84,7 @@ def account_in(context: Context, row: Row[Any]) -> Account | None:
 
 
 def _of_joined(row: Row[Any]) -> Row[Any]:
-    found: Row[Any] = _Ahead(*(getattr(row, name) for name in _AHEAD))
+    found: Row[Any] = _Ahead._make(_ahead_of(row))
     return found
 
 
