@@ -114,20 +114,20 @@ class _Form:
         self.sql = str(compiled)
         binds = {name: bind for bind, name in compiled.bind_names.items()}
         names = (compiled.positiontup or ()) if compiled.positional else binds
-        processors = {name: bind.type.dialect_impl(dialect).bind_processor(dialect) for name, bind in binds.items()}
-        self._binds: list[tuple[str, _Processor | None]] = [(name, processors[name]) for name in names]
+        writers = {name: bind.type.dialect_impl(dialect).bind_processor(dialect) for name, bind in binds.items()}
+        self._binds: list[tuple[str, _Processor | None]] = [(name, writers[name]) for name in names]
         self._names: tuple[str, ...] | None = None if compiled.positional else tuple(names)
         self._constants: dict[str, Any] = {}
         for name, bind in binds.items():
             if not bind.required:
-                processor = processors[name] if bind.value is not None else None
-                self._constants[name] = bind.value if processor is None else processor(bind.value)
+                writer = writers[name] if bind.value is not None else None
+                self._constants[name] = bind.value if writer is None else writer(bind.value)
         columns = list(statement.exported_columns) if hasattr(statement, "exported_columns") else []
         self.returns_rows = bool(columns)
         self.locks_rows = _LOCK.search(self.sql) is not None
         self._row = row_class(tuple(column.key for column in columns))
-        processors = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
-        self._from_driver = [(at, one) for at, one in enumerate(processors) if one is not None]
+        readers = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+        self._from_driver = [(at, one) for at, one in enumerate(readers) if one is not None]
 
     def parameters(self, given: Mapping[str, Any]) -> Any:
         """Return parameters as the driver takes them. Raises KeyError for a missing one."""
