@@ -10,6 +10,7 @@ from babel import Locale as BabelLocale
 from babel.support import NullTranslations
 from flask import Flask, g, has_app_context  # noqa: TID251 - gettext takes no argument, so the request holds the language
 from flask_babel import Babel, Domain
+from flask_babel.speaklater import LazyString
 from markupsafe import Markup  # noqa: TID251 - texts of templates may have markup
 
 from app.kit.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
@@ -66,6 +67,16 @@ def _babel_locale(tag: str) -> BabelLocale:
     return BabelLocale.parse(tag, sep="-")
 
 
+def _text(text: str, **variables: Any) -> str:
+    found: str = catalogue(current_language().tag if has_app_context() else SOURCE.tag).gettext(text)
+    return found % variables if variables else found
+
+
+def lazy_gettext(text: str, **variables: Any) -> LazyString:
+    """Return a text that is translated when it is written. Flask-Babel's own looks for its domain at each use."""
+    return LazyString(_text, text, **variables)
+
+
 _shown: Final[dict[str, dict[str, Markup]]] = {}
 """By language: the texts of templates that were shown. They are constants of the templates."""
 
@@ -106,6 +117,7 @@ __all__ = [
     "catalogue",
     "current_language",
     "install",
+    "lazy_gettext",
     "lookup",
     "negotiate",
     "use_language",

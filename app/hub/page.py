@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self
 
 from flask import Response, current_app, has_request_context, request
-from flask_babel import lazy_gettext as _l
 
 from app.hub import locale
 from app.hub.assets import Assets
@@ -18,6 +17,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.captcha_widget import Widget
 from app.hub.frame import Frame, Rendering
+from app.hub.locale import lazy_gettext as _l
 from app.hub.parts.formatting import Countdown
 from app.hub.safety import content_security_policy
 from app.hub.visit import Visit, current_visit

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 from wtforms import StringField
 from wtforms.validators import InputRequired
@@ -10,6 +9,7 @@ from wtforms.validators import InputRequired
 from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
+from app.hub.locale import lazy_gettext as _l
 
 
 class BackupCodeForm(FactorForm):

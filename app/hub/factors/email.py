@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_pgettext
 
 from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import CodeForm, FactorPresentation
+from app.hub.locale import lazy_gettext as _l
 
 
 class EmailForm(CodeForm):

@@ -3,13 +3,13 @@
 import json
 from typing import Any, Final
 
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 from wtforms.validators import InputRequired
 
 from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
+from app.hub.locale import lazy_gettext as _l
 
 _MAX_CHARACTERS: Final = 60_000
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from flask_babel import lazy_gettext as _l
 from wtforms import BooleanField, HiddenField, StringField
 from wtforms.validators import InputRequired
 
@@ -14,6 +13,7 @@ from app.contract import errors as e
 from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.kit.errors import ApiError
 

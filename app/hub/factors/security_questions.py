@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from flask import request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.hub.factors.presentation import FactorForm, FactorPresentation
+from app.hub.locale import lazy_gettext as _l
 from app.kit.errors import ApiError
 
 ANSWER: Final = "answer."

@@ -2,13 +2,13 @@
 
 from typing import Any, Final
 
-from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import CodeForm, FactorPresentation
+from app.hub.locale import lazy_gettext as _l
 from app.kit.errors import ApiError
 
 

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from flask_babel import lazy_gettext as _l
-
 from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import CodeForm, FactorPresentation
+from app.hub.locale import lazy_gettext as _l
 
 _SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSW"
 _URI: Final = f"otpauth://totp/Acme:ada%40example.com?secret={_SECRET}&issuer=Acme"

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlencode
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired, Length
 
@@ -16,6 +15,7 @@ from app.contract.hub import AccountView
 from app.hub import journey
 from app.hub.forms.base import HubForm, too_long
 from app.hub.forms.code import ENOUGH_TEXTS
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

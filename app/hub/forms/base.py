@@ -10,13 +10,14 @@ from functools import cached_property
 from typing import Any, Final, Self
 
 from flask import current_app, has_request_context, request
-from flask_babel import lazy_gettext as _l
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
 from wtforms import BooleanField, Field, HiddenField
 from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
+from app.hub.forms.attributes import quick
+from app.hub.locale import lazy_gettext as _l
 from app.hub.safety import FormTokens, is_cross_origin
 from app.hub.services import services
 from app.hub.visit import current_visit
@@ -96,6 +97,11 @@ class HubForm(FlaskForm):
             if formdata is None or hasattr(formdata, "getlist"):  # given by the caller, or WTForms' own marker
                 return formdata
             return request.form if has_request_context() and request.method == "POST" else None
+
+        def render_field(self, field: Field, render_kw: dict[str, Any]) -> Any:
+            """Return the field's control, with its attributes written by `attributes`."""
+            field.widget = quick(field.widget)
+            return super().render_field(field, render_kw)
 
         def get_translations(self, form: Any) -> None:
             """Return None: all texts go through the hub's own catalogues."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_pgettext, pgettext
 from wtforms import StringField
 
 from app.contract.captcha import CaptchaAnswer, Challenge, Question
 from app.hub.forms.captcha_widget import Widget
+from app.hub.locale import lazy_gettext as _l
 from app.hub.visit import current_visit
 
 NUMBERS: Final = (

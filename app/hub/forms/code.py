@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Final
 
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 from wtforms import StringField
 from wtforms.validators import InputRequired
@@ -14,6 +13,7 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.hub_models import SentTo
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.parts.formatting import Countdown
 from app.hub.parts.webmail import Webmail, webmail_of

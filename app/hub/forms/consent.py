@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from flask_babel import lazy_gettext as _l
 from wtforms import BooleanField
 
 from app.contract.consent_forms import ConsentForm, ConsentOption
 from app.hub.forms.base import HubForm
 from app.hub.forms.registration_fields import localized
+from app.hub.locale import lazy_gettext as _l
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final, Self
 
-from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.tenancy import Identifier
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask_babel import lazy_gettext as _l
 from wtforms import BooleanField, HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
@@ -13,6 +12,7 @@ from app.contract.captcha import Lock
 from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.identifier import IdentifierForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 

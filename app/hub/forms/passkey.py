@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from pydantic import ValidationError
 from wtforms import HiddenField
 
@@ -15,6 +14,7 @@ from app.contract import errors as e
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.passkeys.shapes import PresentedCredential
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, with_retry_after
 from app.hub.visit import current_visit
 from app.kit import randomness

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
 from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
+from app.hub.locale import lazy_gettext as _l
 from app.kit.errors import ApiError
 
 _SHOWN_MAXIMUM: Final = 64

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from flask_babel import lazy_gettext as _l
-
 from app.contract import errors as e
 from app.contract.hub_account import ProfileEdit
 from app.contract.registration_form import CUSTOM, FormField, Option
 from app.hub.forms.base import HubForm
 from app.hub.forms.registration import to_wire_value
 from app.hub.forms.registration_fields import widget
+from app.hub.locale import lazy_gettext as _l
 from app.kit.errors import ApiError
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from flask_babel import lazy_gettext as _l
 from wtforms import BooleanField, Field, PasswordField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 from wtforms.validators import InputRequired, Length, Optional
@@ -13,6 +12,7 @@ from wtforms.validators import InputRequired, Length, Optional
 from app.contract.registration_form import CUSTOM, MOST_LETTERS, TERMS, FormField
 from app.hub import locale
 from app.hub.forms.base import too_long
+from app.hub.locale import lazy_gettext as _l
 from app.hub.visit import current_visit
 
 _LABELS: Final[dict[str, Any]] = {

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired, Length
 
@@ -21,6 +20,7 @@ from app.hub.forms.account import (
     require_confirmation,
 )
 from app.hub.forms.base import too_long
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.organization_domains import ADDRESS, read, to_list

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_account_factors as contract
@@ -28,6 +27,7 @@ from app.hub.factors.page import (
 from app.hub.factors.presentation import FactorForm
 from app.hub.factors.registry import PRESENTATIONS, kind_of
 from app.hub.forms.account import NEEDED, confirmation_data, refusal_notice, require_confirmation
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import backup_codes

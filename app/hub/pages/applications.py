@@ -8,7 +8,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -17,6 +16,7 @@ from app.contract.auth import ACCOUNT_READ
 from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from werkzeug.exceptions import NotFound
 from wtforms import StringField
 
@@ -17,6 +16,7 @@ from app.contract.hub import Next, Step
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link

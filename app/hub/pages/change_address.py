@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
@@ -18,6 +17,7 @@ from app.contract.hub import Next, Step
 from app.contract.hub_models import SentTo
 from app.hub import journey
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import check_mail

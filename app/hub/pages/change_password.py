@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from wtforms import PasswordField
 from wtforms.validators import InputRequired
 
@@ -16,6 +15,7 @@ from app.contract.configuration import PasswordPolicy
 from app.hub import journey, oidc_client
 from app.hub.forms.account import refusal_notice
 from app.hub.forms.password_rules import rules_of
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, with_retry_after
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile

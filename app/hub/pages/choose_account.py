@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import hub_accounts as contract
 from app.contract.hub import InteractionRequest, Next, Step
@@ -15,6 +14,7 @@ from app.contract.hub_models import AccountOption
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.services import api

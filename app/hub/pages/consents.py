@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import format_date
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_consents as contract
@@ -20,6 +19,7 @@ from app.hub import journey, oidc_client
 from app.hub.forms import consent
 from app.hub.forms.account import refusal_notice
 from app.hub.forms.consent import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page, form_notice
 from app.hub.pages import pages
 from app.hub.services import api

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import format_decimal
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 from wtforms import SelectField, StringField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
@@ -28,6 +27,7 @@ from app.hub.forms.account import (
     require_confirmation,
 )
 from app.hub.forms.base import too_long
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.formatting import format_day

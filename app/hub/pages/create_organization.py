@@ -8,7 +8,6 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 from wtforms.validators import DataRequired, Length
 
@@ -21,6 +20,7 @@ from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm, too_long
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.services import api

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
@@ -19,6 +18,7 @@ from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import ButtonForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts.authorization_details import SAMPLE_PAYMENT, Detail

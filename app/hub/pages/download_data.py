@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_security as contract
 from app.contract.hub_account import WithPassword
 from app.hub import oidc_client
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract.hub_account import edit_profile as operation
@@ -15,6 +14,7 @@ from app.contract.hub_account import editable
 from app.hub import journey, oidc_client
 from app.hub.forms.account import refusal_notice
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm, initial_values
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import EmailField, HiddenField
 from wtforms.validators import InputRequired
 
@@ -24,6 +23,7 @@ from app.hub.forms.account import (
 )
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import resend_hint
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import EMAILS, email_code_address, read_profile

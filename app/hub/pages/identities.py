@@ -8,7 +8,6 @@ from typing import Final
 from urllib.parse import urlencode
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -22,6 +21,7 @@ from app.hub.forms.account import (
     refusal_notice,
     require_confirmation,
 )
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page, provider_redirect_targets
 from app.hub.pages import pages
 from app.hub.parts import formatting

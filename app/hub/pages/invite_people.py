@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 from wtforms import SelectField, TextAreaField
 from wtforms.validators import InputRequired, Length
@@ -24,6 +23,7 @@ from app.hub.forms.account import (
     require_confirmation,
 )
 from app.hub.forms.base import too_long
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.managed_invitations import ADDRESS, TOO_MANY, InvitingForm, read

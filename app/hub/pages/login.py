@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub as contract
@@ -15,6 +14,7 @@ from app.contract.hub import Step
 from app.hub import journey
 from app.hub.direct_posts import Post, direct_post
 from app.hub.forms.login import ChoiceForm, LoginForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import render_cached
 from app.hub.pages import pages
 from app.hub.parts.keep_account import offer_to_restore

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_organization_domains as contract
 from app.hub import journey
 from app.hub.forms.code import ButtonForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.organization_domains import ADDRESS, Domain, read, to_list

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import format_timedelta
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
 
@@ -19,6 +18,7 @@ from app.hub import journey
 from app.hub.forms.account import refusal_notice
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import resend_hint
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.managed_invitations import ADDRESS, TOO_MANY, read

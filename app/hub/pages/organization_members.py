@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -21,6 +20,7 @@ from app.hub.forms.account import (
     refusal_notice,
     require_confirmation,
 )
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField, StringField
 from wtforms.validators import DataRequired, Length
@@ -23,6 +22,7 @@ from app.hub.forms.account import (
     require_confirmation,
 )
 from app.hub.forms.base import too_long
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.organization_pages import LIST, OWNERS_ONLY, address_of, read, requested_organization

@@ -8,7 +8,6 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -24,6 +23,7 @@ from app.hub.forms.account import (
     require_confirmation,
 )
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import format_timedelta
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -18,6 +17,7 @@ from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.organizations import Tile, listed, logos

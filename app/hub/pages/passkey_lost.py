@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from werkzeug.exceptions import NotFound
 
 from app.contract import errors as e
@@ -16,6 +15,7 @@ from app.contract.hub_models import LinkToken
 from app.hub import journey
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.forms.passkey import SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link

@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 
 from flask import Response, request
 from flask_babel import format_timedelta
-from flask_babel import lazy_gettext as _l
 from werkzeug.exceptions import NotFound
 from wtforms import HiddenField, StringField
 
@@ -36,6 +35,7 @@ from app.hub.forms.passkey import (
     passkey_digest,
     read_credential,
 )
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting

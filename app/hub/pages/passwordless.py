@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, cast
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import BooleanField
 
 from app.contract import errors as e
@@ -32,6 +31,7 @@ from app.hub.forms.code import (
     sample_filled_form,
 )
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
 from app.hub.parts import sign_in_methods

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired
 
@@ -20,6 +19,7 @@ from app.hub.forms import code
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import AGAIN, CodePage, Outcome
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page, with_retry_after
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_pins as contract
@@ -18,6 +17,7 @@ from app.contract.credential_settings import Pins
 from app.hub import journey
 from app.hub.forms.account import PinForm, QuestionsForm, pin_hint
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice

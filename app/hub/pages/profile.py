@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from flask import Response, request
 from flask_babel import format_date, lazy_pgettext
-from flask_babel import lazy_gettext as _l
 
 from app.contract import hub as contract
 from app.contract.hub_account import editable
 from app.hub import oidc_client
 from app.hub.brand import initials
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub as contract
@@ -26,6 +25,7 @@ from app.hub.forms.passkey import options_response, read_credential
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.forms.registration import RegisterForm
 from app.hub.forms.registration_fields import USERNAME_FORMAT
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
 from app.hub.parts import sign_in_methods

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from pydantic import ValidationError
 from wtforms import PasswordField
 from wtforms.validators import InputRequired
@@ -23,6 +22,7 @@ from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.base import HubForm
 from app.hub.forms.password_rules import rules_of, sample_refusals
 from app.hub.interaction import interaction_from_step
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import mailed_link

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
 
@@ -22,6 +21,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey, oidc_client
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract.hub_account import AnswersEdit
@@ -21,6 +20,7 @@ from app.hub.forms.account import (
     refusal_notice,
     require_confirmation,
 )
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import PasswordField
 from wtforms.validators import InputRequired
 
@@ -17,6 +16,7 @@ from app.contract.configuration import PasswordPolicy
 from app.hub import journey, oidc_client
 from app.hub.forms.account import refusal_notice, require_confirmation
 from app.hub.forms.password_rules import rules_of
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile

@@ -8,13 +8,13 @@ from enum import StrEnum
 from typing import Any, Final
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub_models import LinkLookup, LinkRequest
 from app.hub import journey
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.hub.pages import pages
 from app.hub.parts import mailed_link

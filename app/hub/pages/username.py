@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
@@ -17,6 +16,7 @@ from app.contract.hub_account import edit_username as operation
 from app.hub import journey, oidc_client
 from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice, require_confirmation
 from app.hub.forms.registration_fields import USERNAME_FORMAT
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile

@@ -9,7 +9,6 @@ from typing import Final
 from urllib.parse import urlencode
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 from wtforms import PasswordField
 
 from app.contract import errors as e
@@ -19,6 +18,7 @@ from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub import journey
 from app.hub.cookies import remembered_relying_party
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts import check_mail, mailed_link

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask_babel import lazy_gettext as _l
-
 from app.contract.hub_models import DetailLine, DetailView
 from app.hub.forms.registration_fields import localized
+from app.hub.locale import lazy_gettext as _l
 
 _LABELS: Final = {
     "actions": _l("Actions"),

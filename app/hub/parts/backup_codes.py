@@ -8,7 +8,6 @@ from typing import Final, Self
 
 from flask import Response
 from flask_babel import gettext
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -19,6 +18,7 @@ from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.account import PasswordConfirmationForm
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.parts.sign_in_methods import complete_method
 from app.hub.services import api, services

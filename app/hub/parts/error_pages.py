@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask_babel import lazy_gettext as _l
-
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.parts.formatting import LONGEST_COUNTDOWN, Countdown
 

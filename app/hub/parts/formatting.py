@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from babel.dates import format_skeleton
 from flask_babel import format_date, format_time, format_timedelta, get_locale
-from flask_babel import lazy_gettext as _l
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
+from app.hub.locale import lazy_gettext as _l
 from app.hub.services import services
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask_babel import lazy_gettext as _l
-
 from app.contract.captcha import Challenge
 from app.contract.organizations_models import MethodLimit
 from app.hub.forms import captcha
@@ -15,6 +13,7 @@ from app.hub.forms.captcha import OTHER_QUESTION
 from app.hub.forms.captcha_widget import Widget
 from app.hub.forms.identifier import identifier_attributes, wrong_pair_text
 from app.hub.forms.login import LoginForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.parts import sign_in_methods
 from app.hub.parts.reauthentication import Reauthentication

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from flask import request
-from flask_babel import lazy_gettext as _l
 from wtforms import StringField
 
 from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub.forms.base import HubForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.short_links import PARAMETER, link_address
 from app.kit.user_agents import is_automated

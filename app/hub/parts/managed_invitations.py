@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, Self
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from wtforms import HiddenField, SelectField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 
@@ -13,6 +12,7 @@ from app.contract import errors as e
 from app.contract import hub_organization_invitations as contract
 from app.contract.hub_organizations import RoleView
 from app.hub.forms.account import PasswordConfirmationForm
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.hub.parts import organization_pages
 from app.hub.parts.organization_pages import LIST

@@ -6,11 +6,11 @@ from typing import Final, TypeVar
 from urllib.parse import urlencode
 
 from flask import Response, request
-from flask_babel import lazy_gettext as _l
 
 from app.contract import errors as e
 from app.contract.hub import AccountView
 from app.hub import journey, oidc_client
+from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.hub.services import api
 from app.hub.visit import current_visit

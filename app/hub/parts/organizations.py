@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask_babel import format_decimal, get_locale
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_ngettext as _n
 
 from app.contract.hub_models import InvitationHint, JoinableOrganization
 from app.contract.hub_organizations import OwnOrganization
 from app.hub.brand import initials
+from app.hub.locale import lazy_gettext as _l
 from app.hub.parts import formatting
 from app.hub.visit import current_visit
 

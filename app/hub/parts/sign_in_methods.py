@@ -8,11 +8,11 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response
-from flask_babel import lazy_gettext as _l
 from flask_babel import lazy_pgettext as pgettext
 
 from app.contract.hub import CONNECTION_METHOD, Next
 from app.hub.cookies import set_cookie
+from app.hub.locale import lazy_gettext as _l
 from app.hub.services import services
 from app.hub.tenancy import UpstreamConnection
 from app.hub.visit import current_visit, interaction_address
