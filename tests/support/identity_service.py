@@ -203,6 +203,22 @@ def migrated_postgres(request: pytest.FixtureRequest, postgres_server: Postgres)
 
 
 @contextmanager
+def copy_of_postgres(request: pytest.FixtureRequest) -> Iterator[PostgresUrls]:
+    """Give a copy of a migrated PostgreSQL database, with nothing in it."""
+    server: Postgres = request.getfixturevalue("postgres_server")
+    name = f"own_{worker_number(request.config)}_{next(_NUMBERS)}"
+    yield server.database(name, request.getfixturevalue("migrated_postgres"))
+    server.drop(name)
+
+
+@pytest.fixture
+def copied_postgres(request: pytest.FixtureRequest) -> Iterator[PostgresUrls]:
+    """A PostgreSQL database of the test alone, as it serves."""
+    with copy_of_postgres(request) as urls:
+        yield urls
+
+
+@contextmanager
 def empty_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Database]:
     """Give a migrated database of the kind that the fixture's parameter names, with nothing in it."""
     if request.param == "sqlite":
@@ -211,13 +227,10 @@ def empty_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[Dat
         yield made
         made.dispose()
         return
-    server: Postgres = request.getfixturevalue("postgres_server")
-    name = f"own_{worker_number(request.config)}_{next(_NUMBERS)}"
-    urls = server.database(name, request.getfixturevalue("migrated_postgres"))
-    made = Database(over_psycopg(urls.runtime_url))
-    yield made
-    made.dispose()
-    server.drop(name)
+    with copy_of_postgres(request) as urls:
+        made = Database(over_psycopg(urls.runtime_url))
+        yield made
+        made.dispose()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -26,7 +26,7 @@ from app.kit.clock import FixedClock
 from app.settings import SettingsError
 from tests.support.migration_rules import breaks_older_code, keeps_writers_out, recorded_statements
 from tests.support.posting import VAULT, row, worker
-from tests.support.servers import RUNTIME, PostgresUrls
+from tests.support.servers import PostgresUrls
 from tests.support.smtp_server import mailbox
 
 FIRST_ONLINE = "0013"
@@ -60,10 +60,9 @@ def engine(database_url: str) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def services(fresh_postgres: PostgresUrls) -> Iterator[Database]:
+def services(copied_postgres: PostgresUrls) -> Iterator[Database]:
     """PostgreSQL as it serves: migrated by the owner, opened by the runtime role."""
-    migrate.upgrade(fresh_postgres.migrate_url, runtime_role=RUNTIME)
-    database = Database(dialect(fresh_postgres.runtime_url))
+    database = Database(dialect(copied_postgres.runtime_url))
     for name in ("acme", "globex"):
         work = UnitOfWork(database, name)
         work.run(insert(consents).values(tenant_id=name, uid="u", client_id="shop", scopes=[], given_at=NOW))
