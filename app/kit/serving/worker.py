@@ -38,6 +38,8 @@ LAST_RESPONSES_SECONDS = 0.5
 SWEEP_TICKS = 10
 """uvicorn ticks ten times a second."""
 RESTART_AFTER_SECONDS = 1.0
+RETURN_SECONDS = 60.0
+"""How often free memory is returned to the system."""
 logger = logging.getLogger("gatehouse.serving")
 
 Job = Callable[[threading.Event], None]
@@ -191,7 +193,9 @@ def run_worker(
     at_once = AnswersAtOnce(app, refusals, is_one_of_many=plan.is_one_of_many)
     server = Server(_config(bridge, at_once, plan.limits, refusals), bridge, plan, on_ready)
     stop = threading.Event()
-    jobs = [threading.Thread(target=_run_job, args=(job, stop), daemon=True) for job in background]
+    jobs = [
+        threading.Thread(target=_run_job, args=(job, stop), daemon=True) for job in (*background, return_free_memory)
+    ]
     for thread in jobs:
         thread.start()
     try:
@@ -259,3 +263,14 @@ def _keep_one_arena() -> None:
     m_arena_max = -8
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(m_arena_max, 1)
+
+
+def return_free_memory(stop: threading.Event) -> None:
+    """Return the free pages of the heap to the system once a minute (glibc).
+
+    A hash takes 19 MiB of the one heap. What another thread allocates in the gap that it leaves keeps the next hash out of
+    it, so the heap grows by another 19 MiB, of which little is used. Returning all takes a few milliseconds.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    while trim is not None and not stop.wait(RETURN_SECONDS):
+        trim(0)
