@@ -57,7 +57,7 @@ class ConnectionFields(Wire):
     scopes: Annotated[
         list[Annotated[str, Field(pattern=r"^[\x21\x23-\x5B\x5D-\x7E]{1,100}$")]] | None, Field(max_length=30)
     ] = None
-    token_auth_method: Literal["client_secret_post", "client_secret_basic"] | None = None
+    token_auth_method: Literal["client_secret_basic", "client_secret_post"] | None = None
 
 
 class CreateConnection(OrgPath, ConnectionFields):

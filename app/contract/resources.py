@@ -9,19 +9,19 @@ from typing import Any, TypedDict, Unpack
 from pydantic import BaseModel
 
 from app import contract
-from app.contract.auth import M
+from app.contract.auth import Host, M
 from app.contract.configuration import TenantSettings
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.error_groups import MANAGE
 from app.contract.groups import Deleted
-from app.contract.operations import CATALOGUE, operation
-from app.kit.auth import Auth
+from app.contract.operations import CATALOGUE
+from app.kit.auth import Admission, Auth
 from app.kit.errors import ApiError
-from app.kit.operation import Accept, Catalogue, ErrorProfile
+from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, LateOperation
 from app.kit.resource import Action, Address, Backing, InSettings, Resource, ResourceError, Verb, VerbOptions
 from app.kit.resource_checks import check
 from app.kit.resource_operations import BoundOperation, drafts
-from app.kit.wire import Wire, shape_of
+from app.kit.wire import Wire
 
 RESOURCES: list[Resource] = []
 BOUND: list[BoundOperation] = []
@@ -137,15 +137,17 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOpe
     """Declare a resource's operations into a catalogue."""
     made = []
     for draft in drafts(resource):
-        auth: Auth = draft.address.auth
-        error_profile: ErrorProfile = draft.address.error_profile
-        errors: tuple[type[ApiError], ...] = draft.errors
-        accepts = Accept.JSON if draft.has_body and shape_of(draft.request).has_body else Accept.JSON_OR_FORM
-        declared = operation(
-            draft.name, draft.at, draft.request, draft.response, auth=auth, error_profile=error_profile, also=draft.also,
-            accepts=accepts, errors=errors, summary=draft.summary, description=draft.description, scope=draft.scope, catalogue=catalogue,
-            takes_markup=resource.takes_markup and draft.at.startswith(("POST", "PUT")),
+        method, _, path = draft.at.partition(" ")
+        declared = LateOperation(
+            draft.models, name=draft.name, method=method, path=path, host=Host.API, error_profile=draft.address.error_profile,
+            also=draft.also, errors=draft.errors, admission=Admission(draft.address.auth, scope=draft.scope),
+            body=BodyRules(
+                accepts=Accept.JSON if draft.has_body else Accept.JSON_OR_FORM,
+                takes_markup=resource.takes_markup and method in ("POST", "PUT"),
+            ),
+            documentation=Documentation(draft.summary, draft.description),
         )  # fmt: skip
+        catalogue.add(declared)
         made.append(BoundOperation(declared, draft))
     return made
 

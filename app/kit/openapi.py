@@ -99,7 +99,7 @@ def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas, published
     bodies = [body for body in (schemas.body_of(operation) for operation in held) if body is not None]
     if bodies and first.method not in ("GET", "HEAD"):
         schema = bodies[0] if len(bodies) == 1 else {"anyOf": bodies}
-        kinds = dict.fromkeys(kind for operation in held for kind in operation.body.accepts.value)
+        kinds = dict.fromkeys(kind for operation in held for kind in operation.media_types)
         required = len(bodies) == len(held) and all(shape_of(operation.request).needs_body for operation in held)
         entry["requestBody"] = {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
     also = [f"{method} {other}" for operation in held for method, other in list(operation.addresses())[1:]]

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from threading import Lock
 from typing import Any, Generic, TypeVar, overload
 from urllib.parse import unquote_to_bytes
 
 from app.kit.auth import Admission, Auth, AuthScheme
 from app.kit.errors import ApiError
-from app.kit.wire import Document, Wire
+from app.kit.wire import Document, Wire, shape_of
 
 
 class Host(Enum):
@@ -25,6 +26,12 @@ class Accept(Enum):
     JSON = ("application/json",)
     FORM = ("application/x-www-form-urlencoded",)
     JSON_OR_FORM = ("application/json", "application/x-www-form-urlencoded")
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Their media types."""
+        types: tuple[str, ...] = self.value
+        return types
 
 
 @dataclass(frozen=True)
@@ -189,12 +196,48 @@ class Operation(Generic[Req, Res]):
             yield method or self.method, path
 
     @property
+    def media_types(self) -> tuple[str, ...]:
+        """The media types of the bodies that it reads."""
+        return self.body.accepts.types
+
+    @property
     def area(self) -> str:
         """The part of the name before the dot: `books` of `books.create`."""
         return self.name.partition(".")[0]
 
 
 AnyOperation = Operation[Any, Any]
+Models = tuple[type[Wire], "type[Wire | Document]"]
+
+
+class LateOperation(AnyOperation):
+    """An operation whose request and response are made when they are first asked for: most starts never need them.
+
+    One without fields in its body ignores a body in JSON or of a form.
+    """
+
+    def __init__(self, models: Callable[[], Models], **facts: Any) -> None:
+        object.__setattr__(self, "_models", models)
+        object.__setattr__(self, "_making", Lock())
+        super().__init__(request=Wire, response=Wire, **facts)
+        for made in ("request", "response"):
+            object.__delattr__(self, made)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("request", "response"):
+            raise AttributeError(name)
+        with self._making:
+            if name not in self.__dict__:
+                request, response = self._models()
+                object.__setattr__(self, "request", request)
+                object.__setattr__(self, "response", response)
+        return self.__dict__[name]
+
+    @property
+    def media_types(self) -> tuple[str, ...]:
+        """The media types of the bodies that it reads."""
+        has_body = shape_of(self.request).has_body
+        return super().media_types if has_body else Accept.JSON_OR_FORM.types
 
 
 class Catalogue:

@@ -130,13 +130,13 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     shape = shape_of(operation.request)
     if not raw.body.strip():
         if shape.needs_body and raw.method in WRITES:
-            if raw.media_type and raw.media_type not in operation.body.accepts.value:
+            if raw.media_type and raw.media_type not in operation.media_types:
                 raise _bad_content_type(operation)
             raise no_object("The body is empty.")
         return {}
     if not shape.has_body and raw.method in ("GET", "HEAD"):
         return {}
-    if raw.media_type not in operation.body.accepts.value and not raw.media_type.endswith("+json"):
+    if raw.media_type not in operation.media_types and not raw.media_type.endswith("+json"):
         raise _bad_content_type(operation)
     if raw.media_type in Accept.FORM.value:
         return _read_form(raw, unreadable, operation)
@@ -144,7 +144,7 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
 
 
 def _bad_content_type(operation: AnyOperation) -> ApiError:
-    return operation.error_profile.bad_content_type(f"Send the body as {' or '.join(operation.body.accepts.value)}.")
+    return operation.error_profile.bad_content_type(f"Send the body as {' or '.join(operation.media_types)}.")
 
 
 def _read_form(raw: RawRequest, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:

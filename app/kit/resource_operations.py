@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from app.kit import resource_models as models
 from app.kit.errors import ApiError
-from app.kit.operation import AnyOperation
+from app.kit.operation import AnyOperation, Models
 from app.kit.resource import (
     CREATE,
     DELETE,
@@ -37,8 +38,8 @@ class OperationDraft:
     name: str
     at: str  # "METHOD /path"
     also: tuple[str, ...]
-    request: type[Wire]
-    response: type[Wire]
+    models: Callable[[], Models]
+    """Makes the request and the response."""
     errors: tuple[type[ApiError], ...]
     summary: str
     description: str
@@ -91,7 +92,6 @@ def _draft(resource: Resource, address: Address, does: VerbOptions) -> Operation
         path if resource.is_singleton or not verb.is_at_item or does.id_in_body else resource.item_path(path)
         for path in ((does.path,) if does.path else (address.path, *address.also))
     ]
-    request, response = _models(resource, address, does)
     return OperationDraft(
         resource,
         address,
@@ -100,8 +100,7 @@ def _draft(resource: Resource, address: Address, does: VerbOptions) -> Operation
         f"{resource.area}.{does.name or verb.name.lower()}{address.suffix.lower() and f'_{address.suffix.lower()}'}",
         f"{verb.method} {paths[0]}",
         tuple(paths[1:]),
-        request,
-        response,
+        partial(_models, resource, address, does),
         tuple(dict.fromkeys((*does.errors, *_errors(resource, address, does)))),
         does.summary or _summary(resource, address, verb),
         does.description or _description(resource, address, verb),
@@ -130,13 +129,12 @@ def _description(resource: Resource, address: Address, verb: Verb) -> str:
 def _action(resource: Resource, action: Action) -> OperationDraft:
     address = resource.address
     errors = tuple(dict.fromkeys((*action.errors, *([address.unknown] if address.unknown else []))))
-    request = models.action_request(resource, address, action)
-    response = action.answer or models.answer(resource, address)
     scope = f"{resource.scope}:update" if resource.scope else ""
     name = f"{resource.area}.{action.name}"
     return OperationDraft(
-        resource, address, None, action, name, action.address, (), request, response, errors, action.summary,
-        action.description, scope,
+        resource, address, None, action, name, action.address, (),
+        lambda: (models.action_request(resource, address, action), action.answer or models.answer(resource, address)),
+        errors, action.summary, action.description, scope,
     )  # fmt: skip
 
 

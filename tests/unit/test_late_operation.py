@@ -1,0 +1,68 @@
+"""The models of an operation of a resource are made when they are first asked for, once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Annotated
+
+import pytest
+
+from app.contract.auth import Host
+from app.kit.operation import Accept, BodyRules, LateOperation, Models
+from app.kit.wire import From, Wire
+from tests.support.typed_handlers import PROFILE
+
+THREADS = 8
+
+
+class Asked(Wire):
+    name: Annotated[str, From.PATH]
+
+
+class Given(Wire):
+    name: str
+
+
+def late(asked: list[Models], request: type[Wire] = Asked) -> LateOperation:
+    def models() -> Models:
+        asked.append((request, Given))
+        return request, Given
+
+    return LateOperation(
+        models, name="things.read", method="DELETE", path="/things/{name}", host=Host.API, error_profile=PROFILE,
+        body=BodyRules(accepts=Accept.JSON),
+    )  # fmt: skip
+
+
+def test_declaring_makes_no_models() -> None:
+    asked: list[Models] = []
+    one = late(asked)
+    assert one.every_error
+    assert asked == []
+    assert (one.request, one.response) == (Asked, Given)
+    assert len(asked) == 1
+
+
+def test_threads_that_ask_at_once_get_the_same_models() -> None:
+    asked: list[Models] = []
+    one, together = late(asked), Barrier(THREADS)
+
+    def ask(_: int) -> type[Wire]:
+        together.wait()
+        found: type[Wire] = one.request
+        return found
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert set(pool.map(ask, range(THREADS))) == {Asked}
+    assert len(asked) == 1
+
+
+def test_operation_without_body_fields_reads_forms_too() -> None:
+    assert late([]).media_types == Accept.JSON_OR_FORM.value
+    assert late([], Given).media_types == Accept.JSON.value
+
+
+def test_other_attributes_are_missing() -> None:
+    with pytest.raises(AttributeError, match="answer"):
+        _ = late([]).answer
