@@ -1,8 +1,9 @@
-"""The statements of a sign-in and of the code flow, which are what they cost the database (docs/bench.md)."""
+"""The statements of a sign-in, a sign-up, a forgotten password and the code flow, which are what they cost the database (docs/bench.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -86,6 +87,27 @@ def test_sign_in_in_two_steps_costs_fifteen_statements(
 
     locking = 1 if not tenant.services.database.is_sqlite else 0  # SQLite's only writer needs no row lock
     assert fewest(lambda: new_visitor_at(tenant), visit) == [5, 1, 8 + locking, 1]
+
+
+def test_sign_up_costs_nine_statements(new_world: NewWorld, new_visitor_at: Callable[[World], Visitor]) -> None:
+    tenant, numbers = new_world(email_verification="optional"), count()
+
+    def visit(visitor: Visitor) -> list[int]:
+        email = f"cost{next(numbers)}@example.org"
+        page = visitor.open("/register")
+        sent = post(page, "Create account", email=email, password="Zebra-kettle-91")
+        return [page.cost.get("sql", 0), sql(sent), cost(sent, "commits")]
+
+    assert fewest(lambda: new_visitor_at(tenant), visit) == [0, 9, 1]
+
+
+def test_forgotten_password_costs_eight_statements(ada: Person, new_visitor: Callable[[], Visitor]) -> None:
+    def visit(visitor: Visitor) -> list[int]:
+        page = visitor.open("/forgot-password")
+        sent = post(page, "Send reset link", identifier=ada.email)
+        return [page.cost.get("sql", 0), sql(sent), cost(sent, "commits")]
+
+    assert fewest(new_visitor, visit) == [0, 8, 1]
 
 
 def test_code_flow_costs_seven_statements_and_one_signature(

@@ -224,21 +224,18 @@ def _mail(
     content = messaging.carries(context, kind, account=account, template=options.template, language=language)
     if content in ("link", "otp"):
         one_time_tokens.close(context, uid, purpose, subject=subject)  # revokes the link or code that is not renewed
-    token = ""
-    if content != "otp" or options.needs_token:
-        token = one_time_tokens.new_link(
-            context, purpose, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
-        )
-        members |= {
-            "url": _link(context, token, options, reset_kind),
-            "token": token,
-            "minutes": str(one_time_tokens.RESET_MINUTES),
-        }
-    has_code = reset_kind.has_codes or options.url is None or context.tenant.settings.reset_password_codes
-    if content in ("otp", "both") or (content is None and has_code):
-        minutes = context.tenant.settings.reset_code_minutes
-        code = one_time_tokens.new_code(context, purpose, uid, subject=subject, minutes=minutes, facts=facts)
-        members |= {"otp": code, "otp_minutes": str(minutes)}
+    takes_code = reset_kind.has_codes or options.url is None or context.tenant.settings.reset_password_codes
+    has_link = content != "otp" or options.needs_token
+    has_code = content in ("otp", "both") or (content is None and takes_code)
+    link_minutes = one_time_tokens.RESET_MINUTES if has_link else None
+    code_minutes = context.tenant.settings.reset_code_minutes if has_code else None
+    token, code = one_time_tokens.issue(
+        context, purpose, uid, subject=subject, link_minutes=link_minutes, code_minutes=code_minutes, facts=facts
+    )
+    if has_link:
+        members |= {"url": _link(context, token, options, reset_kind), "token": token, "minutes": str(link_minutes)}
+    if has_code:
+        members |= {"otp": code.text, "otp_minutes": str(code_minutes)}
     messaging.mail(
         context, kind, email, account=account, facts=members, template=options.template, language=language
     )  # fmt: skip

@@ -293,28 +293,26 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
     subject = identifiers.normalize(EMAIL, email)
     language, template = notifications.page_language(context), options.email_template
     content = messaging.carries(context, MailKind.VERIFICATION, account=account, template=template, language=language)
-    if is_contested := pending_accounts.is_contested(context, subject):
+    holders = pending_accounts.holders(context, subject)  # queried for every address, for equal timing
+    if holders.is_contested:
         options = replace(options, url=None)  # only our page can tell the registrations apart
-    link_facts = {"attempt": options.interaction_id, "welcome": options.welcome_template}
+    kept = {"attempt": options.interaction_id, "welcome": options.welcome_template}
     facts: dict[str, str] = {}
-    if content == "otp":
+    link_minutes = one_time_tokens.LINK_MINUTES if content != "otp" else None
+    code_minutes = one_time_tokens.CODE_MINUTES  # always: the page that awaits the code has its id
+    if link_minutes is None:
         one_time_tokens.close(context, uid, Purpose.EMAIL, subject=subject)  # revokes an earlier link
-    else:
-        token = one_time_tokens.new_link(context, Purpose.EMAIL, uid, subject=subject, facts=link_facts)
-        facts |= {
-            "url": _link(context, token, options, email),
-            "token": token,
-            "minutes": str(one_time_tokens.LINK_MINUTES),
-        }
-    # the page that awaits the code has its id
-    code = one_time_tokens.issue_code(context, Purpose.EMAIL, uid, subject=subject, facts=link_facts)
-    is_free = store.by_identifier(context, EMAIL, subject) is None  # queried for every address, for equal timing
-    if uid == NOBODY and is_free:  # the address has no account
+    token, code = one_time_tokens.issue(
+        context, Purpose.EMAIL, uid, subject=subject, link_minutes=link_minutes, code_minutes=code_minutes, facts=kept
+    )
+    if link_minutes is not None:
+        facts |= {"url": _link(context, token, options, email), "token": token, "minutes": str(link_minutes)}
+    if uid == NOBODY and not holders.has_account:
         context = context.without_sending()
     takes_code = options.url is None or context.tenant.settings.email_verification_codes
-    has_code = takes_code and (options.interaction_id is not None or not is_contested)
+    has_code = takes_code and (options.interaction_id is not None or not holders.is_contested)
     if content in ("otp", "both") or (content is None and has_code):
-        facts |= {"otp": code.text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
+        facts |= {"otp": code.text, "otp_minutes": str(code_minutes)}
     messaging.mail(
         context,
         MailKind.VERIFICATION if uid != NOBODY else MailKind.ACCOUNT_EXISTS,

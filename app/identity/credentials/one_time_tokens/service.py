@@ -12,14 +12,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.contract import captcha as contract
 from app.contract import errors as e
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import store
 from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SMS_CODE, CodeErrors, digits_in, is_code
-from app.identity.credentials.one_time_tokens.store import Purpose, StoredToken
+from app.identity.credentials.one_time_tokens.store import NewToken, Purpose, StoredToken
 from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as accounts_store
@@ -48,7 +48,14 @@ class Code:
     """A new code. Its text exists nowhere else."""
 
     text: str
-    code_id: str
+    code_id: str  # `find_code` finds it by this, without account and subject
+
+
+class Issued(NamedTuple):
+    """A new link's token and a new code; empty where it was not asked for."""
+
+    token: str
+    code: Code
 
 
 @dataclass(frozen=True)
@@ -73,9 +80,7 @@ def new_link(
     facts: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the token of a new link. It replaces open links of the same kind, account and subject."""
-    token = randomness.token()
-    store.add(context, randomness.digest(token), kind, uid, subject, code_hash=None, facts=facts or {}, minutes=minutes)
-    return token
+    return issue(context, kind, uid, subject=subject, link_minutes=minutes, facts=facts).token
 
 
 def has_link_form(token: str) -> bool:
@@ -93,23 +98,32 @@ def new_code(
     facts: Mapping[str, Any] | None = None,
 ) -> str:
     """Return a new code. It replaces open codes of the same kind, account and subject."""
-    return issue_code(context, kind, uid, subject=subject, minutes=minutes, facts=facts).text
+    return issue(context, kind, uid, subject=subject, code_minutes=minutes, facts=facts).code.text
 
 
-def issue_code(
+def issue(
     context: Context,
     kind: Purpose,
     uid: str,
     *,
     subject: str,
-    minutes: int = CODE_MINUTES,
+    link_minutes: int | None = None,
+    code_minutes: int | None = None,
     facts: Mapping[str, Any] | None = None,
-) -> Code:
-    """Return a new code with its id, by which `find_code` finds it without account and subject."""
-    code = Code(randomness.digits(DIGITS), randomness.guid())
-    hashed = _code_hashes(context, code.code_id, code.text)[0]
-    store.add(context, code.code_id, kind, uid, subject, code_hash=hashed, facts=facts or {}, minutes=minutes)
-    return code
+) -> Issued:
+    """Return a new link, a new code, or both for one message, each where its lifetime is given.
+
+    A link replaces open links of the same kind, account and subject, a code open codes.
+    """
+    token, code, new = "", Code("", ""), []
+    if link_minutes is not None:
+        token = randomness.token()
+        new.append(NewToken(randomness.digest(token), None, link_minutes))
+    if code_minutes is not None:
+        code = Code(randomness.digits(DIGITS), randomness.guid())
+        new.append(NewToken(code.code_id, _code_hashes(context, code.code_id, code.text)[0], code_minutes))
+    store.add(context, new, kind, uid, subject, facts=facts or {})
+    return Issued(token, code)
 
 
 def find_code(context: Context, kind: Purpose, code_id: str) -> OneTimeToken | None:
@@ -372,6 +386,6 @@ def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:
 __all__ = [
     "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "OneTimeToken",
     "Purpose", "last_recipient", "check_code", "close", "close_addressed", "close_later", "digits_in",
-    "has_link_form", "is_code", "issue_code", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
+    "has_link_form", "is_code", "issue", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",
 ]  # fmt: skip

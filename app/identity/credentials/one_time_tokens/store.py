@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Boolean, Column, Index, Integer, String, insert, select, update
+from sqlalchemy import Boolean, Column, Index, Integer, String, select, update
 from sqlalchemy.engine import Row
 
 from app.identity.directory.accounts import store as accounts_store
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled import insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 
@@ -36,6 +37,7 @@ one_time_tokens = tenant_table(
 
 
 P = one_time_tokens.c
+_ADD = insert_row(one_time_tokens)
 OPEN, USED, VOID, REPLACED = "open", "used", "void", "replaced"
 
 
@@ -78,35 +80,47 @@ class StoredToken:
 _COLUMNS = tuple(P[name] for name in StoredToken.__dataclass_fields__)
 
 
+@dataclass(frozen=True)
+class NewToken:
+    """A link, or a code if `code_hash` is given."""
+
+    proof_id: str
+    code_hash: str | None
+    minutes: int
+
+    @property
+    def is_code(self) -> bool:
+        return self.code_hash is not None
+
+
 def add(
-    context: Context,
-    proof_id: str,
-    kind: str,
-    uid: str,
-    subject: str,
-    *,
-    code_hash: str | None,
-    facts: Mapping[str, Any],
-    minutes: int,
+    context: Context, new: Sequence[NewToken], kind: str, uid: str, subject: str, *, facts: Mapping[str, Any]
 ) -> None:
-    """Store a link, or a code if `code_hash` is given. It replaces open ones of the same kind, account and subject."""
+    """Store a link, a code or both, in two statements. A link replaces open links of the same kind, account and subject, a code codes."""
     accounts_store.lock(context, uid)  # lock order: the account, then its tokens
-    _replace(context, *_same_recipient(context, kind, uid, subject, is_code=code_hash is not None), P.state == OPEN)
-    row = {
+    same = _same_recipient(context, kind, uid, subject)
+    _replace(context, *same, P.is_code.in_(sorted({one.is_code for one in new})), P.state == OPEN)
+    common = {
         "tenant_id": context.tenant.tenant_id,
-        "proof_id": proof_id,
         "kind": kind,
-        "is_code": code_hash is not None,
         "uid": uid,
         "subject": subject,
-        "code_hash": code_hash,
         "facts": dict(facts),
         "state": OPEN,
         "tries": 0,
         "created_at": context.now,
-        "expires_at": context.now + timedelta(minutes=minutes),
     }
-    context.work.run(insert(one_time_tokens), row)
+    rows = [
+        {
+            **common,
+            "proof_id": one.proof_id,
+            "is_code": one.is_code,
+            "code_hash": one.code_hash,
+            "expires_at": context.now + timedelta(minutes=one.minutes),
+        }
+        for one in new
+    ]
+    context.work.run(_ADD, rows if len(rows) > 1 else rows[0])
 
 
 def link(context: Context, kind: str, proof_id: str) -> StoredToken | None:
@@ -123,7 +137,7 @@ def code(context: Context, kind: str, code_id: str) -> StoredToken | None:
 
 def newest_code(context: Context, kind: str, uid: str, subject: str) -> StoredToken | None:
     """Return the newest code, in any state."""
-    where = _same_recipient(context, kind, uid, subject, is_code=True)
+    where = (*_same_recipient(context, kind, uid, subject), P.is_code)
     newest_first = (P.created_at.desc(), P.proof_id)
     return _token(context.work.one(select(*_COLUMNS).where(*where).order_by(*newest_first).limit(1)))
 
@@ -204,9 +218,8 @@ def _key(work: UnitOfWork, proof_id: str) -> tuple[Any, Any]:
     return P.tenant_id == work.tenant_id, P.proof_id == proof_id
 
 
-def _same_recipient(context: Context, kind: str, uid: str, subject: str, *, is_code: bool) -> tuple[Any, ...]:
-    same = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.kind == kind, P.subject == subject)
-    return (*same, P.is_code.is_(is_code))
+def _same_recipient(context: Context, kind: str, uid: str, subject: str) -> tuple[Any, ...]:
+    return P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.kind == kind, P.subject == subject
 
 
 def _token(row: Row[Any] | None) -> StoredToken | None:

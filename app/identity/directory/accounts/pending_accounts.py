@@ -9,26 +9,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, exists, func, insert, literal_column, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.identity.directory.accounts import linked_identities, provider_tokens, store
 from app.identity.directory.accounts.account import Account, no_organizations
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME, normalize_email
-from app.identity.directory.accounts.tables import waiting_accounts
+from app.identity.directory.accounts.tables import identifiers, waiting_accounts
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.store import removal
+from app.identity.platform.store.compiled import Compiled
 
 LIFETIME = timedelta(days=3)  # of the verification link
 SELF_REGISTERED = "self_registered"
 """The key in `private` of self-registered accounts: only these are replaceable."""
 WAS_PENDING = "waited"
 """The key in `private` of accounts that were pending; verifying their address does not sign in another browser."""
-W = waiting_accounts.c
+W, I = waiting_accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
+_OF_ADDRESS = (W.tenant_id == bindparam("tenant"), W.email == bindparam("held"), W.expires_at > bindparam("now"))
+_AS_IDENTIFIER = (I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
+_TWO = select(W.uid).where(*_OF_ADDRESS).limit(literal_column("2")).subquery("two")
+_HOLDERS = Compiled(
+    select(
+        exists(select(I.uid).where(*_AS_IDENTIFIER)).label("has_account"),
+        select(func.count()).select_from(_TWO).scalar_subquery().label("pending"),
+    )
+)
 _COLUMNS = ("uid", "profile_id", "email", "emails", "username", "phone", "password_hash", "profile", "private")
 _INSTANTS = ("created_at", "modified_at", "profile_modified_at", "password_changed_at")
 _DEFAULTS: dict[str, Any] = {
@@ -216,11 +226,28 @@ def is_phone_claimable(context: Context, phone: str) -> bool:
     return holder is not None and is_claimable(holder, PHONE)
 
 
+class Holders(NamedTuple):
+    """Who has an address or phone number."""
+
+    has_account: bool
+    pending: int  # pending accounts with it; two stand for all above
+
+    @property
+    def is_contested(self) -> bool:
+        """Whether there are several registrations with it."""
+        return self.pending > 1 or (self.pending == 1 and self.has_account)
+
+
+def holders(context: Context, email: str) -> Holders:
+    """Return who has the normalized address or phone number."""
+    given = {"tenant": context.tenant.tenant_id, "held_as": _kind(email), "held": email, "now": context.now}
+    row = context.work.run(_HOLDERS, given).one()
+    return Holders(bool(row.has_account), int(row.pending))
+
+
 def is_contested(context: Context, email: str) -> bool:
     """Return whether there are several registrations with the normalized address."""
-    where = (W.tenant_id == context.tenant.tenant_id, W.email == email, W.expires_at > context.now)
-    pending = context.work.run(select(W.uid).where(*where).limit(2)).all()
-    return len(pending) > 1 or bool(pending and store.by_identifier(context, _kind(email), email))
+    return holders(context, email).is_contested
 
 
 def only_pending(context: Context, email: str) -> Account | None:
