@@ -43,6 +43,22 @@ class Unusual(Exception):
     """Flask is to answer this post."""
 
 
+def call_or_hand_over(environ: WSGIEnvironment, operation: Operation[Req, Res], req: Req) -> Res:
+    """Return the operation's response.
+
+    An error, or a step without an address, is handed over to the view, which shows it. Raises Unusual then.
+    """
+    try:
+        outcome: Any = api()(operation, req)
+    except Exception as problem:  # noqa: BLE001 - Flask's error handlers answer it
+        outcome = problem
+    environ[HANDED_OVER] = HandedOver(operation.name, outcome, tuple(current_visit().costs))
+    if isinstance(outcome, Exception) or (isinstance(outcome, Next) and journey.needs_page(outcome)):
+        raise Unusual
+    answer: Res = outcome
+    return answer
+
+
 @dataclass(frozen=True, slots=True)
 class Post:
     """A usual post: from a page of the visit, with no field that the form does not have."""
@@ -64,17 +80,7 @@ class Post:
 
     def call(self, operation: Operation[Req, Res], req: Req) -> Res:
         """Return the operation's response. Raises Unusual for an error and for a step without an address: the view shows these."""
-        try:
-            outcome: Any = api()(operation, req)
-        except Exception as problem:  # noqa: BLE001 - Flask's error handlers answer it
-            outcome = problem
-        self.environ[HANDED_OVER] = HandedOver(operation.name, outcome, tuple(current_visit().costs))
-        if isinstance(outcome, Exception):
-            raise Unusual
-        if isinstance(outcome, Next) and journey.needs_page(outcome):
-            raise Unusual
-        answer: Res = outcome
-        return answer
+        return call_or_hand_over(self.environ, operation, req)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +164,22 @@ def _read_fields(environ: WSGIEnvironment, direct: _Direct) -> dict[str, str]:
     return fields
 
 
-def _read_visit(shared: Services, environ: WSGIEnvironment, fields: Mapping[str, str]) -> Visit:
-    """Return the visit, as the hook of Flask sets it up. Raises Unusual if that takes a call, or if the page is an error."""
+def visit_in_memory(shared: Services, environ: WSGIEnvironment) -> Visit:
+    """Return the visit, as the hook of Flask sets it up, without an interaction. Raises Unusual if that takes a call."""
     host, cookie = environ.get("HTTP_HOST", "").lower(), environ.get("HTTP_COOKIE", "")
     tenant = shared.tenancy.fresh(host)
     if tenant is None or not cookie.isascii():
         raise Unusual
     visit = lifecycle.new_visit(shared, environ, host, parse_cookie(cookie).to_dict())
     visit.tenant = tenant
+    return visit
+
+
+def _read_visit(shared: Services, environ: WSGIEnvironment, fields: Mapping[str, str]) -> Visit:
+    """Return the visit of a form. Raises Unusual also if its page is an error."""
+    visit = visit_in_memory(shared, environ)
     if attempt := fields.get(_ATTEMPT):
-        visit.interaction = shared.interactions.read(visit.cookies, tenant.name, attempt)
+        visit.interaction = shared.interactions.read(visit.cookies, visit.tenant.name, attempt)
         if visit.interaction is None:
             raise Unusual
     elif not visit.binding:

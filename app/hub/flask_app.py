@@ -13,6 +13,7 @@ from app.contract.branding import DEFAULT_LOGO_PATH
 from app.hub import assets, fragments, locale, safety
 from app.hub.compiled_templates import CompiledTemplates
 from app.hub.direct_posts import DirectPosts
+from app.hub.direct_queries import DirectQueries
 from app.hub.encryption import derive_key
 from app.hub.lifecycle import MAX_FORM_BYTES
 from app.hub.short_links import ShortLinks
@@ -41,7 +42,7 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive_key(one, "hub form tokens") for one in secrets])
     app.extensions["gatehouse.assets"] = files = assets.Assets(STATIC, is_fresh=development)
     assets.install(app, files)
-    app.wsgi_app = ShortLinks(LowercasePaths(safety.SecurityHeaders(DirectPosts(app))))  # type: ignore[method-assign]  # Flask's own way to add middleware
+    app.wsgi_app = ShortLinks(LowercasePaths(safety.SecurityHeaders(DirectQueries(app, DirectPosts(app)))))  # type: ignore[method-assign]  # Flask's own way to add middleware
     return app
 
 

@@ -1,4 +1,4 @@
-"""Form posts that the hub answers directly, and the same by Flask (decisions/0284). pytest loads it as a plugin.
+"""Requests that the hub answers directly, and the same by Flask (decisions/0284, 0290). pytest loads it as a plugin.
 
 A module whose tests run over both: `pytestmark = pytest.mark.usefixtures("direct_and_flask")`
 """
@@ -18,6 +18,8 @@ from werkzeug.test import TestResponse
 from app.contract import hub as contract
 from app.contract import hub_second_factors as factors
 from app.hub.direct_posts import DirectPosts
+from app.hub.direct_queries import DirectQueries
+from app.hub.services import Services
 from app.kit import randomness
 from app.kit.client import Client, ResponseHeaders
 from app.kit.instrumentation import REQUEST_ID
@@ -25,19 +27,26 @@ from tests.support.oauth_world import World
 from tests.support.visitor import Visitor
 
 FORM = "application/x-www-form-urlencoded"
+_COMPARED = {contract.sign_in.name, factors.verify_factor.name, contract.authorize.name}
 _THEN = re.compile(rb"\d\d:\d\d:\d\d")
 _COST = "api=1; sql=5; commits=1; hashes=1; signatures=0"
 
 
 def flask_alone(*_: object) -> None:
-    """Let Flask answer every post."""
+    """Let Flask answer every request."""
+
+
+def leave_to_flask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Flask answer every request from here on."""
+    for way in (DirectPosts, DirectQueries):
+        monkeypatch.setattr(way, "response", flask_alone)
 
 
 @pytest.fixture(params=["direct", "flask"])
 def direct_and_flask(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Flask answer every post in the second run of each test."""
+    """Let Flask answer every request in the second run of each test."""
     if request.param == "flask":
-        monkeypatch.setattr(DirectPosts, "response", flask_alone)
+        leave_to_flask(monkeypatch)
 
 
 @dataclass
@@ -82,23 +91,30 @@ class Comparison:
 
     def both(self, outcome: Any, path: str, form: Any, **asked: Any) -> tuple[Answer, Answer]:
         """Post a form to the direct way, then to Flask alone."""
-        self.outcome = outcome
-        direct = self._posted(path, form, **asked)
-        with self.patch.context() as context:
-            context.setattr(DirectPosts, "response", flask_alone)
-            return direct, self._posted(path, form, **asked)
+        return self._both(outcome, path, {"data": form, "content_type": asked.pop("content_type", FORM)}, **asked)
 
-    def _posted(
-        self, path: str, form: Any, headers: Mapping[str, str], content_type: str = FORM, **environ: Any
-    ) -> Answer:
+    def both_get(self, outcome: Any, path: str, **asked: Any) -> tuple[Answer, Answer]:
+        """Ask the direct way, then Flask alone."""
+        return self._both(outcome, path, None, **asked)
+
+    def _both(self, outcome: Any, path: str, posted: dict[str, Any] | None, **asked: Any) -> tuple[Answer, Answer]:
+        self.outcome = outcome
+        now = self.hub.extensions["gatehouse"].now()
+        with self.patch.context() as context:
+            context.setattr(Services, "now", lambda _: now)  # cookies hold the second
+            direct = self._asked(path, posted, **asked)
+            leave_to_flask(context)
+            return direct, self._asked(path, posted, **asked)
+
+    def _asked(self, path: str, posted: dict[str, Any] | None, headers: Mapping[str, str], **environ: Any) -> Answer:
         self.calls, seen = [], []
         with self.patch.context() as context, request_started.connected_to(lambda _: seen.append(1), self.hub):
             context.setattr(randomness, "random_bytes", lambda size: b"r" * size)
             context.setattr(randomness, "token", lambda size=32: "r" * size)
             context.setattr("app.kit.instrumentation.new_request_id", lambda: "an-id")
-            response = Browser(self.hub, use_cookies=False).post(
-                path, base_url=self.base_url, data=form, content_type=content_type, headers=headers,
-                environ_overrides={REQUEST_ID: "an-id-of-a-test", **environ},
+            response = Browser(self.hub, use_cookies=False).open(
+                path, method="GET" if posted is None else "POST", base_url=self.base_url, headers=headers,
+                environ_overrides={REQUEST_ID: "an-id-of-a-test", **environ}, **(posted or {}),
             )  # fmt: skip
             response.get_data()
         return Answer(response, self.calls, bool(seen))
@@ -109,7 +125,7 @@ class _Answering(Client):
         self._comparison, self._real, self._visit, self._receive = comparison, real, visit, on_response
 
     def __call__(self, operation: Any, req: Any) -> Any:
-        if operation.name not in (contract.sign_in.name, factors.verify_factor.name):
+        if self._comparison.outcome is None or operation.name not in _COMPARED:
             return self._real(operation, req)
         self._comparison.calls.append(Call(operation.name, req, self._visit))
         headers: ResponseHeaders = {"X-Gatehouse-Cost": _COST}

@@ -15,6 +15,8 @@ from app.contract import hub as contract
 from app.contract.hub_models import MAX_TOKEN_LENGTH
 from app.contract.hub_sign_out import SignOutRequest
 from app.hub import journey
+from app.hub.direct_posts import Unusual
+from app.hub.direct_queries import Query, direct_query
 from app.hub.pages.logout import sign_out
 from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.services import api
@@ -24,8 +26,19 @@ from app.hub.visit import current_visit
 views = Blueprint("protocol", __name__)
 
 _SIGN_OUT: Final = ("id_token_hint", "logout_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales")
+_INVITATION: Final = "invitation_token"
 _MAX_QUERY_CHARACTERS: Final = 6000
 """Query length that common servers and proxies accept."""
+
+
+@direct_query("/service/oidc/authorize", "/service/oauth/authorize")
+def authorize_directly(query: Query) -> Response:
+    """Answer a usual request as `authorize` does."""
+    if _INVITATION in query.parameters:
+        raise Unusual
+    protocol, parameters = query.path.split("/")[2], list(query.parameters.items())
+    req = contract.AuthorizeRequest(protocol=protocol, app=None, parameters=parameters)
+    return journey.follow(query.call(contract.authorize, req))
 
 
 @views.route("/service/oidc/authorize", methods=["GET", "POST"], defaults={"protocol": "oidc", "app": None})
@@ -36,7 +49,7 @@ def authorize(protocol: str, app: str | None) -> Response:
     parameters = list((request.form if request.method == "POST" else request.args).items(multi=True))
     if request.method == "POST" and (redirected := _as_get(parameters)):
         return redirected
-    if invitation := dict(parameters).get("invitation_token"):
+    if invitation := dict(parameters).get(_INVITATION):
         return _to_invitation(invitation, parameters)
     return journey.follow(
         api()(contract.authorize, contract.AuthorizeRequest(protocol=protocol, app=app, parameters=parameters))
@@ -64,7 +77,7 @@ def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an app
 
 def _to_invitation(token: str, parameters: list[tuple[str, str]]) -> Response:
     """Redirect to the page of an invitation, which returns to the request once it is answered (federation.md section 4)."""
-    rest = urlencode([pair for pair in parameters if pair[0] != "invitation_token"], errors="replace")
+    rest = urlencode([pair for pair in parameters if pair[0] != _INVITATION], errors="replace")
     return_url = f"{request.url_root.rstrip('/')}{request.path}?{rest}"
     address = link_address("/invitation", token[:MAX_TOKEN_LENGTH])
     return journey.redirect_to(f"{address}?{urlencode({'return_url': return_url})}")
