@@ -84,13 +84,15 @@ def fragment(name: str, brand: Brand, *arguments: Plain, holes: dict[str, Any]) 
         arguments: values of the tenant or the code, of which there are few; each combination is kept.
         holes: values of this visit. The macro may only write them: it sees placeholders.
     """
-    kept: Kept = current_app.extensions["gatehouse.fragments"]
-    is_kept = not current_app.jinja_env.auto_reload
+    app = current_app._get_current_object()  # type: ignore[attr-defined]  # each access through the proxy costs a look-up
+    kept: Kept = app.extensions["gatehouse.fragments"]
     key = (name, locale.current_language().tag, brand, arguments)
-    text = kept.get(key) if is_kept else None
+    text = None if app.jinja_env.auto_reload else kept.get(key)
     if text is None:
         text = _with_holes(name, brand, arguments, holes)
         kept.put(key, text)
+    if not holes:
+        return Markup(text % ())  # noqa: S704 - what a macro wrote
     return Markup(text % {hole: Markup.escape(value) for hole, value in holes.items()})  # noqa: S704 - each value is escaped
 
 

@@ -81,7 +81,7 @@ _shown: Final[dict[str, dict[str, Markup]]] = {}
 """By language: the texts of templates that were shown. They are constants of the templates."""
 
 
-def _template_text(text: str, **variables: Any) -> Markup:
+def template_text(text: str, **variables: Any) -> Markup:
     """Return a text of a template in the current language; it is markup, as Jinja's own function returns it."""
     tag = current_language().tag
     kept = _shown.setdefault(tag, {})
@@ -105,7 +105,7 @@ def install(app: Flask) -> None:
         ),
     )
     # Most texts are looked up by one string: without the extension's wrapper, which does more than the look-up.
-    app.jinja_env.globals["_"] = app.jinja_env.globals["gettext"] = _template_text
+    app.jinja_env.globals["_"] = app.jinja_env.globals["gettext"] = template_text
 
 
 __all__ = [
@@ -114,6 +114,7 @@ __all__ = [
     "SOURCE",
     "Language",
     "parse_accept_language",
+    "template_text",
     "catalogue",
     "current_language",
     "install",

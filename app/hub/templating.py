@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, MutableMapping
 from functools import lru_cache
+from types import MethodType
 from typing import Any, Final
 
 from flask.templating import Environment
 from jinja2.runtime import Context, Macro
 
 from app.hub.fragments import only
+from app.hub.locale import template_text
 
 _DRAWINGS: Final = frozenset({"icon", "chevron", "time_left"})
 """Macros that write the same for the same arguments, in every language and for everybody."""
@@ -22,15 +24,17 @@ def _drawn(macro: Macro, *arguments: Hashable) -> str:
 
 
 class PageContext(Context):
-    """A context that calls a macro straight away; for other callables Jinja looks up whether they take the context."""
+    """A context that calls macros, methods and gettext straight; for other callables Jinja looks up what they take."""
 
     def call(self, called: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        if called.__class__ is Macro:
-            if called.name in _DRAWINGS:
-                return _drawn(called, *args)
+        if isinstance(called, Macro):
             kwargs.pop("_block_vars", None)
             kwargs.pop("_loop_vars", None)
-            return called(self.eval_ctx, *args, **kwargs)
+            return _drawn(called, *args) if called.name in _DRAWINGS else called(self.eval_ctx, *args, **kwargs)
+        if isinstance(called, MethodType) or called is template_text:
+            kwargs.pop("_block_vars", None)
+            kwargs.pop("_loop_vars", None)
+            return called(*args, **kwargs)
         return super().call(called, *args, **kwargs)
 
 
