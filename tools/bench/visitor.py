@@ -2,6 +2,7 @@
 
 import gzip
 import http.client
+import time
 import zlib
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -13,6 +14,10 @@ FORM = "application/x-www-form-urlencoded"
 
 class Unexpected(Exception):
     """The product did not do what the row is about; a row that raises it is not measured."""
+
+
+IDLE_SECONDS = 2.0
+"""A connection without requests for longer is not used again: the server closes it while others are measured."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class Visitor:
         self._port = port
         self._host = host
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._answered_at = 0.0
 
     def another(self) -> "Visitor":
         """The same host, seen for the first time."""
@@ -86,9 +92,12 @@ class Visitor:
         headers = {"Host": self._host, "Accept": "text/html,*/*;q=0.8", "Accept-Language": "en", **fields}
         if self.cookies:
             headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        if time.monotonic() - self._answered_at > IDLE_SECONDS:
+            self._connection.close()  # http.client opens it anew
         self._connection.request(method, path, body or None, headers)
         response = self._connection.getresponse()
         answer = Answer(path, response.status, response.headers, response.read())
+        self._answered_at = time.monotonic()
         self.take(answer)
         return answer
 
