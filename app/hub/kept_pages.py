@@ -13,7 +13,7 @@ from typing import Any, Final
 from wsgiref.types import WSGIApplication
 
 from flask import Flask
-from werkzeug.http import parse_cookie
+from werkzeug.sansio.http import parse_cookie
 
 from app.hub.interaction import Interaction
 from app.hub.page import GZIP, SHELL

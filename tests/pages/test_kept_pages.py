@@ -83,8 +83,9 @@ def cookies_of(visitor: Visitor) -> dict[str, str]:
         {"Accept-Encoding": "br, gzip"},
         {"Cookie": "gatehouse-browser=an-older-secret-0123456789"},
         {"Cookie": "consent=all; theme=dark"},
+        {"Cookie": "theme=\xff"},
     ],
-    ids=["plain", "German", "Arabic", "gzip", "returning browser", "cookies of others"],
+    ids=["plain", "German", "Arabic", "gzip", "returning browser", "cookies of others", "a cookie of no letters"],
 )
 @pytest.mark.parametrize("path", sorted(PATHS))
 def test_kept_page_is_the_rendered_page(compared: Comparison, path: str, headers: dict[str, str]) -> None:
