@@ -21,7 +21,6 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 from flask import Flask, Response
 from pydantic import ValidationError
-from werkzeug.http import parse_cookie
 
 from app.contract.hub import Next
 from app.hub import journey, lifecycle
@@ -166,11 +165,11 @@ def _read_fields(environ: WSGIEnvironment, direct: _Direct) -> dict[str, str]:
 
 def visit_in_memory(shared: Services, environ: WSGIEnvironment) -> Visit:
     """Return the visit, as the hook of Flask sets it up, without an interaction. Raises Unusual if that takes a call."""
-    host, cookie = environ.get("HTTP_HOST", "").lower(), environ.get("HTTP_COOKIE", "")
+    host = environ.get("HTTP_HOST", "").lower()
     tenant = shared.tenancy.fresh(host)
-    if tenant is None or not cookie.isascii():
+    if tenant is None:
         raise Unusual
-    visit = lifecycle.new_visit(shared, environ, host, parse_cookie(cookie).to_dict())
+    visit = lifecycle.new_visit(shared, environ, host)
     visit.tenant = tenant
     return visit
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask
@@ -24,9 +24,17 @@ _VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "_
 """By first segment: the positions that hold names, which keep their letter case; None: all later segments do."""
 
 
+class HubApp(Flask):
+    """A Flask application without asynchronous views."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function; Flask would look at each view and hook, at each request, whether it is a coroutine."""
+        return func
+
+
 def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Flask:
     """Return a Flask application without routes that can render every page."""
-    app = Flask("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
+    app = HubApp("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
     app.jinja_environment = PageEnvironment
     app.config.update(MAX_CONTENT_LENGTH=MAX_FORM_BYTES, MAX_FORM_MEMORY_SIZE=MAX_FORM_BYTES, MAX_FORM_PARTS=200)
     app.url_map.strict_slashes = False

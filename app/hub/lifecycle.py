@@ -8,6 +8,7 @@ from typing import Any, Final
 from flask import Flask, Response, request
 from flask.globals import request_ctx
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
+from werkzeug.sansio.http import parse_cookie
 
 from app.hub.cookies import OTHERS_SEPARATOR, set_cookie, set_interaction_cookie
 from app.hub.frame import LANGUAGE_PARAMETER
@@ -47,7 +48,7 @@ def begin_request() -> None:
         ServiceUnavailable: the identity service does not answer.
     """
     asked, shared = request_ctx.request, services()  # each access through the proxy costs a look-up
-    visit = set_current_visit(new_visit(shared, asked.environ, asked.host.lower(), asked.cookies))
+    visit = set_current_visit(new_visit(shared, asked.environ, asked.host.lower()))
     if visit.is_post:
         visit.posted_uid = asked.form.get(SHOWN_UID, "")[:64]
     elif asked.method == "GET":
@@ -61,8 +62,9 @@ def begin_request() -> None:
         visit.choose_language()
 
 
-def new_visit(shared: Services, environ: Mapping[str, Any], host: str, cookies: Mapping[str, str]) -> Visit:
+def new_visit(shared: Services, environ: Mapping[str, Any], host: str) -> Visit:
     """Return the visit of a request, without a tenant yet."""
+    cookies = parse_cookie(environ.get("HTTP_COOKIE")).to_dict()
     return Visit(
         host=host,
         scheme=environ["wsgi.url_scheme"],

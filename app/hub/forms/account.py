@@ -15,6 +15,7 @@ from app.contract.hub import AccountView
 from app.hub import journey
 from app.hub.forms.base import HubForm, too_long
 from app.hub.forms.code import ENOUGH_TEXTS
+from app.hub.forms.tenant_forms import tenant_form
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.hub.visit import current_visit
@@ -176,16 +177,19 @@ class QuestionsForm(HubForm):
     @classmethod
     def of(cls, questions: Questions, **given: Any) -> Self:
         """Return the form with these questions."""
-        widgets = {
-            f"answer_{at}": StringField(
-                text,
-                [Length(max=500, message=too_long(500))],
-                render_kw={"autocomplete": "off", "dir": "auto"},
-            )
-            for at, (_, text) in enumerate(questions)
-        }
-        kind: type[Self] = type("TenantsQuestions", (cls,), {**widgets, "questions": questions})
-        return kind(**given)
+
+        def members() -> dict[str, Any]:
+            widgets = {
+                f"answer_{at}": StringField(
+                    text,
+                    [Length(max=500, message=too_long(500))],
+                    render_kw={"autocomplete": "off", "dir": "auto"},
+                )
+                for at, (_, text) in enumerate(questions)
+            }
+            return {**widgets, "questions": questions}
+
+        return tenant_form(cls, (), members, questions)(**given)
 
     @property
     def rows(self) -> list[Any]:

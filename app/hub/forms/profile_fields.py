@@ -11,6 +11,7 @@ from app.contract.registration_form import CUSTOM, FormField, Option
 from app.hub.forms.base import HubForm
 from app.hub.forms.registration import to_wire_value
 from app.hub.forms.registration_fields import widget
+from app.hub.forms.tenant_forms import tenant_form
 from app.hub.locale import lazy_gettext as _l
 from app.kit.errors import ApiError
 
@@ -23,9 +24,11 @@ class FieldsForm(HubForm):
     @classmethod
     def of(cls, fields: tuple[FormField, ...], **given: Any) -> FieldsForm:
         """Return a form with these fields in this order."""
-        widgets = {field.name: widget(field, is_second_name=False) for field in fields}
-        kind: type[FieldsForm] = type("TenantsFields", (cls,), {**widgets, "form_fields": fields})
-        return kind(**given)
+
+        def members() -> dict[str, Any]:
+            return {**{field.name: widget(field, is_second_name=False) for field in fields}, "form_fields": fields}
+
+        return tenant_form(cls, fields, members)(**given)
 
     @property
     def rows(self) -> list[tuple[FormField, Any]]:

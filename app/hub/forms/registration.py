@@ -14,6 +14,7 @@ from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.passkey import read_credential
 from app.hub.forms.registration_fields import widget
+from app.hub.forms.tenant_forms import tenant_form
 from app.hub.visit import current_visit
 
 
@@ -38,12 +39,14 @@ class RegisterForm(HubForm):
     ) -> RegisterForm:
         """Return the form with these fields; the password is optional with a passkey, and absent for a federated identity."""
         form = tuple(field for field in form if not (is_connected and _is_password(field)))
-        names = [field.name for field in form if field.name in IDENTIFIERS]
-        fields = tuple(_optional_password(field) if is_by_passkey else field for field in form)
-        widgets = {field.name: widget(field, is_second_name=field.name in names[1:]) for field in fields}
-        members = {**widgets, "form_fields": form, "is_by_passkey": is_by_passkey, "is_connected": is_connected}
-        kind: type[RegisterForm] = type("TenantsForm", (cls,), members)
-        return kind(data=data)
+
+        def members() -> dict[str, Any]:
+            names = [field.name for field in form if field.name in IDENTIFIERS]
+            fields = tuple(_optional_password(field) if is_by_passkey else field for field in form)
+            widgets = {field.name: widget(field, is_second_name=field.name in names[1:]) for field in fields}
+            return {**widgets, "form_fields": form, "is_by_passkey": is_by_passkey, "is_connected": is_connected}
+
+        return tenant_form(cls, form, members, is_by_passkey, is_connected)(data=data)
 
     @property
     def rows(self) -> list[tuple[FormField, Any]]:
