@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from flask import current_app, has_request_context, request
+from flask import Flask, current_app, has_request_context, request
 
 from app.hub.encryption import CookieCipher
 from app.hub.identity_client import IdentityClient
@@ -107,7 +107,8 @@ class Services:
 
 def services() -> Services:
     """Return the services of this process."""
-    shared: Services = current_app.extensions["gatehouse"]
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # each access through the proxy costs a look-up
+    shared: Services = app.extensions["gatehouse"]
     return shared
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from flask import g, has_app_context, has_request_context, request  # noqa: TID251 - the one module that stores the visit
+from flask import g, has_request_context, request  # noqa: TID251 - the one module that stores the visit
 from flask.globals import request_ctx
 
 from app.contract.hub import PersonView, Session
@@ -173,12 +173,12 @@ class Visit:
 
 def current_visit() -> Visit:
     """Return the current visit; outside of a request a new one without a tenant."""
-    if not has_app_context():
+    try:
+        visit: Visit = g._get_current_object().visit  # each access through the proxy costs a look-up
+    except AttributeError:
+        return set_current_visit(Visit())
+    except RuntimeError:
         return Visit()
-    context = g._get_current_object()  # each access through the proxy costs a look-up
-    if "visit" not in context:
-        context.visit = Visit()
-    visit: Visit = context.visit
     return visit
 
 

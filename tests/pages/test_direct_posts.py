@@ -11,7 +11,7 @@ import pytest
 from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract import hub_second_factors as factors
-from app.contract.hub import Next, Step
+from app.contract.hub import Next, RelyingPartyView, Step
 from app.contract.hub_models import OrganizationLook, OtherSessions, Session
 from app.contract.organizations_models import MethodLimit
 from app.contract.second_factors.challenge import FactorKind
@@ -43,12 +43,15 @@ def steps(attempt: str | None) -> Iterable[tuple[str, Next]]:
         "session": session, "trusted": session, "ends_session": True, "browser_state": "a.state", "method_limit": limit,
         "organization": OrganizationLook(name="Acme Gardens", color="#123456"), "frames": ["https://other.example/bye"],
         "other_sessions": OtherSessions(tokens=["one", "two"], lifetime_seconds=60), "connection": "google",
+        "relying_party": RelyingPartyView(name="Acme Wiki", client_id="wiki", home="https://wiki.example/"), "problem": "method",
     }  # fmt: skip
     for name, value in brought.items():
         yield name, plain.model_copy(update={name: value})
     yield "session for a while", plain.model_copy(update={"session": Session(token="a-session")})
     yield "no other sessions", plain.model_copy(update={"other_sessions": OtherSessions(tokens=[])})
     yield "all", plain.model_copy(update={**brought, "frames": [], "connection": None})
+    wiki = brought["relying_party"]
+    yield "confirmed elsewhere", Next(step=Step.EMAIL_CONFIRMED, attempt="another", relying_party=wiki)
     yield "another interaction", Next(step=Step.SECOND_FACTOR, attempt="another", binding="its-secret")
     yield "frames before a page", Next(step=Step.PROFILE, frames=["https://other.example/bye"], session=session)
 
