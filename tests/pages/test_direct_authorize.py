@@ -88,7 +88,6 @@ UNUSUAL: dict[str, dict[str, Any]] = {
     "an application": {"path": ASKED.replace("/authorize", "/shop/authorize")},
     "a slash": {"path": ASKED.replace("/authorize", "/authorize/")},
     "a body": {"CONTENT_LENGTH": "3"},
-    "a cookie of other letters": {"headers": {"Cookie": "theme=\u00fc"}},
     "a full queue": {SHED: Shed(429, 3)},
 }
 
