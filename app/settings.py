@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -283,8 +283,7 @@ def share_metrics(folder: Path) -> None:
 
 
 def _with_secrets(settings: Settings, keys: tuple[bytes, ...]) -> Settings:
-    values = {name: getattr(settings, name) for name in settings.__dataclass_fields__}
-    return Settings(**{**values, "secrets": keys})
+    return replace(settings, secrets=keys)
 
 
 def _check(settings: Settings) -> None:

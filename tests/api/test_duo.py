@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -132,7 +133,7 @@ def test_unreachable_duo_is_refused(new_tenant_server: NewTenantServer, services
         token, address = led(ada)
         response = running.passed(address)
     kept = services.settings
-    services.settings = type(kept)(**{**vars(kept), "duo_url": "http://127.0.0.1:9"})
+    services.settings = replace(kept, duo_url="http://127.0.0.1:9")
     try:
         assert refused(ada.answer_challenge("duo", response, token)) == (403, 1331)
     finally:

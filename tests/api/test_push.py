@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -258,9 +259,7 @@ def test_preferred_totp_gets_push_on_request_only(new_tenant_server: NewTenantSe
 def deliver(ada: SecondFactorHolder, topic: Topic) -> None:
     """Let the worker send the pending requests to the fake SNS."""
     services = ada.tenant.services
-    settings = type(services.settings)(
-        **{**vars(services.settings), "push_url": topic.url, "secrets": services.settings.secrets}
-    )
+    settings = replace(services.settings, push_url=topic.url)
     worker = Worker(settings, services.database, services.clock)
     while worker.deliver_due():
         pass

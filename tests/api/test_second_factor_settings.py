@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -132,9 +133,7 @@ def test_service_secrets_are_reencrypted_under_new_secret(acme: TenantServer) ->
     answered(ask(acme, machine(acme, *ALL), "POST", PUSH, PUSH_SETTINGS))
     current = acme.services.settings
     new_secret = b"another-secret-of-at-least-32-chars-x"
-    rotating = create_services(
-        type(current)(**{**vars(current), "secrets": (new_secret, *current.secrets)}), acme.services.clock
-    )
+    rotating = create_services(replace(current, secrets=(new_secret, *current.secrets)), acme.services.clock)
     try:
         found = rotating.directory.by_name(acme.name)
         assert found is not None
@@ -146,7 +145,5 @@ def test_service_secrets_are_reencrypted_under_new_secret(acme: TenantServer) ->
         assert rotating.encryption.is_current(reencrypted.sealed_service_secrets or b"")
         assert tenant_secrets.secrets_of(rotating.encryption, reencrypted, "push")["access_key_id"] == "AKIDACME"
     finally:
-        restored = create_services(
-            type(current)(**{**vars(current), "secrets": (*current.secrets, new_secret)}), acme.services.clock
-        )
+        restored = create_services(replace(current, secrets=(*current.secrets, new_secret)), acme.services.clock)
         reencrypt(restored)

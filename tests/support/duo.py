@@ -7,7 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,7 +18,6 @@ from joserfc.jwk import OctKey
 
 from app.identity.platform.services import Services
 from app.kit import randomness
-from app.settings import Settings
 
 CLIENT, SECRET = "DIACMEACMEACMEACMEAC", "0123456789abcdefghijklmnopqrstuvwxyzABCD"
 DUO: dict[str, Any] = {"client_id": CLIENT, "api_host": "api-acme.duosecurity.com"}
@@ -119,7 +118,7 @@ def duo(services: Services) -> Iterator[FakeDuo]:
     held.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()
     kept = services.settings
-    services.settings = Settings(**{**vars(kept), "duo_url": held.url})
+    services.settings = replace(kept, duo_url=held.url)
     try:
         yield held
     finally:

@@ -10,7 +10,7 @@ import threading
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -20,7 +20,6 @@ from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CBC
 
 from app.identity.platform.services import Services
-from app.settings import Settings
 
 MULTIPASS_SECRET = "6fee2f4f64e3c4b35610786df324fdbc"
 CLIENT_SECRET, API_TOKEN, ACCESS_KEY = "client-secret-of-the-shop-" * 2, "token-of-the-api-account", "key-of-the-pool"
@@ -110,7 +109,7 @@ def storefront(services: Services) -> Iterator[FakeStorefront]:
     url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     before = services.settings
-    services.settings = Settings(**{**vars(before), "bigcommerce_url": url, "perfectmind_url": url})
+    services.settings = replace(before, bigcommerce_url=url, perfectmind_url=url)
     try:
         yield fake
     finally:
