@@ -12,58 +12,31 @@ that no operation is called twice.
 from __future__ import annotations
 
 import io
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from flask import Flask, Response
-from pydantic import ValidationError
 
-from app.contract.hub import Next
-from app.hub import journey, lifecycle
+from app.hub import lifecycle
+from app.hub.direct import DirectRequest, Unusual, directly, visit_in_memory
 from app.hub.forms.base import TOKEN_FIELD, is_own_post
-from app.hub.services import HANDED_OVER, HandedOver, Services, api
-from app.hub.visit import Visit, current_visit, set_current_visit
+from app.hub.services import Services
+from app.hub.visit import Visit, set_current_visit
 from app.kit.admission import SHED
-from app.kit.client import Req, Res
-from app.kit.operation import Operation
-
-log = logging.getLogger("gatehouse.hub")
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _ATTEMPT: Final = "attempt"
 _CHECKED: Final = "y"
 
 
-class Unusual(Exception):
-    """Flask is to answer this post."""
-
-
-def call_or_hand_over(environ: WSGIEnvironment, operation: Operation[Req, Res], req: Req) -> Res:
-    """Return the operation's response.
-
-    An error, or a step without an address, is handed over to the view, which shows it. Raises Unusual then.
-    """
-    try:
-        outcome: Any = api()(operation, req)
-    except Exception as problem:  # noqa: BLE001 - Flask's error handlers answer it
-        outcome = problem
-    environ[HANDED_OVER] = HandedOver(operation.name, outcome, tuple(current_visit().costs))
-    if isinstance(outcome, Exception) or (isinstance(outcome, Next) and journey.needs_page(outcome)):
-        raise Unusual
-    answer: Res = outcome
-    return answer
-
-
 @dataclass(frozen=True, slots=True)
-class Post:
+class Post(DirectRequest):
     """A usual post: from a page of the visit, with no field that the form does not have."""
 
     fields: Mapping[str, str]
-    environ: WSGIEnvironment
 
     def required(self, name: str) -> str:
         """Return a field. Raises Unusual if it is missing or empty: the page is shown again."""
@@ -76,10 +49,6 @@ class Post:
         if self.fields.get(name, _CHECKED) != _CHECKED:
             raise Unusual
         return name in self.fields
-
-    def call(self, operation: Operation[Req, Res], req: Req) -> Res:
-        """Return the operation's response. Raises Unusual for an error and for a step without an address: the view shows these."""
-        return call_or_hand_over(self.environ, operation, req)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,19 +99,15 @@ class DirectPosts:
 
     def response(self, direct: _Direct, environ: WSGIEnvironment) -> Response | None:
         """Return the response; None if Flask is to answer."""
-        shared: Services = self._app.extensions["gatehouse"]
-        with self._app.app_context():
-            try:
-                fields = _read_fields(environ, direct)
-                set_current_visit(_read_visit(shared, environ, fields)).choose_language()
-                if not is_own_post(fields.get(TOKEN_FIELD, ""), environ):
-                    return None
-                return lifecycle.finish_response(direct.answer(Post(fields, environ)))
-            except (Unusual, ValidationError):
-                return None
-            except Exception:  # its outcome is handed over, too
-                log.exception("direct_post.broke")
-                return None
+
+        def answer(shared: Services) -> Response:
+            fields = _read_fields(environ, direct)
+            set_current_visit(_read_visit(shared, environ, fields)).choose_language()
+            if not is_own_post(fields.get(TOKEN_FIELD, ""), environ):
+                raise Unusual
+            return direct.answer(Post(environ, fields))
+
+        return directly(self._app, answer)
 
 
 def _read_fields(environ: WSGIEnvironment, direct: _Direct) -> dict[str, str]:
@@ -161,17 +126,6 @@ def _read_fields(environ: WSGIEnvironment, direct: _Direct) -> dict[str, str]:
     if len(fields) != len(pairs) or not direct.expects(fields):
         raise Unusual
     return fields
-
-
-def visit_in_memory(shared: Services, environ: WSGIEnvironment) -> Visit:
-    """Return the visit, as the hook of Flask sets it up, without an interaction. Raises Unusual if that takes a call."""
-    host = environ.get("HTTP_HOST", "").lower()
-    tenant = shared.tenancy.fresh(host)
-    if tenant is None:
-        raise Unusual
-    visit = lifecycle.new_visit(shared, environ, host)
-    visit.tenant = tenant
-    return visit
 
 
 def _read_visit(shared: Services, environ: WSGIEnvironment, fields: Mapping[str, str]) -> Visit:

@@ -9,7 +9,6 @@ unusual raises `Unusual`, and Flask answers, with the operation's outcome handed
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -17,34 +16,23 @@ from urllib.parse import parse_qsl
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response
-from pydantic import ValidationError
 
-from app.hub import lifecycle
-from app.hub.direct_posts import Unusual, call_or_hand_over, visit_in_memory
+from app.hub.direct import DirectRequest, Unusual, directly, visit_in_memory
 from app.hub.frame import LANGUAGE_PARAMETER
 from app.hub.services import Services
 from app.hub.visit import set_current_visit
 from app.kit.admission import SHED
-from app.kit.client import Req, Res
-from app.kit.operation import Operation
-
-log = logging.getLogger("gatehouse.hub")
 
 _OF_PAGES: Final = frozenset({"attempt", LANGUAGE_PARAMETER, "language"})
 """Parameters that Flask's hooks read for any page."""
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class Query(DirectRequest):
     """A usual request: every reader finds the same parameters in it."""
 
     path: str
     parameters: Mapping[str, str]
-    environ: WSGIEnvironment
-
-    def call(self, operation: Operation[Req, Res], req: Req) -> Res:
-        """Return the operation's response. Raises Unusual for an error and for a step without an address: the view shows these."""
-        return call_or_hand_over(self.environ, operation, req)
 
 
 Answer = Callable[[Query], Response]
@@ -76,17 +64,13 @@ class DirectQueries:
 
     def response(self, answer: Answer, environ: WSGIEnvironment) -> Response | None:
         """Return the response; None if Flask is to answer."""
-        shared: Services = self._flask.extensions["gatehouse"]
-        with self._flask.app_context():
-            try:
-                query = _read_query(environ)
-                set_current_visit(visit_in_memory(shared, environ)).choose_language()
-                return lifecycle.finish_response(answer(query))
-            except (Unusual, ValidationError):
-                return None
-            except Exception:  # its outcome is handed over, too
-                log.exception("direct_query.broke")
-                return None
+
+        def answered(shared: Services) -> Response:
+            query = _read_query(environ)
+            set_current_visit(visit_in_memory(shared, environ)).choose_language()
+            return answer(query)
+
+        return directly(self._flask, answered)
 
 
 def _read_query(environ: WSGIEnvironment) -> Query:
@@ -101,4 +85,4 @@ def _read_query(environ: WSGIEnvironment) -> Query:
     parameters = dict(pairs)
     if len(parameters) != len(pairs) or not _OF_PAGES.isdisjoint(parameters):
         raise Unusual
-    return Query(environ["PATH_INFO"], parameters, environ)
+    return Query(environ, environ["PATH_INFO"], parameters)

@@ -118,7 +118,7 @@ HANDED_OVER: Final = "gatehouse.handed_over"
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """The outcome of an operation that `direct_posts` called, and that a view is to show."""
+    """The outcome of an operation that a direct answer called, and that a view is to show."""
 
     operation: str
     outcome: Any

@@ -128,7 +128,7 @@ def test_broken_direct_answer_is_logged_and_answered(
     assert_alike(direct, generic, "broken")
     assert direct.is_by_flask
     assert len(direct.calls) == 1
-    assert "direct_query.broke" in caplog.text
+    assert "direct_answer.broke" in caplog.text
 
 
 @pytest.mark.usefixtures("direct_and_flask")

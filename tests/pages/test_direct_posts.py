@@ -299,7 +299,7 @@ def test_broken_direct_post_is_logged_and_answered(
     assert_alike(direct, generic, "broken")
     assert direct.is_by_flask
     assert len(direct.calls) == 1
-    assert "direct_post.broke" in caplog.text
+    assert "direct_answer.broke" in caplog.text
 
 
 def test_new_visitors_wrong_password_is_counted_once(world: World, new_visitor: NewVisitor) -> None:

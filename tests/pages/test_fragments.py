@@ -1,4 +1,4 @@
-"""What pages have in common is kept: nobody's page shows what was rendered for somebody else."""
+"""Kept fragments: no page shows what was rendered for another person."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ from app.hub.visit import current_visit
 from tests.support import samples
 
 FORMER, LATER = ("Lovelace", "n0nce-of-ada-16b"), ("Hopper", "n0nce-of-grace-1")
-"""Two people: a name that stands in all that differs per visit, and a nonce."""
+"""Two people: a name, which every value of the visit contains, and a nonce."""
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from app.contract import hub as contract
 from app.contract.hub_models import MAX_TOKEN_LENGTH
 from app.contract.hub_sign_out import SignOutRequest
 from app.hub import journey
-from app.hub.direct_posts import Unusual
+from app.hub.direct import Unusual
 from app.hub.direct_queries import Query, direct_query
 from app.hub.pages.logout import sign_out
 from app.hub.parts.error_pages import ErrorPage, RequestError

@@ -15,7 +15,8 @@ from app.contract import hub_second_factors as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey
 from app.hub.brand import initials
-from app.hub.direct_posts import Post, Unusual, direct_post
+from app.hub.direct import Unusual
+from app.hub.direct_posts import Post, direct_post
 from app.hub.factors import duo
 from app.hub.factors.page import CHOOSE, FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm

@@ -191,7 +191,7 @@ class UnitOfWork:
         return borrowed
 
     def _renew(self) -> None:
-        """Give up all connections, which may predate an outage: what begins a transaction is tried once more over a new one."""
+        """Close all connections, which may be older than an outage; the caller then retries over a new one."""
         self._discard()
         self._database.dispose()
 

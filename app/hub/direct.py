@@ -1,0 +1,70 @@
+"""What direct posts and direct queries share: a request that is answered without Flask, or handed over to it (decisions/0284)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from wsgiref.types import WSGIEnvironment
+
+from flask import Flask, Response
+from pydantic import ValidationError
+
+from app.contract.hub import Next
+from app.hub import journey, lifecycle
+from app.hub.services import HANDED_OVER, HandedOver, Services, api
+from app.hub.visit import Visit, current_visit
+from app.kit.client import Req, Res
+from app.kit.operation import Operation
+
+log = logging.getLogger("gatehouse.hub")
+
+
+class Unusual(Exception):
+    """Flask is to answer this request."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectRequest:
+    """A usual request."""
+
+    environ: WSGIEnvironment
+
+    def call(self, operation: Operation[Req, Res], req: Req) -> Res:
+        """Return the operation's response.
+
+        An error, or a step without an address, is handed over to the view, which shows it. Raises Unusual then.
+        """
+        try:
+            outcome: Any = api()(operation, req)
+        except Exception as problem:  # noqa: BLE001 - Flask's error handlers answer it
+            outcome = problem
+        self.environ[HANDED_OVER] = HandedOver(operation.name, outcome, tuple(current_visit().costs))
+        if isinstance(outcome, Exception) or (isinstance(outcome, Next) and journey.needs_page(outcome)):
+            raise Unusual
+        answer: Res = outcome
+        return answer
+
+
+def directly(flask: Flask, answer: Callable[[Services], Response]) -> Response | None:
+    """Return the response of `answer`; None if Flask is to answer, also after an error."""
+    with flask.app_context():
+        try:
+            return lifecycle.finish_response(answer(flask.extensions["gatehouse"]))
+        except (Unusual, ValidationError):
+            return None
+        except Exception:  # its outcome is handed over, too
+            log.exception("direct_answer.broke")
+            return None
+
+
+def visit_in_memory(shared: Services, environ: WSGIEnvironment) -> Visit:
+    """Return the visit, as the hook of Flask sets it up, without an interaction. Raises Unusual if that takes a call."""
+    host = environ.get("HTTP_HOST", "").lower()
+    tenant = shared.tenancy.fresh(host)
+    if tenant is None:
+        raise Unusual
+    visit = lifecycle.new_visit(shared, environ, host)
+    visit.tenant = tenant
+    return visit
