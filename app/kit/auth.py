@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -44,6 +44,10 @@ class Auth:
     """The credentials that admit a request: all schemes of any one of `alternatives`. None: open to everyone."""
 
     alternatives: tuple[frozenset[AuthScheme], ...] = ()
+    _schemes: frozenset[AuthScheme] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_schemes", frozenset().union(*self.alternatives))
 
     @classmethod
     def of(cls, scheme: AuthScheme) -> Auth:
@@ -58,7 +62,7 @@ class Auth:
 
     def schemes(self) -> frozenset[AuthScheme]:
         """Return every scheme of any alternative."""
-        return frozenset().union(*self.alternatives)
+        return self._schemes
 
     def in_words(self) -> str:
         """Return `API key + API secret, or machine token`."""

@@ -13,7 +13,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app.kit import randomness
 from app.kit.clock import monotonic
-from app.kit.logs import bind, bound
+from app.kit.logs import bind, bound, log_request
 from app.kit.proxies import Proxies
 
 log = logging.getLogger("gatehouse.access")
@@ -79,13 +79,17 @@ class Instrumented:
         return sent if is_trusted else new_request_id()
 
     def _report(self, environ: WSGIEnvironment, status: int, seconds: float) -> None:
-        method = environ["REQUEST_METHOD"] if environ["REQUEST_METHOD"] in _METHODS else "other"
-        host = environ.get("HTTP_HOST", "")
-        if log.isEnabledFor(logging.INFO):
-            facts = {"method": method, "host": host, "path": environ.get("PATH_INFO", ""), "status": status}
-            log.info(
-                "request",
-                extra={**facts, "milliseconds": round(seconds * 1000, 1), "address": environ.get("REMOTE_ADDR", "")},
-            )
+        method, host = environ["REQUEST_METHOD"], environ.get("HTTP_HOST", "")
+        if method not in _METHODS:
+            method = "other"
+        log_request(
+            log,
+            method=method,
+            host=host,
+            path=environ.get("PATH_INFO", ""),
+            status=status,
+            milliseconds=round(seconds * 1000, 1),
+            address=environ.get("REMOTE_ADDR", ""),
+        )
         for observer in self._observers:
             observer(host, method, status, seconds)

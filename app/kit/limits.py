@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any
 
 from limits import RateLimitItemPerSecond
-from limits.storage import RedisStorage, Storage
+from limits.storage import RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 
 from app.kit.clock import Clock, SystemClock
@@ -56,11 +56,7 @@ class Limits:
     """Rate limits with sliding windows: in memory by the given clock, in Redis by its own."""
 
     def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
-        self._storage: Storage = (
-            RedisStorage(redis_url, **redis_options()) if redis_url else WindowCounts(clock or SystemClock())
-        )
-        self._circuit = CircuitBreaker()
-        self._windows = SlidingWindowCounterRateLimiter(self._storage)
+        self._counts = _SharedCounts(redis_url) if redis_url else WindowCounts(clock or SystemClock())
 
     def spend(self, what: str, rate: Rate, *who: str, count: int = 1) -> None:
         """Count events in the window of `what` and `who`: all or none of them.
@@ -69,36 +65,55 @@ class Limits:
             OverLimit: the window is used up.
             LimitsUnavailable: Redis does not answer.
         """
-        self._ask(partial(self._windows.hit, cost=count), rate, what, *who)
+        wait_seconds = self._counts.spend((what, *who), rate.amount, rate.seconds, count)
+        if wait_seconds is not None:
+            raise OverLimit(max(1, ceil(wait_seconds)))
 
     def demand(self, what: str, rate: Rate, *who: str) -> None:
         """Raise OverLimit if the window is used up, without counting an event: for limits on failures."""
-        self._ask(self._windows.test, rate, what, *who)
+        wait_seconds = self._counts.demand((what, *who), rate.amount, rate.seconds)
+        if wait_seconds is not None:
+            raise OverLimit(max(1, ceil(wait_seconds)))
 
-    def _ask(self, question: Callable[..., bool], rate: Rate, *who: str) -> None:
-        item = _item(rate)
+
+class _SharedCounts:
+    """The counters in Redis. Raises LimitsUnavailable where it does not answer."""
+
+    def __init__(self, redis_url: str) -> None:
+        self._circuit = CircuitBreaker()
+        self._windows = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, **redis_options()))
+
+    def spend(self, key: tuple[str, ...], most: int, seconds: int, count: int) -> float | None:
+        """Count the events, as `WindowCounts.spend` does."""
+        return self._ask(partial(self._windows.hit, cost=count), key, most, seconds)
+
+    def demand(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
+        """Ask as `WindowCounts.demand` does."""
+        return self._ask(self._windows.test, key, most, seconds)
+
+    def _ask(self, question: Callable[..., bool], who: tuple[str, ...], most: int, seconds: int) -> float | None:
+        item = _item(most, seconds)
         try:
             self._circuit.admit()
             with measured():
                 is_allowed = question(item, *who)
             self._circuit.record_answer()
             if is_allowed:
-                return
+                return None
             stats = self._windows.get_window_stats(item, *who)
         except CircuitOpen:
             raise LimitsUnavailable("Redis did not answer recently.") from None
         except Exception as problem:
             self._circuit.record_timeout() if _is_timeout(problem) else self._circuit.record_answer()
             raise LimitsUnavailable(str(problem)) from problem
-        since_epoch = (
-            SystemClock().now().timestamp()
-        )  # from which the library counts, whatever clock the windows follow
-        raise OverLimit(max(1, ceil(stats.reset_time - since_epoch)))
+        return (
+            stats.reset_time - SystemClock().now().timestamp()
+        )  # the library counts from the epoch, by the machine's clock
 
 
 @lru_cache(maxsize=1024)
-def _item(rate: Rate) -> RateLimitItemPerSecond:
-    return RateLimitItemPerSecond(rate.amount, rate.seconds, namespace="gatehouse")
+def _item(most: int, seconds: int) -> RateLimitItemPerSecond:
+    return RateLimitItemPerSecond(most, seconds, namespace="gatehouse")
 
 
 def _is_timeout(problem: Exception) -> bool:

@@ -13,10 +13,22 @@ from collections.abc import Mapping, MutableMapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 from typing import Any, Final
 
 REDACTED: Final = "***"
+
+
+class _Event(str):
+    """The name of an event that no other line has, whatever its text."""
+
+    __slots__ = ()
+
+
+REQUEST: Final = _Event("request")
+"""The event of `log_request`."""
+_quoted: Final = encode_basestring_ascii
 _STEMS = (
     "key", "secret", "passw", "token", "code", "otp", "pin", "session", "binding", "cookie", "authorization", "assertion", "sott",
 )  # fmt: skip
@@ -54,19 +66,47 @@ class _JsonLines(logging.Formatter):
     """One JSON object a line. Without structlog, which takes three times as long for a line per request."""
 
     def format(self, record: logging.LogRecord) -> str:
+        if record.msg is REQUEST:
+            return _request_line(record)
         line: dict[str, Any] = dict(_bound.get())
         line["event"] = record.getMessage()
         line.update({name: value for name, value in record.__dict__.items() if name not in _STANDARD_ATTRIBUTES})
         _redact_line(None, "", line)
         line["level"] = record.levelname.lower()
         line["logger"] = record.name
-        line["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+        line["timestamp"] = _time(record)
         if record.exc_info:
             line["exception"] = redacted(self.formatException(record.exc_info))
         return _ENCODED(line)
 
 
 _ENCODED: Final = json.JSONEncoder(default=str).encode
+
+
+def log_request(
+    logger: logging.Logger, *, method: str, host: str, path: str, status: int, milliseconds: float, address: str
+) -> None:
+    """Log a request that was answered. Every request has this line, so it is made without looking for its caller."""
+    if logger.isEnabledFor(logging.INFO):
+        facts = {"method": method, "host": host, "path": path, "status": status}
+        facts |= {"milliseconds": milliseconds, "address": address}
+        logger.handle(logger.makeRecord(logger.name, logging.INFO, __file__, 0, REQUEST, (), None, extra=facts))
+
+
+def _request_line(record: logging.LogRecord) -> str:
+    """Return the line of `log_request`: what the encoder would make of it, in a third of the time."""
+    facts: Mapping[str, Any] = record.__dict__
+    bound = "".join([f'"{name}": {_quoted(redacted(text, name))}, ' for name, text in _bound.get().items()])
+    return (
+        f'{{{bound}"event": "{REQUEST}", "method": "{facts["method"]}", "host": {_redacted_host(facts["host"])}, '
+        f'"path": {_quoted(_redact_text(facts["path"]))}, "status": {facts["status"]}, '
+        f'"milliseconds": {facts["milliseconds"]!r}, "address": {_quoted(_redact_text(facts["address"]))}, '
+        f'"level": "info", "logger": "{record.name}", "timestamp": "{_time(record)}"}}'
+    )
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
 
 
 _STANDARD_ATTRIBUTES: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
@@ -111,6 +151,12 @@ def redacted(value: Any, key: str = "") -> Any:
     if isinstance(value, list | tuple):
         return [redacted(item) for item in value]
     return value
+
+
+@lru_cache(maxsize=1024)
+def _redacted_host(host: str) -> str:
+    """Return a host as a line has it; few are asked for, again and again."""
+    return _quoted(_redact_text(host))
 
 
 @lru_cache(maxsize=1024)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
@@ -23,10 +24,14 @@ def request_metrics(surface_of: Callable[[str], str]) -> RequestObserver:
     requests = Counter("gatehouse_requests", "Requests answered.", ("surface", "method", "status"))
     seconds = Histogram("gatehouse_request_seconds", "Time to the answer.", ("surface", "method"), buckets=_BUCKETS)
 
+    @cache  # of few values: surfaces, methods and status codes
+    def children(surface: str, method: str, status: int) -> tuple[Callable[[], None], Callable[[float], None]]:
+        return requests.labels(surface, method, status).inc, seconds.labels(surface, method).observe
+
     def observe(host: str, method: str, status: int, took: float) -> None:
-        surface = surface_of(host)
-        requests.labels(surface, method, status).inc()
-        seconds.labels(surface, method).observe(took)
+        count, time = children(surface_of(host), method, status)
+        count()
+        time(took)
 
     return observe
 

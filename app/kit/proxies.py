@@ -120,9 +120,9 @@ class ForwardedHeaders:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         self._apply_certificate(environ)
-        forwarded = {key: environ.pop(key) for key in list(environ) if key.startswith(FORWARDED)}
+        forwarded = [key for key in environ if key.startswith(FORWARDED)]
         if forwarded:
-            self._apply_trusted(environ, forwarded)
+            self._apply_trusted(environ, {key: environ.pop(key) for key in forwarded})
         return self.app(environ, start_response)
 
     def as_seen(self, environ: Mapping[str, Any]) -> Mapping[str, Any]:

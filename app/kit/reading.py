@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -15,6 +14,7 @@ from pydantic_core import from_json, to_json
 from app.kit import input_filter
 from app.kit.admission import Shed
 from app.kit.errors import ApiError
+from app.kit.once import once
 from app.kit.operation import Accept, AnyOperation
 from app.kit.wire import From, Wire, shape_of
 
@@ -52,7 +52,7 @@ class RawRequest:
     claimed: set[str] = field(default_factory=set)  # single-use values that this request took, also before a retry
     response_headers: dict[str, str] = field(default_factory=dict)  # added to the response, a refusal included
 
-    @cached_property
+    @once
     def query_pairs(self) -> list[tuple[str, str]]:
         """Every query parameter in order, repeated ones included."""
         if not self.query_text:
@@ -65,7 +65,7 @@ class RawRequest:
         """Whether the query has few enough parameters to be read; more are refused."""
         return self.query_text.count("&") < _MOST_FIELDS
 
-    @cached_property
+    @once
     def query(self) -> dict[str, str]:
         """Query parameters by lower-case name; the first of a repeated one. An empty value counts as absent."""
         read: dict[str, str] = {}
@@ -74,7 +74,7 @@ class RawRequest:
                 read.setdefault(name.lower(), value)
         return read
 
-    @cached_property
+    @once
     def form_pairs(self) -> list[tuple[str, str]]:
         """Fields of a form-encoded body, empty ones included. Raises ValueError for one that is not UTF-8, or has too many."""
         return parse_qsl(self.body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
@@ -86,7 +86,11 @@ class RawRequest:
 
     def first(self, *names: str) -> str | None:
         """Return the first of these query parameters that is present."""
-        return next((self.query[name] for name in names if name in self.query), None)
+        query = self.query
+        for name in names:
+            if name in query:
+                return query[name]
+        return None
 
     @property
     def auth_scheme(self) -> str:
@@ -110,6 +114,8 @@ def filter_address(operation: AnyOperation, raw: RawRequest) -> None:
     if not raw.has_few_parameters:
         raise operation.error_profile.dangerous("The address has too many parameters.")
     pairs = (*raw.query_pairs, *raw.parameters.items())
+    if not pairs:
+        return
     has_tag = operation.documentation.is_public and any(input_filter.opens_tag(value) for _, value in pairs)
     if has_tag or input_filter.are_fields_dangerous(pairs, with_markup=False):
         raise operation.error_profile.dangerous
@@ -197,13 +203,13 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
     shape = shape_of(operation.request)
     is_read = shape.places[From.BODY] or operation.request.model_config.get("extra") == "allow"
     values: dict[str, Any] = dict(body) if is_read else dict.fromkeys(shape.places[From.WHOLE], body)
-    for name in [one for one in values if one.lower() in shape.address_spellings]:
-        del values[name]  # a body member must not replace a path, query or header parameter
-    for place in (From.PATH, From.QUERY, From.HEADER):
-        for name, wire in shape.places[place].items():
-            found = _find(raw, place, wire)
-            if found is not None:
-                values[name] = found
+    if shape.address_spellings:
+        for name in [one for one in values if one.lower() in shape.address_spellings]:
+            del values[name]  # a body member must not replace a path, query or header parameter
+    for place, name, wire in shape.in_address:
+        found = _find(raw, place, wire)
+        if found is not None:
+            values[name] = found
     try:
         request: Wire = operation.request.model_validate(values)
         return request
@@ -215,8 +221,8 @@ def _find(raw: RawRequest, place: From, wire: str) -> str | None:
     if place is From.PATH:
         return raw.parameters.get(wire)
     if place is From.QUERY:
-        return raw.query.get(wire.lower())
-    return raw.headers.get(wire.lower())
+        return raw.query.get(wire)
+    return raw.headers.get(wire)
 
 
 def _refusal(operation: AnyOperation, problem: ValidationError) -> ApiError:

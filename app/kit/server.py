@@ -50,8 +50,9 @@ class Answer:
 
     def send(self, method: str, start_response: StartResponse) -> Iterable[bytes]:
         """Send the response (PEP 3333); raises ValueError if a header's value holds a line break."""
-        if any("\n" in value or "\r" in value for _, value in self.headers):
-            raise ValueError("a header's value holds a line break")
+        for _, value in self.headers:
+            if "\n" in value or "\r" in value:
+                raise ValueError("a header's value holds a line break")
         if self.status != HTTPStatus.NO_CONTENT:
             self.headers.append(("Content-Length", str(len(self.content))))
         start_response(_STATUS_LINES.get(self.status) or f"{self.status} Unknown", self.headers)
@@ -206,10 +207,8 @@ class Server:
 
     def added_headers(self, outcome: Outcome, raw: RawRequest) -> list[tuple[str, str]]:
         """Return the headers that handler and lifecycle add to the response."""
-        return [
-            *raw.response_headers.items(),
-            *self.lifecycle.headers(outcome.context, outcome.operation, raw),
-        ]
+        added = self.lifecycle.headers(outcome.context, outcome.operation, raw)
+        return [*raw.response_headers.items(), *added]
 
     def _write(self, outcome: Outcome, raw: RawRequest) -> Answer:
         answer = outcome.answer
@@ -247,18 +246,17 @@ class Server:
 
 
 def _answer(status: int, content: bytes, media_type: str = JSON, kept: str = "no-store") -> Answer:
-    headers = [("Cache-Control", kept), ("X-Content-Type-Options", "nosniff")]
-    if media_type:
-        headers.append(("Content-Type", _content_type(media_type)))
-    if kept == "no-store":
-        headers.append(("Pragma", "no-cache"))  # RFC 6749 section 5.1 requires both for tokens
-    return Answer(status, content, headers)
+    return Answer(status, content, list(_headers(media_type, kept)))
 
 
 @lru_cache(maxsize=64)
-def _content_type(media_type: str) -> str:
-    """Return the media type, with the encoding of text."""
-    return get_content_type(media_type, "utf-8")
+def _headers(media_type: str, kept: str) -> tuple[tuple[str, str], ...]:
+    headers = [("Cache-Control", kept), ("X-Content-Type-Options", "nosniff")]
+    if media_type:
+        headers.append(("Content-Type", get_content_type(media_type, "utf-8")))
+    if kept == "no-store":
+        headers.append(("Pragma", "no-cache"))  # RFC 6749 section 5.1 requires both for tokens
+    return tuple(headers)
 
 
 def _shed_as(shed: Shed, operation: AnyOperation) -> ApiError:
@@ -321,7 +319,7 @@ def _read_body(environ: WSGIEnvironment) -> bytes | None:
 
 
 def _headers_of(environ: WSGIEnvironment) -> dict[str, str]:
-    headers = {_header_name(key): value for key, value in environ.items() if key.startswith("HTTP_")}
+    headers = {_header_name(key): value for key, value in environ.items() if key[:5] == "HTTP_"}
     for key in ("CONTENT_TYPE", "CONTENT_LENGTH"):
         if value := environ.get(key):
             headers[_header_name(key)] = value

@@ -141,6 +141,8 @@ class Shape:
     body_is_optional: bool = False
     address_spellings: frozenset[str] = frozenset()
     """In lower case: names that are read from path, query or header, and never from the body."""
+    in_address: tuple[tuple[From, str, str], ...] = ()
+    """Place, name and wire name of each field outside the body; in lower case in query and header, whose names ignore it."""
 
     @property
     def has_body(self) -> bool:
@@ -197,6 +199,13 @@ def shape_of(request: type[Wire]) -> Shape:
                 required += [places[place][name]] if info.is_required() else []
         held = [pair for place in (From.PATH, From.QUERY, From.HEADER) for pair in places[place].items()]
         outside = {spelt.lower() for name, wire in held for spelt in (wire, name, lower(name))} - spellings
-        known = Shape(places, tuple(required), frozenset(spellings), request.body_is_optional, frozenset(outside))
+        in_address = tuple(
+            (place, name, wire if place is From.PATH else wire.lower())
+            for place in (From.PATH, From.QUERY, From.HEADER)
+            for name, wire in places[place].items()
+        )
+        known = Shape(
+            places, tuple(required), frozenset(spellings), request.body_is_optional, frozenset(outside), in_address
+        )
         _shapes[request] = known
     return known

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator
+from contextvars import ContextVar
 
 import pytest
 
@@ -89,3 +90,45 @@ def test_exception_is_logged_without_secrets(capsys: pytest.CaptureFixture[str])
     line = json.loads(capsys.readouterr().err)
     assert "ValueError" in line["exception"]
     assert "S3CRET" not in line["exception"]
+
+
+REQUESTS = [
+    ("acme.localhost:8000", "/login", "127.0.0.1"),
+    ("se\u017fsion=S3CRET", "/r/S3CRET-token_of43letters", ""),
+    ('bad"host\\\n', "/\u00fc\U0001f600/access_token=S3CRET", "2001:db8::1"),
+    ("smtp://door:S3CRET@mail", "/Bearer S3CRET", "unix"),
+]
+
+
+@pytest.mark.usefixtures("configured")
+@pytest.mark.parametrize(("host", "path", "address"), REQUESTS, ids=["plain", "secrets", "escapes", "more"])
+def test_request_line_is_what_the_encoder_makes_of_it(
+    host: str, path: str, address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.configure(is_json=True)
+    logger = logging.getLogger("gatehouse.access")
+    at = (1_700_000_000.0, 1_700_000_000.25)
+    lines = []
+    for created in at:
+        for bound in ({}, {"request_id": "BCDF-GHJK-LMNP", "client_id": 'a"\u00e9 Bearer S3CRET', "code": "S3CRET"}):
+            monkeypatch.setattr(logs, "_bound", ContextVar("bound", default=bound))
+            facts = {"method": "GET", "host": host, "path": path, "status": 404, "milliseconds": 1.5}
+            facts["address"] = address
+            record = logger.makeRecord(logger.name, logging.INFO, "", 0, logs.REQUEST, (), None, extra=facts)
+            straight, other = record, logging.makeLogRecord({**record.__dict__, "msg": "request"})
+            straight.created = other.created = created
+            for one in (straight, other):
+                logger.handle(one)
+            lines += [tuple(capsys.readouterr().err.splitlines())]
+    assert [straight for straight, _ in lines] == [generic for _, generic in lines]
+    assert "S3CRET" not in str(lines)
+
+
+@pytest.mark.usefixtures("configured")
+def test_request_is_logged_with_its_facts(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(is_json=True)
+    facts = {"method": "GET", "host": "acme.localhost", "path": "/x", "address": "127.0.0.1"}
+    logs.log_request(logging.getLogger("gatehouse.access"), status=200, milliseconds=2.0, **facts)
+    line = json.loads(capsys.readouterr().err)
+    assert {name: line[name] for name in facts} == facts
+    assert (line["event"], line["status"], line["milliseconds"], line["level"]) == ("request", 200, 2.0, "info")

@@ -168,14 +168,15 @@ def refuse_expired_trial(services: Services, tenant: Tenant) -> None:
 
 def api_key(raw: RawRequest) -> str | None:
     """Return the API key: query `apikey` (older paths: `key`) or the header `X-{vendor}-ApiKey`."""
-    older = ("key",) if raw.path.lower().startswith("/api/v2/") else ()
+    older = ("key",) if raw.path[:8].lower() == "/api/v2/" else ()
     return raw.first("apikey", *older) or _vendor_header(raw, "apikey")
 
 
 def _vendor_header(raw: RawRequest, what: str) -> str | None:
-    return next(
-        (value for name, value in raw.headers.items() if name.endswith(what) and _VENDOR_HEADER.match(name)), None
-    )
+    for name, value in raw.headers.items():
+        if name.endswith(what) and _VENDOR_HEADER.match(name):
+            return value
+    return None
 
 
 def admit_secret(context: Context) -> None:

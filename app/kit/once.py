@@ -1,0 +1,19 @@
+"""Attributes that are computed when they are first read."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    once = cached_property
+else:
+
+    class once(cached_property):  # noqa: N801 - used as a decorator, like the one that it replaces
+        """As `cached_property`, without the lock that Python 3.11 takes for each first reading; objects of one request need none."""
+
+        def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
