@@ -44,6 +44,18 @@ class Post(DirectRequest):
             raise Unusual
         return text
 
+    def short(self, name: str, max_length: int) -> str:
+        """Return a field, which may be empty. Raises Unusual if it is missing or longer."""
+        text = self.fields.get(name)
+        if text is None or len(text) > max_length:
+            raise Unusual
+        return text
+
+    def refuse_others(self, names: Iterable[str]) -> None:
+        """Raise Unusual if the form has other fields than these, where `direct_post` allows any."""
+        if not self.fields.keys() <= {TOKEN_FIELD, _ATTEMPT, *names}:
+            raise Unusual
+
     def is_checked(self, name: str) -> bool:
         """Return whether a checkbox is checked. Raises Unusual for a value that is not the page's."""
         if self.fields.get(name, _CHECKED) != _CHECKED:
@@ -54,14 +66,14 @@ class Post(DirectRequest):
 @dataclass(frozen=True, slots=True)
 class _Direct:
     fields: frozenset[str]
-    prefix: str
-    """Of the names of further fields; empty if the form has none."""
+    prefix: str | None
+    """Of the names of further fields; None if the form has none."""
     answer: Callable[[Post], Response]
 
     def expects(self, names: Iterable[str]) -> bool:
         """Return whether a form has no other fields than these."""
         others = frozenset(names) - self.fields
-        return not others or (bool(self.prefix) and all(name.startswith(self.prefix) for name in others))
+        return not others or (self.prefix is not None and all(name.startswith(self.prefix) for name in others))
 
 
 DIRECT: Final[dict[str, _Direct]] = {}
@@ -71,11 +83,11 @@ DIRECT: Final[dict[str, _Direct]] = {}
 Answer = Callable[[Post], Response]
 
 
-def direct_post(path: str, *fields: str, prefix: str = "") -> Callable[[Answer], Answer]:
+def direct_post(path: str, *fields: str, prefix: str | None = None) -> Callable[[Answer], Answer]:
     """Declare the function that answers the posts to a path that have no other fields than these, each once.
 
     Args:
-        prefix: of the names of further fields.
+        prefix: of the names of further fields; empty if the function checks their names, by `Post.refuse_others`.
     """
 
     def declare(answer: Answer) -> Answer:

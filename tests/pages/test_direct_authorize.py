@@ -12,8 +12,8 @@ from app.contract.hub import Next, Step
 from app.contract.hub_models import Session
 from app.hub.direct_queries import DIRECT, Query
 from app.kit.admission import SHED, Shed
-from tests.pages.test_direct_posts import ADA, COOKIES, assert_alike, errors, steps
-from tests.support.direct_posts import Comparison, Page
+from tests.pages.test_direct_posts import ADA, COOKIES
+from tests.support.direct_posts import Comparison, Page, assert_alike, errors, steps
 from tests.support.oauth_world import World
 from tests.support.visitor import Visitor
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,65 +10,20 @@ import pytest
 from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract import hub_second_factors as factors
-from app.contract.hub import Next, RelyingPartyView, Step
-from app.contract.hub_models import OrganizationLook, OtherSessions, Session
-from app.contract.organizations_models import MethodLimit
+from app.contract.hub import Next, Step
+from app.contract.hub_models import Session
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.direct_posts import DIRECT
 from app.kit.admission import SHED, Shed
-from app.kit.client import ServiceUnavailable
 from app.kit.errors import ApiError
 from app.kit.operation import AnyOperation
-from tests.support.direct_posts import FORM, Answer, Comparison, Page
+from tests.support.direct_posts import FORM, Comparison, Page, assert_alike, errors, steps
 from tests.support.oauth_world import World
 from tests.support.visitor import NewVisitor
 
 LOGIN, SECOND_FACTOR = "/login", "/second-factor"
 ADA = {"identifier": "ada@example.com", "password": "correct horse 7"}
 CODE = {"kind": "totp", "code": "123456", "do": "prove"}
-
-
-def steps(attempt: str | None) -> Iterable[tuple[str, Next]]:
-    """Yield every step that an operation may name, and everything that a step may bring."""
-    session = Session(token="a-session", lifetime_seconds=3600)
-    for step in set(Step) - {Step.CONFIRM_SIGN_OUT}:
-        yield step.value, Next(step=step, attempt=attempt, address="https://shop.example/cb?code=ü")
-    for problem in ("return_url", "method", "last", "client"):
-        for step in (Step.PROFILE, Step.LOGIN, Step.BACKUP_CODES, Step.REFUSED, Step.ELSEWHERE):
-            yield f"{step.value} {problem}", Next(step=step, attempt=attempt, problem=problem)
-    plain = Next(step=Step.REDIRECT, attempt=attempt, address="https://shop.example/cb")
-    limit = MethodLimit.model_validate({"organization": "Acme", "allowed_methods": ["passkey"]})
-    brought: dict[str, Any] = {
-        "session": session, "trusted": session, "ends_session": True, "browser_state": "a.state", "method_limit": limit,
-        "organization": OrganizationLook(name="Acme Gardens", color="#123456"), "frames": ["https://other.example/bye"],
-        "other_sessions": OtherSessions(tokens=["one", "two"], lifetime_seconds=60), "connection": "google",
-        "relying_party": RelyingPartyView(name="Acme Wiki", client_id="wiki", home="https://wiki.example/"), "problem": "method",
-    }  # fmt: skip
-    for name, value in brought.items():
-        yield name, plain.model_copy(update={name: value})
-    yield "session for a while", plain.model_copy(update={"session": Session(token="a-session")})
-    yield "no other sessions", plain.model_copy(update={"other_sessions": OtherSessions(tokens=[])})
-    yield "all", plain.model_copy(update={**brought, "frames": [], "connection": None})
-    wiki = brought["relying_party"]
-    yield "confirmed elsewhere", Next(step=Step.EMAIL_CONFIRMED, attempt="another", relying_party=wiki)
-    yield "another interaction", Next(step=Step.SECOND_FACTOR, attempt="another", binding="its-secret")
-    yield "frames before a page", Next(step=Step.PROFILE, frames=["https://other.example/bye"], session=session)
-
-
-def errors(operation: AnyOperation) -> Iterable[tuple[str, Exception]]:
-    """Yield every error that an operation declares, and those that any call may raise."""
-    for kind in operation.every_error:
-        yield kind.__name__, kind()
-        yield f"{kind.__name__} for a while", kind(retry_after_seconds=90)
-    yield "a broken service", ServiceUnavailable(500, "its reference")
-    yield "no service", ServiceUnavailable()
-    yield "a program's error", ZeroDivisionError()
-
-
-def assert_alike(direct: Answer, generic: Answer, name: str) -> None:
-    assert direct.comparable == generic.comparable, name
-    assert direct.calls == generic.calls, name
-    assert generic.is_by_flask
 
 
 @pytest.mark.parametrize("has_interaction", [True, False], ids=["of an application", "of the tenant"])

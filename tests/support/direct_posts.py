@@ -6,7 +6,7 @@ A module whose tests run over both: `pytestmark = pytest.mark.usefixtures("direc
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,17 +17,25 @@ from werkzeug.test import TestResponse
 
 from app.contract import hub as contract
 from app.contract import hub_second_factors as factors
+from app.contract.hub import Next, RelyingPartyView, Step
+from app.contract.hub_models import OrganizationLook, OtherSessions, Session
+from app.contract.hub_recovery import forgot
+from app.contract.hub_registration import register
+from app.contract.organizations_models import MethodLimit
 from app.hub.direct_posts import DirectPosts
 from app.hub.direct_queries import DirectQueries
 from app.hub.services import Services
 from app.kit import randomness
-from app.kit.client import Client, ResponseHeaders
+from app.kit.client import Client, ResponseHeaders, ServiceUnavailable
 from app.kit.instrumentation import REQUEST_ID
+from app.kit.operation import AnyOperation
 from tests.support.oauth_world import World
 from tests.support.visitor import Visitor
 
 FORM = "application/x-www-form-urlencoded"
-_COMPARED = {contract.sign_in.name, factors.verify_factor.name, contract.authorize.name}
+_COMPARED = {
+    operation.name for operation in (contract.sign_in, factors.verify_factor, contract.authorize, register, forgot)
+}
 _THEN = re.compile(rb"\d\d:\d\d:\d\d")
 _COST = "api=1; sql=5; commits=1; hashes=1; signatures=0"
 
@@ -135,6 +143,49 @@ class _Answering(Client):
         return self._comparison.outcome
 
 
+def steps(attempt: str | None) -> Iterable[tuple[str, Next]]:
+    """Yield every step that an operation may name, and everything that a step may bring."""
+    session = Session(token="a-session", lifetime_seconds=3600)
+    for step in set(Step) - {Step.CONFIRM_SIGN_OUT}:
+        yield step.value, Next(step=step, attempt=attempt, address="https://shop.example/cb?code=ü")
+    for problem in ("return_url", "method", "last", "client"):
+        for step in (Step.PROFILE, Step.LOGIN, Step.BACKUP_CODES, Step.REFUSED, Step.ELSEWHERE):
+            yield f"{step.value} {problem}", Next(step=step, attempt=attempt, problem=problem)
+    plain = Next(step=Step.REDIRECT, attempt=attempt, address="https://shop.example/cb")
+    limit = MethodLimit.model_validate({"organization": "Acme", "allowed_methods": ["passkey"]})
+    brought: dict[str, Any] = {
+        "session": session, "trusted": session, "ends_session": True, "browser_state": "a.state", "method_limit": limit,
+        "organization": OrganizationLook(name="Acme Gardens", color="#123456"), "frames": ["https://other.example/bye"],
+        "other_sessions": OtherSessions(tokens=["one", "two"], lifetime_seconds=60), "connection": "google",
+        "relying_party": RelyingPartyView(name="Acme Wiki", client_id="wiki", home="https://wiki.example/"), "problem": "method",
+    }  # fmt: skip
+    for name, value in brought.items():
+        yield name, plain.model_copy(update={name: value})
+    yield "session for a while", plain.model_copy(update={"session": Session(token="a-session")})
+    yield "no other sessions", plain.model_copy(update={"other_sessions": OtherSessions(tokens=[])})
+    yield "all", plain.model_copy(update={**brought, "frames": [], "connection": None})
+    wiki = brought["relying_party"]
+    yield "confirmed elsewhere", Next(step=Step.EMAIL_CONFIRMED, attempt="another", relying_party=wiki)
+    yield "another interaction", Next(step=Step.SECOND_FACTOR, attempt="another", binding="its-secret")
+    yield "frames before a page", Next(step=Step.PROFILE, frames=["https://other.example/bye"], session=session)
+
+
+def errors(operation: AnyOperation) -> Iterable[tuple[str, Exception]]:
+    """Yield every error that an operation declares, and those that any call may raise."""
+    for kind in operation.every_error:
+        yield kind.__name__, kind()
+        yield f"{kind.__name__} for a while", kind(retry_after_seconds=90)
+    yield "a broken service", ServiceUnavailable(500, "its reference")
+    yield "no service", ServiceUnavailable()
+    yield "a program's error", ZeroDivisionError()
+
+
+def assert_alike(direct: Answer, generic: Answer, name: str) -> None:
+    assert direct.comparable == generic.comparable, name
+    assert direct.calls == generic.calls, name
+    assert generic.is_by_flask
+
+
 @pytest.fixture
 def compared(hub_app: Flask, world: World, monkeypatch: pytest.MonkeyPatch) -> Comparison:
     monkeypatch.setattr("app.hub.tenancy.FRESH_SECONDS", 3600)
@@ -156,8 +207,8 @@ class Page:
         return replace(self, headers={**self.headers, "Cookie": f"{self.headers['Cookie']}; {added}"})
 
 
-def page_of(visitor: Visitor, address: str = "/login", **headers: str) -> Page:
-    fields = visitor.open(address).form("Sign in").fields
+def page_of(visitor: Visitor, address: str = "/login", button: str = "Sign in", **headers: str) -> Page:
+    fields = visitor.open(address).form(button).fields
     held = (visitor.client._cookies or {}).values()
     cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in held)
     return Page(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from flask import Response, request
 
@@ -15,20 +15,23 @@ from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Step
 from app.contract.hub_connections import ConnectedProfile, ConnectedProfileRequest, read_profile
 from app.contract.hub_models import NoParameters
-from app.contract.hub_registration import begin_with_passkey
+from app.contract.hub_registration import RegisterRequest, begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
 from app.hub import journey
+from app.hub.direct import Unusual
+from app.hub.direct_posts import Post, direct_post
 from app.hub.forms import captcha
 from app.hub.forms.captcha_widget import Widget
 from app.hub.forms.passkey import options_response, read_credential
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.hub.forms.registration import RegisterForm
+from app.hub.forms.registration import RegisterForm, posted_value
 from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page, render_cached
 from app.hub.pages import pages
 from app.hub.parts import sign_in_methods
+from app.hub.parts.registration_off import registration_off
 from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.parts.typed_identifier import is_phone, prefilled_identifier
@@ -36,6 +39,8 @@ from app.hub.services import api
 from app.hub.tenancy import Identifier, Registration
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
+
+ADDRESS: Final = "/register"
 
 
 @dataclass(frozen=True)
@@ -155,25 +160,6 @@ class PasskeyRegisterPage(RegisterPage):
         }
 
 
-@dataclass(frozen=True)
-class RegistrationOffPage(Page):
-    """The tenant does not allow self-registration."""
-
-    template = "pages/registration_off.html"
-    scripts = ("language",)
-
-    relying_party: str = ""
-
-    @property
-    def help(self) -> str:
-        """The tenant's support address; empty if it has none."""
-        return dict(current_visit().tenant.brand.links).get("help", "")
-
-    @classmethod
-    def samples(cls) -> Mapping[str, RegistrationOffPage]:
-        return {"alone": cls(), "for an application": cls("Acme Shop")}
-
-
 _FEDERATED_PROFILE = {"email": "ada@example.com", "connection": "globex"}
 _PASSWORD = FormField(name="password", type="password", required=True)
 _DEFAULT_FIELDS = (FormField(name="email", required=True), _PASSWORD)
@@ -197,7 +183,7 @@ _ALL_FIELDS = (
 )
 
 
-@pages.get("/register")
+@pages.get(ADDRESS)
 def show_register() -> Response:
     """Render the form, or continue for a signed-in browser. Without a session only a captcha makes an API call."""
     visit = current_visit()
@@ -208,7 +194,7 @@ def show_register() -> Response:
             return journey.follow(step)
     registration = visit.tenant.registration
     if registration is None:
-        return _registration_off()
+        return registration_off()
     relying_party = visit.relying_party
     if request.args.get("with") and (identity := _federated_identity()) is not None:
         data = {**identity.fields, "connection": request.args["with"]}
@@ -233,13 +219,13 @@ def registration_options() -> Response:
     return options_response(form, lambda: api()(begin_with_passkey, form.to_request()))
 
 
-@pages.post("/register")
+@pages.post(ADDRESS)
 def submit_register() -> Response:
     visit = current_visit()
     journey.refuse_unknown_interaction()
     registration = visit.tenant.registration
     if registration is None:
-        return _registration_off()
+        return registration_off()
     by_passkey = request.form.get("do") == _PASSKEY or bool(request.form.get("credential"))
     is_connected = bool(request.form.get("with")) and not by_passkey
     form = RegisterForm.of(registration.form, is_by_passkey=by_passkey, is_connected=is_connected)
@@ -250,7 +236,7 @@ def submit_register() -> Response:
             return _without_script(registration, form)
         step = api()(operation, form.to_request())
     except e.RegistrationOff:
-        return _registration_off()
+        return registration_off()
     except ApiError as refusal:
         return _refused(registration, form, refusal)
     response = journey.follow(step)
@@ -259,6 +245,22 @@ def submit_register() -> Response:
     return sign_in_methods.begin_method(
         response, step, sign_in_methods.PASSKEY if by_passkey else sign_in_methods.PASSWORD
     )
+
+
+@direct_post(ADDRESS, prefix="")
+def sign_up(post: Post) -> Response:
+    """Register with a password, without a captcha."""
+    visit = current_visit()
+    registration = visit.tenant.registration
+    if registration is None or registration.has_captcha or post.fields.get("credential"):
+        raise Unusual
+    post.refuse_others(["credential", *(field.name for field in registration.form)])
+    typed = {field.name: posted_value(post, field) for field in registration.form}
+    sent = RegisterRequest(
+        attempt=visit.interaction_id, fields=typed, captcha=None, credential=None, is_connected=False
+    )
+    step = post.call(operation, sent)
+    return sign_in_methods.begin_method(journey.follow(step), step, sign_in_methods.PASSWORD)
 
 
 def _without_script(registration: Registration, form: RegisterForm) -> Response:
@@ -323,10 +325,6 @@ def _page(
         return RegisterPage(form, (), relying_party, refusal, wait_seconds, provider_title=title)
     kind = PasskeyRegisterPage if registration is not None and _has_passkeys(registration) else RegisterPage
     return kind(form, rules, relying_party, refusal, wait_seconds, connections=sign_in_methods.connection_methods())
-
-
-def _registration_off() -> Response:
-    return RegistrationOffPage(current_visit().relying_party).render(403)
 
 
 def _refused(registration: Registration, form: RegisterForm, refusal: ApiError) -> Response:

@@ -30,9 +30,9 @@ _WRONG_NUMBERS: Final = Rate(3, 3600)
 """The limit of wrong numbers for a waiting page."""
 
 
-def facts(interaction: Interaction, purpose: Purpose, uid: str) -> dict[str, Any]:
+def facts(interaction: Interaction | None, purpose: Purpose, uid: str) -> dict[str, Any]:
     """Return the fact of an interaction that waits for a message; its number stays while it waits for the same one."""
-    held = interaction.request.get(KEY) or {}
+    held = (interaction.request.get(KEY) or {}) if interaction is not None else {}
     is_same = (held.get("purpose"), held.get("uid")) == (purpose.value, uid)
     number = held["number"] if is_same else smart_login.new_number()
     return {KEY: {"purpose": purpose.value, "uid": uid, "number": number}}

@@ -136,21 +136,19 @@ def begin(context: Context, interaction: Interaction | None, name: str, by: str,
     previous = _of(interaction) if interaction is not None else None
     if previous is not None and previous.is_same(state):
         state = replace(state, sent_at=previous.sent_at, ticket=previous.ticket, number=previous.number)
-    current, binding = (
-        (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
-    )
+    ids = interaction or interactions.new_ids()
     if not resend_delay.seconds_left(context, state.sent_at):
         try:
-            state = _send(context, current, state, account, registers)
+            state = _send(context, ids.interaction_id, state, account, registers)
         except (*sending.SEND_ERRORS, e.UnknownAccount) as reason:
             context.work.rollback()
-            current, binding = (
-                (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
-            )
             state = _simulate_send(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
-    waits = link_handover.facts(current, Purpose.SIGN_IN, uid) if by == MAIL else {}
-    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{_KEY: asdict(state)}, **waits)
+    waits = link_handover.facts(interaction, Purpose.SIGN_IN, uid) if by == MAIL else {}
+    facts = {_KEY: asdict(state), **waits}
+    current, binding = interactions.add_facts_or_begin(
+        context, ids, kind=next_step.RETURN, lifetime=LIFETIME, facts=facts
+    )
     return _step(context, current, state).model_copy(update={"binding": binding})
 
 
@@ -187,18 +185,18 @@ def is_remembered(interaction: Interaction | None) -> bool:
 
 
 def _send(
-    context: Context, interaction: Interaction, state: PendingPasswordless, account: Account | None, registers: bool
+    context: Context, interaction_id: str, state: PendingPasswordless, account: Account | None, registers: bool
 ) -> PendingPasswordless:
-    options = SendOptions(interaction_id=interaction.interaction_id, registers=registers)
+    options = SendOptions(interaction_id=interaction_id, registers=registers)
     if state.by == DEVICE:
         number = smart_login.new_number()
-        device = smart_login.begin(context, None, account, number=number, attempt=interaction.interaction_id)
+        device = smart_login.begin(context, None, account, number=number, attempt=interaction_id)
         sending.send_mail(context, SMART_LOGIN, account, state.value, options, device_hash=device.ticket_hash)
         state = replace(state, ticket=device.ticket_hash, number=number)
     elif state.by == MAIL:
         sending.send_mail(context, SIGN_IN, account, state.value, options)
     elif registers:
-        sending.send_one_touch_sms(context, Purpose.SIGN_IN, state.value, interaction_id=interaction.interaction_id)
+        sending.send_one_touch_sms(context, Purpose.SIGN_IN, state.value, interaction_id=interaction_id)
     else:
         sending.send_sms(context, account, state.value)
     return replace(state, sent_at=int(context.now.timestamp()))

@@ -227,14 +227,15 @@ def _begin(
     state, previous = PendingRecovery(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
     if previous is not None and (previous.subject, previous.uid, previous.of) == (state.subject, uid, of.name):
         state = replace(state, sent_at=previous.sent_at)
-    current, binding = _begun(context, interaction)
+    ids = interaction or interactions.new_ids()
     if not _seconds_left(context, state):
-        if not try_send(context, current, state, account):
+        if not try_send(context, ids.interaction_id, state, account):
             context.work.rollback()
-            current, binding = _begun(context, interaction)
         state = replace(state, sent_at=int(context.now.timestamp()))
-    facts = {KEY: asdict(state), **link_handover.facts(current, of.purpose, uid)}
-    current = interactions.add_facts(context, current, lifetime=LIFETIME, **facts)
+    facts = {KEY: asdict(state), **link_handover.facts(interaction, of.purpose, uid)}
+    current, binding = interactions.add_facts_or_begin(
+        context, ids, kind=next_step.RETURN, lifetime=LIFETIME, facts=facts
+    )
     return_url = current.request.get("return_url")
     if (
         of is PASSWORD
@@ -248,20 +249,15 @@ def _begin(
     return step(context, current, state).model_copy(update={"binding": binding})
 
 
-def _begun(context: Context, interaction: Interaction | None) -> tuple[Interaction, str | None]:
-    """Return the interaction, or a new one with the browser's secret."""
-    return (interaction, None) if interaction is not None else interactions.begin(context, next_step.RETURN, {})
-
-
 def try_send(
     context: Context,
-    interaction: Interaction,
+    interaction_id: str,
     state: PendingRecovery,
     account: Account | None,
     kind: MailKind | None = None,
 ) -> bool:
     """Send the reset message and return True, unless a limit is reached; simulate it for an unknown identifier."""
-    options, of = ResetOptions(interaction_id=interaction.interaction_id), state.forgotten
+    options, of = ResetOptions(interaction_id=interaction_id), state.forgotten
     try:
         if state.by == SMS:
             _ = (

@@ -52,7 +52,7 @@ def revert_change(context: Context, req: LinkToken) -> Next:
     state = recovery.PendingRecovery(
         recovery.label(link_token, account), account.uid, MAIL, int(context.now.timestamp())
     )
-    if account.email and recovery.try_send(context, interaction, state, account, MailKind.ALARM):
+    if account.email and recovery.try_send(context, interaction.interaction_id, state, account, MailKind.ALARM):
         interaction = interactions.add_facts(
             context, interaction, lifetime=recovery.LIFETIME, **{recovery.KEY: asdict(state)}
         )

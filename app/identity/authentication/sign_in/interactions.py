@@ -73,7 +73,12 @@ def new_ids() -> InteractionIds:
 
 
 def begin(
-    context: Context, kind: str, request: dict[str, Any], ids: InteractionIds | None = None
+    context: Context,
+    kind: str,
+    request: dict[str, Any],
+    ids: InteractionIds | None = None,
+    *,
+    lifetime: timedelta = LIFETIME,
 ) -> tuple[Interaction, str]:
     """Store a new interaction; return it and its browser secret, which goes into the interaction's cookie."""
     ids = ids or new_ids()
@@ -88,10 +93,10 @@ def begin(
         "session_id": None,
         "is_done": False,
         "created_at": now,
-        "expires_at": now + LIFETIME,
+        "expires_at": now + lifetime,
     }
     context.work.run(_ADD, row)
-    return Interaction(interaction_id, kind, request, None, False, now, now + LIFETIME), binding
+    return Interaction(interaction_id, kind, request, None, False, now, now + lifetime), binding
 
 
 def find(context: Context, interaction_id: str, *, with_sign_in: bool = False) -> Interaction | None:
@@ -157,6 +162,15 @@ def add_facts(context: Context, interaction: Interaction, *, lifetime: timedelta
     request, ends = {**interaction.request, **facts}, max(interaction.expires_at, context.now + lifetime)
     _change(context, interaction, request=request, expires_at=ends)
     return replace(interaction, request=request, expires_at=ends)
+
+
+def add_facts_or_begin(
+    context: Context, ids: Interaction | InteractionIds, *, kind: str, lifetime: timedelta, facts: dict[str, Any]
+) -> tuple[Interaction, str | None]:
+    """Store facts in the interaction, or in a new one with these ids; return it, and a new one's browser secret."""
+    if isinstance(ids, Interaction):
+        return add_facts(context, ids, lifetime=lifetime, **facts), None
+    return begin(context, kind, facts, ids, lifetime=lifetime)
 
 
 def lock(context: Context, interaction: Interaction) -> Interaction:

@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Boolean, Column, Index, Integer, String, select, update
+from sqlalchemy import Boolean, Column, Index, Integer, String, bindparam, select, update
 from sqlalchemy.engine import Row
+from sqlalchemy.sql.dml import Update
 
 from app.identity.directory.accounts import store as accounts_store
 from app.identity.platform.context import Context
-from app.identity.platform.store.compiled import insert_row
+from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 
@@ -97,9 +98,13 @@ def add(
     context: Context, new: Sequence[NewToken], kind: str, uid: str, subject: str, *, facts: Mapping[str, Any]
 ) -> None:
     """Store a link, a code or both, in two statements. A link replaces open links of the same kind, account and subject, a code codes."""
-    accounts_store.lock(context, uid)  # lock order: the account, then its tokens
-    same = _same_recipient(context, kind, uid, subject)
-    _replace(context, *same, P.is_code.in_(sorted({one.is_code for one in new})), P.state == OPEN)
+    accounts_store.lock_before_own_rows(context, uid)  # lock order: the account, then its tokens
+    replaced = {"tenant": context.tenant.tenant_id, "account": uid, "purpose": kind, "recipient": subject}
+    of_codes = {one.is_code for one in new}
+    if len(of_codes) == 1:
+        context.work.run(_REPLACE_OF_KIND, {**replaced, "of_codes": of_codes.pop()})
+    else:
+        context.work.run(_REPLACE, replaced)
     common = {
         "tenant_id": context.tenant.tenant_id,
         "kind": kind,
@@ -208,10 +213,24 @@ def close_later(context: Context, kind: str, uid: str, expires_at: datetime) -> 
 
 
 def _replace(context: Context, *where: Any) -> None:
-    """Close several tokens, always in the same order: unknown identifiers share one uid, so no account row can be locked first."""
+    context.work.run(_replacement(context.tenant.tenant_id, *where))
+
+
+def _replacement(tenant_id: Any, *where: Any) -> Update:
+    """Build the statement that closes tokens, always in the same order.
+
+    Unknown identifiers share one uid, so no account row can be locked first.
+    """
     ids = select(P.proof_id).where(*where).order_by(P.proof_id).with_for_update()
-    same = (P.tenant_id == context.tenant.tenant_id, P.proof_id.in_(ids))
-    context.work.run(update(one_time_tokens).where(*same).values(state=REPLACED))
+    return update(one_time_tokens).where(P.tenant_id == tenant_id, P.proof_id.in_(ids)).values(state=REPLACED)
+
+
+_OPEN = (
+    P.tenant_id == bindparam("tenant"), P.uid == bindparam("account"), P.kind == bindparam("purpose"),
+    P.subject == bindparam("recipient"), P.state == OPEN,
+)  # fmt: skip
+_REPLACE = Compiled(_replacement(bindparam("tenant"), *_OPEN))
+_REPLACE_OF_KIND = Compiled(_replacement(bindparam("tenant"), *_OPEN, P.is_code == bindparam("of_codes")))
 
 
 def _key(work: UnitOfWork, proof_id: str) -> tuple[Any, Any]:

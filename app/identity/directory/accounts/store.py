@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import and_, bindparam, delete, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
@@ -24,7 +26,7 @@ from app.identity.directory.accounts.account import (
 from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
-from app.identity.platform.store.compiled import Compiled, row_class
+from app.identity.platform.store.compiled import Compiled, insert_row, row_class
 from app.identity.platform.store.unit import UnitOfWork
 
 A, I = accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
@@ -35,6 +37,10 @@ _COLUMNS = (
 _FIELDS = tuple(column.name for column in _COLUMNS)
 _AHEAD = tuple(f"account_{name}" for name in _FIELDS)
 _BY_UID = Compiled(select(*_COLUMNS).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")))
+_ADD = insert_row(accounts, *_COLUMNS)
+_LOCK = Compiled(
+    select(A.uid).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")).with_for_update()
+)
 _BY_IDENTIFIER = Compiled(
     select(*_COLUMNS)
     .select_from(accounts.join(identifiers, (I.tenant_id == A.tenant_id) & (I.uid == A.uid)))
@@ -118,7 +124,7 @@ def add(context: Context, row: dict[str, Any], new: Iterable[tuple[str, str, boo
     """Insert an account with identifiers `(kind, value, is_verified)` and identities. Raises IdentifierTaken."""
     values = {**row, "tenant_id": context.tenant.tenant_id}
     try:
-        added = context.work.run(insert(accounts).values(values).returning(*_COLUMNS)).one()
+        added = context.work.run(_ADD, values).one()
     except IntegrityError:
         raise IdentifierTaken("uid") from None
     context.work.locked[row["uid"]] = True
@@ -134,20 +140,31 @@ def add(context: Context, row: dict[str, Any], new: Iterable[tuple[str, str, boo
 def add_identifiers(context: Context, uid: str, new: Iterable[tuple[str, str, bool]]) -> None:
     """Add identifiers to an account; raises IdentifierTaken.
 
-    They are inserted in sorted order, so that concurrent transactions with the same identifiers cannot deadlock.
+    They are inserted in sorted order, so that concurrent transactions with the same identifiers cannot deadlock. After the
+    refusal some may be inserted: the transaction must be rolled back.
     """
-    for kind, value, is_verified in sorted(set(new)):
-        row = {
-            "tenant_id": context.tenant.tenant_id,
-            "kind": kind,
-            "value": value,
-            "uid": uid,
-            "is_verified": is_verified,
-        }
-        try:
-            context.work.run(insert(identifiers), row)
-        except IntegrityError:
-            raise IdentifierTaken(kind) from None
+    rows = sorted(set(new))
+    if not rows:
+        return
+    given: dict[str, Any] = {"tenant": context.tenant.tenant_id, "owner": uid}
+    for at, (kind, value, is_verified) in enumerate(rows):
+        given |= {f"kind_{at}": kind, f"value_{at}": value, f"is_verified_{at}": is_verified}
+    statement = _added_identifiers(len(rows), is_sqlite=context.services.database.is_sqlite)
+    added = {(row.kind, row.value) for row in context.work.run(statement, given)}
+    for kind, value, _ in rows:
+        if (kind, value) not in added:
+            raise IdentifierTaken(kind)
+
+
+@cache
+def _added_identifiers(count: int, *, is_sqlite: bool) -> Compiled:
+    """Build the insert of so many identifiers, which leaves out and does not return those that are taken."""
+    each: list[dict[str, Any]] = [
+        {name: bindparam(f"{name}_{at}") for name in ("kind", "value", "is_verified")} for at in range(count)
+    ]
+    common: dict[str, Any] = {"tenant_id": bindparam("tenant"), "uid": bindparam("owner")}
+    inserted = (sqlite if is_sqlite else postgresql).insert(identifiers).values([{**common, **one} for one in each])
+    return Compiled(inserted.on_conflict_do_nothing().returning(I.kind, I.value))
 
 
 def remove_identifiers(context: Context, uid: str, kind: str, value: str | None = None) -> None:
@@ -193,8 +210,8 @@ def lock(context: Context, uid: str) -> bool:
     locked = context.work.locked
     if uid not in locked:
         context.work.begin()
-        where = (A.tenant_id == context.tenant.tenant_id, A.uid == uid)
-        locked[uid] = context.work.one(select(A.uid).where(*where).with_for_update()) is not None
+        given = {"tenant": context.tenant.tenant_id, "account": uid}
+        locked[uid] = context.work.one(_LOCK, given) is not None
     return locked[uid]
 
 

@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from pydantic_core import from_json, to_json
-from sqlalchemy import Column, Index, Integer, LargeBinary, String, Text, insert
+from sqlalchemy import Column, Index, Integer, LargeBinary, String, Text
 
 from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.compiled import insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -33,6 +34,7 @@ outbox = tenant_table(
     Index("ix_outbox_turns", "state", "kind", "tenant_id", "due_at"),  # lets tenants take turns (outbox/claims.py)
 )
 
+_ADD = insert_row(outbox)
 DISCARDED = "nothing"
 """The kind of a row that `NullOutbox` writes."""
 EMPTY_PAYLOAD: list[Any] = []
@@ -55,7 +57,7 @@ class Outbox:
 
     def _write(self, message_id: str, kind: str, **columns: Any) -> str:
         row = {"tenant_id": self._work.tenant_id, "message_id": message_id, "kind": kind, "payload": EMPTY_PAYLOAD}
-        self._work.run(insert(outbox).values(**row, attempts=0, created_at=self._clock.now(), **columns))
+        self._work.run(_ADD, {**row, "created_at": self._clock.now(), **columns})
         return message_id
 
 

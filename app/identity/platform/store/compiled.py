@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Column, Table, bindparam, insert, update
+from sqlalchemy import BindParameter, Column, ColumnElement, Table, bindparam, insert, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import MultipleResultsFound, NoResultFound
 from sqlalchemy.sql import Executable
@@ -70,12 +70,16 @@ class Compiled:
         return found
 
 
-def insert_row(table: Table) -> Compiled:
+def insert_row(table: Table, *returned: ColumnElement[Any]) -> Compiled:
     """Return the insert of one row, or of several; the parameters are its columns.
 
     A column that is not given gets its default value, or NULL where it may be empty; one whose default is computed must be given.
+
+    Args:
+        returned: columns that the insert of one row returns.
     """
-    return Compiled(insert(table).values({column.name: _parameter(column) for column in table.c}))
+    statement = insert(table).values({column.name: _parameter(column) for column in table.c})
+    return Compiled(statement.returning(*returned) if returned else statement)
 
 
 @cache
