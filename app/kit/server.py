@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -90,8 +90,16 @@ class RequestLifecycle(Protocol[ContextT]):
         """Return headers to add to the response (CORS, cost, versions)."""
 
 
+StraightAnswer = Callable[[RawRequest], "tuple[Any, Any] | None"]
+"""Returns context and answer of a usual request, its unit of work closed; None, without having changed anything, for any other."""
+_NONE_STRAIGHT: Final[Mapping[str, StraightAnswer]] = {}
+
+
 class Server:
     """The WSGI application that serves a catalogue.
+
+    Args:
+        straight: the straight functions of operations that have one, by the operation's name.
 
     Raises LookupError if an operation has no handler.
     """
@@ -101,10 +109,12 @@ class Server:
         catalogue: Catalogue,
         lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], Host],
+        straight: Mapping[str, StraightAnswer] = _NONE_STRAIGHT,
     ) -> None:
         self.catalogue = catalogue
         self.lifecycle = lifecycle
         self._host_of = host_of
+        self._straight = straight
         self._unavailable = ThrottledLog(log)
         if missing := [operation.name for operation in catalogue if not operation.is_implemented]:
             raise LookupError(f"operations without a handler: {', '.join(missing)}")
@@ -140,10 +150,22 @@ class Server:
         if operation is None:
             return self._wrong_method(found, raw)
         raw.parameters = found.parameters
-        outcome = self.run(operation, raw, lambda: read_body(operation, raw))
+        outcome = self._directly(operation, raw) or self.run(operation, raw, lambda: read_body(operation, raw))
         if isinstance(outcome.answer, ApiError):
             return self._write_error(outcome.answer, raw, outcome.context, operation, outcome.status)
         return self._write(outcome, raw)
+
+    def _directly(self, operation: AnyOperation, raw: RawRequest) -> Outcome | None:
+        """Return the outcome of a usual request to an operation that has a straight function; None for any other request."""
+        straight = self._straight.get(operation.name)
+        if straight is None or raw.shed is not None:
+            return None
+        try:
+            found = straight(raw)
+        except Exception:
+            log.exception("straight.broke", extra={"operation": operation.name, "reference": raw.request_id})
+            return None
+        return Outcome(operation, *found) if found is not None else None
 
     def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:
         """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""

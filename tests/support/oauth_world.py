@@ -26,6 +26,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.identity_service import CHEAP
 from tests.support.relying_party import Browser, Person, RelyingParty
+from tests.support.straight_answers import compared
 
 REDIRECTS = ("https://shop.example/cb", "https://shop.example/cb?tenant=1")
 
@@ -140,9 +141,10 @@ _SERVED: dict[int, tuple[Services, WSGIApplication]] = {}
 
 @pytest.fixture
 def identity_app(services: Services) -> WSGIApplication:
-    """Return the identity service over these services, created once."""
+    """Return the identity service over these services, created once; usual requests are answered both ways and compared."""
     if id(services) not in _SERVED:
-        _SERVED[id(services)] = (services, create_app(create_service(services)))
+        server = compared(create_service(services), services)
+        _SERVED[id(services)] = (services, create_app(server))
     return _SERVED[id(services)][1]
 
 

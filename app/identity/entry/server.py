@@ -12,6 +12,7 @@ from app.contract.operations import CATALOGUE
 from app.identity.entry import (
     areas,  # noqa: F401 - registers the handlers
     callers,
+    straight,
 )
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
@@ -140,4 +141,4 @@ def make_server(services: Services) -> Server:
     def host_of(raw: RawRequest) -> Host:
         return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-    return Server(CATALOGUE, IdentityLifecycle(services), host_of)
+    return Server(CATALOGUE, IdentityLifecycle(services), host_of, straight.answers(services))

@@ -153,7 +153,7 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
     mapping = client.settings.claims_mapping.userinfo
     payload = {
         **of(accounts.claimable_of(account), [*names(scopes), *requested]),
-        **mapped_claims.read(account, mapping, withheld(scopes, requested)),
+        **(mapped_claims.read(account, mapping, withheld(scopes, requested)) if mapping else {}),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
     }
     payload = requested_values.matching(payload, holder.facts.get(requested_values.USERINFO))

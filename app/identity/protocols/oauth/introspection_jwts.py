@@ -17,7 +17,10 @@ _JSON: Final = "application/json"
 
 def is_requested(context: Context) -> bool:
     """Return whether the caller prefers a JWT: it names the media type in `Accept` (RFC 9701 section 4, RFC 9110 section 12.5.1)."""
-    weights = _weights(context.raw.headers.get("accept", ""))
+    accept = context.raw.headers.get("accept", "")
+    if INTROSPECTION_JWT not in accept.lower():
+        return False
+    weights = _weights(accept)
     wanted = weights.get(INTROSPECTION_JWT, 0.0)
     return wanted > 0 and wanted >= weights.get(_JSON, 0.0)
 

@@ -126,7 +126,8 @@ def token_response(
         session_id = ends_at = None
     lifetime, refresh_seconds = _lifetimes(context, client, account, facts, ends_at)
     roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, facts.get("id_token_claims") or ())
-    mapped = mapped_claims.of_token(account, client.settings.claims_mapping.access_token, claims.withheld(scope))
+    mapping = client.settings.claims_mapping.access_token
+    mapped = mapped_claims.of_token(account, mapping, claims.withheld(scope)) if mapping else {}
     narrowed = replace(grant, scope=scope, facts=facts)
     signed = _signed_access_token(context, client, narrowed, lifetime, {**mapped, **roles.access_token})
     issued = tokens.issue(
@@ -266,7 +267,8 @@ def _id_token_claims(
         roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
     payload: dict[str, Any] = claims.of(accounts.claimable_of(account), requested) if requested else {}
     mapping = client.settings.claims_mapping.id_token
-    payload.update(mapped_claims.of_token(account, mapping, claims.withheld(grant.scope, requested)))
+    if mapping:
+        payload.update(mapped_claims.of_token(account, mapping, claims.withheld(grant.scope, requested)))
     payload.update(roles)
     payload = requested_values.matching(payload, facts.get(requested_values.ID_TOKEN))
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property
 from typing import Any
 
 from app.contract.hub import Next, PersonView, RelyingPartyView, ScopeView, Step
@@ -38,6 +37,7 @@ from app.identity.protocols.oauth.authorize.request import Authorization, Refuse
 from app.identity.protocols.oauth.authorize.scope import OFFLINE, OPENID
 from app.identity.protocols.oauth.codes import Code
 from app.kit import randomness
+from app.kit.once import once
 
 _NOT_IN_CODE = {
     *("state", "response_type", "prompt", "ui_locales", "display"),
@@ -119,12 +119,12 @@ class Decision:
     def _refuse(self, error: str, description: str) -> Next:
         return self.refuse(RefusedByRedirect(error, description))
 
-    @cached_property
+    @once
     def _account(self) -> Account | None:
         """The session's account, read once."""
         return accounts.by_uid(self.context, self.session.uid) if self.session is not None else None
 
-    @cached_property
+    @once
     def _is_fresh(self) -> bool:
         """Whether the user authenticated within this interaction."""
         return account_choice.is_fresh(self.interaction, self.session)
@@ -153,7 +153,7 @@ class Decision:
         subject = subjects.of(self.context, self.client, account.uid)
         return hint is None or not login_hint.names_another(self.context.tenant.settings, account, subject, hint)
 
-    @cached_property
+    @once
     def _is_for_another(self) -> bool:
         """Whether a hint names another of the browser's accounts."""
         return account_choice.is_for_another(self.context, self.client, self.request, self.session)
@@ -216,7 +216,7 @@ class Decision:
             **self._page,
         )
 
-    @cached_property
+    @once
     def _organization(self) -> Membership | Choice | None:
         """The membership that the tokens are for, or the choice that is still to be made; None: the personal account.
 
@@ -246,7 +246,7 @@ class Decision:
         is_asked_offline = settings.refresh_tokens == OFFLINE and OFFLINE in self.request.scope
         return settings.require_consent or self.client.is_self_registered or is_asked_offline
 
-    @cached_property
+    @once
     def consent(self) -> consents.Consent | None:
         """The consent of the session's account to the client, read once."""
         return consents.find(self.context, self.session.uid, self.client.client_id) if self.session else None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -69,8 +69,10 @@ class Authorization(BaseModel):
     display: str | None = None
     userinfo_claims: tuple[str, ...] = ()
     id_token_claims: tuple[str, ...] = ()
-    userinfo_values: dict[str, list[Any]] = {}  # of those claims, the values that the response may have
-    id_token_values: dict[str, list[Any]] = {}
+    userinfo_values: dict[str, list[Any]] = Field(
+        default_factory=dict
+    )  # of those claims, the values that the response may have
+    id_token_values: dict[str, list[Any]] = Field(default_factory=dict)
 
     @property
     def subjects(self) -> tuple[str, ...]:

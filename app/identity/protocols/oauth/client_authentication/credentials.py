@@ -42,9 +42,10 @@ def read(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials | None:
         InvalidRequest: they are malformed, or there are several (RFC 6749 section 2.3).
         InvalidClient: the assertion is malformed, or names another client than `client_id`.
     """
-    named, secret = _member(body, "client_id"), _member(body, "client_secret")
+    members = {**{name.lower(): value for name, value in body.items()}, **body}  # the exact spelling wins
+    named, secret = _member(members, "client_id"), _member(members, "client_secret")
     scheme, _, text = raw.headers.get("authorization", "").partition(" ")
-    kind, assertion = _member(body, "client_assertion_type"), _member(body, "client_assertion")
+    kind, assertion = _member(members, "client_assertion_type"), _member(members, "client_assertion")
     if kind is not None or assertion is not None:
         if secret is not None or scheme.lower() == "basic":
             raise InvalidRequest("The client authenticates in two ways.")
@@ -94,10 +95,8 @@ def _basic(text: str) -> ClientCredentials:
     return ClientCredentials(client_id, Carrier.HEADER, tuple({unquote_plus(secret), secret}))
 
 
-def _member(body: dict[str, Any], name: str) -> str | None:
-    value = body.get(name)
-    if value is None:
-        value = next((other for key, other in body.items() if key.lower() == name), None)
+def _member(members: dict[str, Any], name: str) -> str | None:
+    value = members.get(name)
     if value is None or value == "":
         return None
     if not isinstance(value, str):

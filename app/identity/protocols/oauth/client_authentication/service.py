@@ -101,14 +101,16 @@ def _refuse_repeated(context: Context, raw: RawRequest) -> None:
 
     `resource` alone may be repeated (RFC 8707 section 2), which has an error of its own where several are not served.
     """
-    repeated = {name for name, count in Counter(map(str.lower, _names(raw))).items() if count > 1}
+    names = [name.lower() for name in _names(raw)]
+    if len(names) == len(set(names)):
+        return
+    repeated = {name for name, count in Counter(names).items() if count > 1}
     is_several = (
         context.operation is not None and InvalidTarget in context.operation.errors and repeated == {"resource"}
     )
     if is_several:
         raise InvalidTarget("Name one resource.")
-    if repeated:
-        raise InvalidRequest("A parameter is given more than once.")
+    raise InvalidRequest("A parameter is given more than once.")
 
 
 def _names(raw: RawRequest) -> list[str]:
