@@ -1,24 +1,33 @@
-"""What direct posts and direct queries share: a request that is answered without Flask, or handed over to it (decisions/0284)."""
+"""What direct posts, queries and pages share: a request that is answered without Flask, or handed over to it (decisions/0284)."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+from urllib.parse import parse_qsl
 from wsgiref.types import WSGIEnvironment
 
 from flask import Flask, Response
 from pydantic import ValidationError
+from werkzeug.exceptions import HTTPException
 
 from app.contract.hub import Next
 from app.hub import journey, lifecycle
+from app.hub.identity_client import AccountChanged
 from app.hub.services import HANDED_OVER, HandedOver, Services, api
 from app.hub.visit import Visit, current_visit
-from app.kit.client import Req, Res
+from app.kit.admission import SHED
+from app.kit.client import Req, Res, ServiceUnavailable
+from app.kit.errors import ApiError
 from app.kit.operation import Operation
 
 log = logging.getLogger("gatehouse.hub")
+
+
+_SHOWN: Final = (ApiError, ServiceUnavailable, AccountChanged, journey.InteractionGone, HTTPException)
+"""Errors that have a page of their own, or Flask's answer."""
 
 
 class Unusual(Exception):
@@ -40,7 +49,7 @@ class DirectRequest:
             outcome: Any = api()(operation, req)
         except Exception as problem:  # noqa: BLE001 - Flask's error handlers answer it
             outcome = problem
-        self.environ[HANDED_OVER] = HandedOver(operation.name, outcome, tuple(current_visit().costs))
+        self.environ[HANDED_OVER] = [HandedOver(operation.name, outcome, tuple(current_visit().costs))]
         if isinstance(outcome, Exception) or (isinstance(outcome, Next) and journey.needs_page(outcome)):
             raise Unusual
         answer: Res = outcome
@@ -52,11 +61,28 @@ def directly(flask: Flask, answer: Callable[[Services], Response]) -> Response |
     with flask.app_context():
         try:
             return lifecycle.finish_response(answer(flask.extensions["gatehouse"]))
-        except (Unusual, ValidationError):
+        except (Unusual, ValidationError, *_SHOWN):
             return None
         except Exception:  # its outcome is handed over, too
             log.exception("direct_answer.broke")
             return None
+
+
+def read_parameters(environ: WSGIEnvironment) -> dict[str, str]:
+    """Return the parameters of an address. Raises Unusual where one is repeated or other than ASCII, and for a body."""
+    text = environ["QUERY_STRING"]
+    if SHED in environ or environ.get("CONTENT_LENGTH", "0") != "0":
+        raise Unusual
+    if not text:
+        return {}
+    try:
+        pairs = parse_qsl(text.encode("ascii").decode(), keep_blank_values=True, errors="strict")
+    except ValueError:
+        raise Unusual from None
+    parameters = dict(pairs)
+    if len(parameters) != len(pairs):
+        raise Unusual
+    return parameters
 
 
 def visit_in_memory(shared: Services, environ: WSGIEnvironment) -> Visit:

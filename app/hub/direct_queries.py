@@ -12,16 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import parse_qsl
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response
 
-from app.hub.direct import DirectRequest, Unusual, directly, visit_in_memory
+from app.hub.direct import DirectRequest, Unusual, directly, read_parameters, visit_in_memory
 from app.hub.frame import LANGUAGE_PARAMETER
 from app.hub.services import Services
 from app.hub.visit import set_current_visit
-from app.kit.admission import SHED
 
 _OF_PAGES: Final = frozenset({"attempt", LANGUAGE_PARAMETER, "language"})
 """Parameters that Flask's hooks read for any page."""
@@ -74,15 +72,8 @@ class DirectQueries:
 
 
 def _read_query(environ: WSGIEnvironment) -> Query:
-    """Return the request. Raises Unusual for a repeated parameter, for one of pages, for other than ASCII, and for a body."""
-    text = environ["QUERY_STRING"]
-    if SHED in environ or not text.isascii() or environ.get("CONTENT_LENGTH", "0") != "0":
-        raise Unusual
-    try:
-        pairs = parse_qsl(text, keep_blank_values=True, errors="strict")
-    except ValueError:
-        raise Unusual from None
-    parameters = dict(pairs)
-    if len(parameters) != len(pairs) or not _OF_PAGES.isdisjoint(parameters):
+    """Return the request. Raises Unusual for a parameter of pages, and as `read_parameters`."""
+    parameters = read_parameters(environ)
+    if not _OF_PAGES.isdisjoint(parameters):
         raise Unusual
     return Query(environ, environ["PATH_INFO"], parameters)

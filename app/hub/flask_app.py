@@ -12,6 +12,7 @@ from jinja2 import StrictUndefined
 from app.contract.branding import DEFAULT_LOGO_PATH
 from app.hub import assets, fragments, locale, safety
 from app.hub.compiled_templates import CompiledTemplates
+from app.hub.direct_pages import DirectPages
 from app.hub.direct_posts import DirectPosts
 from app.hub.direct_queries import DirectQueries
 from app.hub.encryption import derive_key
@@ -50,7 +51,8 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     app.extensions["gatehouse.form_tokens"] = safety.FormTokens([derive_key(one, "hub form tokens") for one in secrets])
     app.extensions["gatehouse.assets"] = files = assets.Assets(STATIC, is_fresh=development)
     assets.install(app, files)
-    app.wsgi_app = ShortLinks(LowercasePaths(safety.SecurityHeaders(DirectQueries(app, DirectPosts(app)))))  # type: ignore[method-assign]  # Flask's own way to add middleware
+    direct = DirectQueries(app, DirectPages(app, DirectPosts(app)))
+    app.wsgi_app = ShortLinks(LowercasePaths(safety.SecurityHeaders(direct)))  # type: ignore[method-assign]  # Flask's own way to add middleware
     return app
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-from flask import has_request_context, request
 from jinja2 import Template
 from markupsafe import Markup  # noqa: TID251 - fragments and a number
 
@@ -90,15 +89,12 @@ class Frame:
     @property
     def _query(self) -> str:
         """The address of this page in another language but for its tag; it repeats only the parameters of `Page.query`."""
-        if not has_request_context():
-            return f"?{LANGUAGE_PARAMETER}="
-        given, lengths = request.args, self.query
-        names = (
-            [name for name in lengths if name in given and (name != PARAMETER or not is_short_link())] if given else []
-        )
+        visit, lengths = current_visit(), self.query
+        given, is_short = visit.query, is_short_link(visit.environ)
+        names = [name for name in lengths if name in given and (name != PARAMETER or not is_short)] if given else []
         query = [(name, value) for name in names if 0 < len(value := given[name]) <= lengths[name]]
-        if (visit := current_visit().interaction) and "attempt" not in given:
-            query.append(("attempt", visit.id))
+        if visit.interaction and "attempt" not in given:
+            query.append(("attempt", visit.interaction.id))
         return f"?{urlencode([*query, (LANGUAGE_PARAMETER, '')], errors='replace')}"
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
+from wsgiref.types import WSGIEnvironment
 
 from flask import Flask, Response, request
 from flask.globals import request_ctx
@@ -49,10 +49,11 @@ def begin_request() -> None:
     """
     asked, shared = request_ctx.request, services()  # each access through the proxy costs a look-up
     visit = set_current_visit(new_visit(shared, asked.environ, asked.host.lower()))
+    visit.query = asked.args
     if visit.is_post:
         visit.posted_uid = asked.form.get(SHOWN_UID, "")[:64]
     elif asked.method == "GET":
-        visit.chosen_language = asked.args.get(LANGUAGE_PARAMETER) or asked.args.get("language", "")
+        choose_language_of_query(visit)
     try:
         if not asked.path.startswith(_PATHS_WITHOUT_TENANT):
             visit.tenant = shared.tenancy.by_host(visit.host, api)
@@ -62,7 +63,12 @@ def begin_request() -> None:
         visit.choose_language()
 
 
-def new_visit(shared: Services, environ: Mapping[str, Any], host: str) -> Visit:
+def choose_language_of_query(visit: Visit) -> None:
+    """Take the language that the address names; it is used with all others by `Visit.choose_language`."""
+    visit.chosen_language = visit.query.get(LANGUAGE_PARAMETER) or visit.query.get("language", "")
+
+
+def new_visit(shared: Services, environ: WSGIEnvironment, host: str) -> Visit:
     """Return the visit of a request, without a tenant yet."""
     cookies = parse_cookie(environ.get("HTTP_COOKIE")).to_dict()
     return Visit(
@@ -73,6 +79,7 @@ def new_visit(shared: Services, environ: Mapping[str, Any], host: str) -> Visit:
         agent=environ.get("HTTP_USER_AGENT", ""),
         accept_language=environ.get("HTTP_ACCEPT_LANGUAGE", ""),
         cookies=cookies,
+        environ=environ,
         request_id=environ.get(REQUEST_ID, ""),
         session=cookies.get(shared.session_cookie, ""),
         others=_others(cookies.get(shared.other_sessions_cookie, "")),

@@ -83,7 +83,7 @@ def start_login(landing: str, *, reauthenticate: bool = False) -> Response:
     set_cookie(
         response, _cookie(pending["id"]), services().cookie_cipher.encrypt(pending, _context()), LIFETIME_SECONDS
     )
-    names = [name for name in request.cookies if name.startswith(_cookie(""))]
+    names = [name for name in current_visit().cookies if name.startswith(_cookie(""))]
     for name in names[_MAX_PENDING - 1 :]:
         delete_cookie(response, name)
     return response

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self
 
-from flask import Response, current_app, has_request_context, request
+from flask import Response, current_app
 
 from app.hub import locale
 from app.hub.assets import Assets
@@ -220,7 +220,7 @@ def _response(
 
 def accepts_gzip() -> bool:
     """Return whether the browser of this request reads gzip."""
-    return has_request_context() and GZIP in request.headers.get("Accept-Encoding", "")
+    return GZIP in current_visit().environ.get("HTTP_ACCEPT_ENCODING", "")
 
 
 def _compress(body: bytes) -> bytes:
@@ -263,7 +263,7 @@ def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool
             _shells.clear()
         _shells[cache_key] = shell
     if is_kept:
-        request.environ[SHELL] = (shell, {**values, "binding": visit.binding} if visit.is_binding_new else values)
+        visit.environ[SHELL] = (shell, {**values, "binding": visit.binding} if visit.is_binding_new else values)
     is_compressed = accepts_gzip()
     body = shell.compressed(values) if is_compressed else shell.filled(values)
     targets = interaction_redirect_targets(visit)

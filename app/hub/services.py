@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from flask import Flask, current_app, has_request_context, request
+from flask import Flask, current_app
 
 from app.hub.encryption import CookieCipher
 from app.hub.identity_client import IdentityClient
@@ -16,7 +16,7 @@ from app.hub.tenancy import Tenancy
 from app.hub.visit import Visit, current_visit
 from app.kit.client import Client, Req, Res, ResponseHeaders
 from app.kit.clock import Clock
-from app.kit.operation import Operation
+from app.kit.operation import AnyOperation, Operation
 from app.settings import Settings
 
 COST_HEADER: Final = "X-Gatehouse-Cost"
@@ -113,10 +113,10 @@ def services() -> Services:
 
 
 HANDED_OVER: Final = "gatehouse.handed_over"
-"""Where the environment carries the `HandedOver` of a direct post."""
+"""Where the environment carries the `HandedOver` of each call of a direct answer, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class HandedOver:
     """The outcome of an operation that a direct answer called, and that a view is to show."""
 
@@ -126,17 +126,37 @@ class HandedOver:
     costs: tuple[str, ...]
 
 
-class _ClientAfterOutcome(Client):
-    """Answers the first call of the operation with its outcome; all other calls are calls."""
+class _RecordingClient(Client):
+    """Keeps the outcome of each call of a direct page, in case that Flask is to make the page."""
 
-    def __init__(self, client: Client, environ: dict[str, Any], visit: Visit) -> None:
-        self._client, self._environ, self._visit = client, environ, visit
+    def __init__(self, client: Client, outcomes: list[HandedOver], visit: Visit) -> None:
+        self._client, self._outcomes, self._visit = client, outcomes, visit
 
     def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
-        known: HandedOver | None = self._environ.get(HANDED_OVER)
-        if known is None or known.operation != operation.name:
+        before = len(self._visit.costs)
+        try:
+            answer = self._client(operation, req)
+        except Exception as problem:
+            self._keep(operation, problem, before)
+            raise
+        self._keep(operation, answer, before)
+        return answer
+
+    def _keep(self, operation: AnyOperation, outcome: Any, before: int) -> None:
+        self._outcomes.append(HandedOver(operation.name, outcome, tuple(self._visit.costs[before:])))
+
+
+class _ClientAfterOutcomes(Client):
+    """Answers calls that were made before with their outcomes; all other calls are calls."""
+
+    def __init__(self, client: Client, outcomes: list[HandedOver], visit: Visit) -> None:
+        self._client, self._outcomes, self._visit = client, outcomes, visit
+
+    def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
+        known = next((one for one in self._outcomes if one.operation == operation.name), None)
+        if known is None:
             return self._client(operation, req)
-        del self._environ[HANDED_OVER]
+        self._outcomes.remove(known)
         self._visit.costs.extend(known.costs)
         if isinstance(known.outcome, Exception):
             raise known.outcome
@@ -154,6 +174,7 @@ def api() -> Client:
             visit.costs.append(cost)
 
     client = shared.identity_client.for_visit(visit.to_signed_visit(), on_response)
-    if has_request_context() and HANDED_OVER in (environ := request.environ):
-        return _ClientAfterOutcome(client, environ, visit)
-    return client
+    outcomes: list[HandedOver] | None = visit.environ.get(HANDED_OVER)
+    if outcomes is None:
+        return client
+    return (_RecordingClient if visit.is_direct else _ClientAfterOutcomes)(client, outcomes, visit)

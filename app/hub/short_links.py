@@ -6,8 +6,8 @@ same page, limits and rules, and links of older emails keep working.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 from urllib.parse import quote, urlencode
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -62,6 +62,6 @@ def given_path() -> str:
     return quote(given, safe="/", encoding="latin-1") if given else request.path
 
 
-def is_short_link() -> bool:
+def is_short_link(environ: Mapping[str, Any]) -> bool:
     """Return whether the request's token is in its path."""
-    return _GIVEN in request.environ
+    return _GIVEN in environ

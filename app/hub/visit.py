@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
+from wsgiref.types import WSGIEnvironment
 
 from flask import g, has_request_context, request  # noqa: TID251 - the one module that stores the visit
 from flask.globals import request_ctx
@@ -41,6 +42,12 @@ class Visit:
     """The header `User-Agent`."""
     accept_language: str = ""
     cookies: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    """The parameters of the address."""
+    environ: WSGIEnvironment = field(default_factory=dict)
+    """Of the request; empty outside of one."""
+    is_direct: bool = False
+    """Whether the request is answered without Flask, as long as nothing unusual shows."""
     request_id: str = ""
     session: str = ""
     """The browser session's cookie; empty if there is none."""
@@ -190,10 +197,10 @@ def set_current_visit(visit: Visit) -> Visit:
 
 def requested_interaction_id() -> str:
     """Return the interaction that the address or the form names; another browser may have started it."""
-    asked = request_ctx.request
-    if asked.path == RETURN_FROM_PROVIDER:
-        return asked.args.get("state", "").partition(".")[0]
-    return asked.args.get("attempt") or (asked.form.get("attempt", "") if asked.method == "POST" else "")
+    visit = current_visit()
+    if visit.environ.get("PATH_INFO") == RETURN_FROM_PROVIDER:
+        return visit.query.get("state", "").partition(".")[0]
+    return visit.query.get("attempt") or (request_ctx.request.form.get("attempt", "") if visit.is_post else "")
 
 
 def interaction_address(path: str) -> str:
@@ -207,7 +214,7 @@ def retry_address() -> str:
     if not has_request_context():
         return "/"
     path = "/" + request.path.lstrip("/\\")  # never an address of another host
-    if is_short_link():
+    if is_short_link(request.environ):
         return interaction_address(given_path())
     if request.method == "POST":
         return interaction_address(path)

@@ -1,4 +1,4 @@
-"""Requests that the hub answers directly, and the same by Flask (decisions/0284, 0290). pytest loads it as a plugin.
+"""Requests that the hub answers directly, and the same by Flask (decisions/0284, 0290, 0296). pytest loads it as a plugin.
 
 A module whose tests run over both: `pytestmark = pytest.mark.usefixtures("direct_and_flask")`
 """
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from flask import Flask, request_started
+from itsdangerous import TimestampSigner
 from werkzeug.test import Client as Browser
 from werkzeug.test import TestResponse
 
@@ -22,6 +23,7 @@ from app.contract.hub_models import OrganizationLook, OtherSessions, Session
 from app.contract.hub_recovery import forgot
 from app.contract.hub_registration import register
 from app.contract.organizations_models import MethodLimit
+from app.hub.direct_pages import DirectPages
 from app.hub.direct_posts import DirectPosts
 from app.hub.direct_queries import DirectQueries
 from app.hub.services import Services
@@ -37,6 +39,7 @@ _COMPARED = {
     operation.name for operation in (contract.sign_in, factors.verify_factor, contract.authorize, register, forgot)
 }
 _THEN = re.compile(rb"\d\d:\d\d:\d\d")
+_DRAWN = randomness.random_bytes, randomness.token
 _COST = "api=1; sql=5; commits=1; hashes=1; signatures=0"
 
 
@@ -46,7 +49,7 @@ def flask_alone(*_: object) -> None:
 
 def leave_to_flask(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Flask answer every request from here on."""
-    for way in (DirectPosts, DirectQueries):
+    for way in (DirectPosts, DirectQueries, DirectPages):
         monkeypatch.setattr(way, "response", flask_alone)
 
 
@@ -86,7 +89,11 @@ class Comparison:
     patch: pytest.MonkeyPatch
     base_url: str
     outcome: Any = None
+    """None: the service answers the direct way, and Flask gets the same answers."""
+    failing: Exception | None = None
+    """What the service answers with in place of its own answers, where the outcome is None."""
     calls: list[Call] = field(default_factory=list)
+    given: list[tuple[str, Any, list[ResponseHeaders]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         identity = self.hub.extensions["gatehouse"].identity_client
@@ -94,7 +101,7 @@ class Comparison:
         self.patch.setattr(
             identity,
             "for_visit",
-            lambda visit, on_response: _Answering(self, real(visit, on_response), visit, on_response),
+            lambda visit, on_response: _Answering(self, real, visit, on_response),
         )
 
     def both(self, outcome: Any, path: str, form: Any, **asked: Any) -> tuple[Answer, Answer]:
@@ -106,22 +113,25 @@ class Comparison:
         return self._both(outcome, path, None, **asked)
 
     def _both(self, outcome: Any, path: str, posted: dict[str, Any] | None, **asked: Any) -> tuple[Answer, Answer]:
-        self.outcome = outcome
+        self.outcome, self.given = outcome, []
         now = self.hub.extensions["gatehouse"].now()
         with self.patch.context() as context:
-            context.setattr(Services, "now", lambda _: now)  # cookies hold the second
+            context.setattr(Services, "now", lambda _: now)  # cookies hold the second, and signed states
+            context.setattr(TimestampSigner, "get_timestamp", lambda _: now)
             direct = self._asked(path, posted, **asked)
             leave_to_flask(context)
             return direct, self._asked(path, posted, **asked)
 
-    def _asked(self, path: str, posted: dict[str, Any] | None, headers: Mapping[str, str], **environ: Any) -> Answer:
+    def _asked(
+        self, path: str, posted: dict[str, Any] | None, headers: Mapping[str, str], method: str = "", **environ: Any
+    ) -> Answer:
         self.calls, seen = [], []
         with self.patch.context() as context, request_started.connected_to(lambda _: seen.append(1), self.hub):
             context.setattr(randomness, "random_bytes", lambda size: b"r" * size)
             context.setattr(randomness, "token", lambda size=32: "r" * size)
             context.setattr("app.kit.instrumentation.new_request_id", lambda: "an-id")
             response = Browser(self.hub, use_cookies=False).open(
-                path, method="GET" if posted is None else "POST", base_url=self.base_url, headers=headers,
+                path, method=method or ("GET" if posted is None else "POST"), base_url=self.base_url, headers=headers,
                 environ_overrides={REQUEST_ID: "an-id-of-a-test", **environ}, **(posted or {}),
             )  # fmt: skip
             response.get_data()
@@ -129,11 +139,16 @@ class Comparison:
 
 
 class _Answering(Client):
-    def __init__(self, comparison: Comparison, real: Client, visit: Any, on_response: Any) -> None:
-        self._comparison, self._real, self._visit, self._receive = comparison, real, visit, on_response
+    def __init__(self, comparison: Comparison, ask: Any, visit: Any, on_response: Any) -> None:
+        self._comparison, self._visit, self._receive = comparison, visit, on_response
+        self._ask, self._real = ask, ask(visit, on_response)
 
     def __call__(self, operation: Any, req: Any) -> Any:
-        if self._comparison.outcome is None or operation.name not in _COMPARED:
+        if operation.name == contract.tenant.name:
+            return self._real(operation, req)
+        if self._comparison.outcome is None:
+            return self._same_for_both(operation, req)
+        if operation.name not in _COMPARED:
             return self._real(operation, req)
         self._comparison.calls.append(Call(operation.name, req, self._visit))
         headers: ResponseHeaders = {"X-Gatehouse-Cost": _COST}
@@ -141,6 +156,34 @@ class _Answering(Client):
         if isinstance(self._comparison.outcome, Exception):
             raise self._comparison.outcome
         return self._comparison.outcome
+
+    def _same_for_both(self, operation: Any, req: Any) -> Any:
+        """Return what the service answers the direct way; to Flask the same."""
+        self._comparison.calls.append(Call(operation.name, req, self._visit))
+        at = len(self._comparison.calls) - 1
+        if at == len(self._comparison.given):
+            self._comparison.given.append(self._really(operation, req))
+        name, outcome, headers = self._comparison.given[at]
+        assert name == operation.name
+        for each in headers:
+            self._receive(each)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def _really(self, operation: Any, req: Any) -> tuple[str, Any, list[ResponseHeaders]]:
+        """Ask the service, which draws randomness of its own."""
+        headers: list[ResponseHeaders] = []
+        client = self._ask(self._visit, headers.append)
+        with pytest.MonkeyPatch.context() as context:
+            context.setattr(randomness, "random_bytes", _DRAWN[0])
+            context.setattr(randomness, "token", _DRAWN[1])
+            if self._comparison.failing is not None:
+                return operation.name, self._comparison.failing, headers
+            try:
+                return operation.name, client(operation, req), headers
+            except Exception as problem:  # noqa: BLE001 - both ways get it
+                return operation.name, problem, headers
 
 
 def steps(attempt: str | None) -> Iterable[tuple[str, Next]]:

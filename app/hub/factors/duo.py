@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from flask import request
-
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 
@@ -27,7 +26,10 @@ class DuoForm(FactorForm):
 
 def callback_answer(attempt: str = "") -> FactorAnswer:
     """Return the parameters of the redirect back from Duo."""
-    code, state = request.args.get("duo_code") or request.args.get("code", ""), request.args.get("state", "")
+    code, state = (
+        current_visit().query.get("duo_code") or current_visit().query.get("code", ""),
+        current_visit().query.get("state", ""),
+    )
     return FactorAnswer(attempt=attempt, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
 
 

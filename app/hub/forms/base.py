@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, Self
 
-from flask import current_app, has_request_context, request
+from flask import current_app, request
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
 from wtforms import BooleanField, Field, HiddenField
@@ -96,7 +96,7 @@ class HubForm(FlaskForm):
             """Read form fields only: neither files nor JSON."""
             if formdata is None or hasattr(formdata, "getlist"):  # given by the caller, or WTForms' own marker
                 return formdata
-            return request.form if has_request_context() and request.method == "POST" else None
+            return request.form if current_visit().is_post else None
 
         def render_field(self, field: Field, render_kw: dict[str, Any]) -> Any:
             """Return the field's control, with its attributes written by `attributes`."""

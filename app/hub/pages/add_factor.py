@@ -96,7 +96,7 @@ class ConfirmPasswordPage(Page):
 
 @pages.get(ADD_FACTOR)
 def show_add_factor() -> Response:
-    kind = kind_of(request.args.get("kind"))
+    kind = kind_of(current_visit().query.get("kind"))
     if kind is None or kind not in PRESENTATIONS or not current_visit().session:
         return journey.redirect_to(ACCOUNT_FACTORS)
     try:

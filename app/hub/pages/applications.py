@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -118,7 +118,9 @@ def _render(form: RevokeForm, status: int = 200) -> Response:
         return oidc_client.start_login(ADDRESS)
     current_visit().use_account_language(view.person)
     applications = tuple(map(_application_row, view.applications))
-    return ApplicationsPage(form, applications, request.args.get("done") == "ended", view.has_to_do).render(status)
+    return ApplicationsPage(form, applications, current_visit().query.get("done") == "ended", view.has_to_do).render(
+        status
+    )
 
 
 def _application_row(view: contract.ApplicationView) -> Application:

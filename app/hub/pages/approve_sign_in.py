@@ -95,7 +95,7 @@ def open_code() -> Response:
 
 @pages.get(ADDRESS)
 def show_approval() -> Response:
-    outcome = request.args.get("said", "")
+    outcome = current_visit().query.get("said", "")
     return ApproveSignInPage(NumberForm(), outcome).render() if outcome in _OUTCOMES else _render(NumberForm())
 
 

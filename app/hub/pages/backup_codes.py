@@ -38,13 +38,13 @@ def show_backup_codes() -> Response:
         return journey.redirect_to("/security")
     if is_sign_in:
         person = view.person.label if view else ""
-        return _page(GenerateForm(formdata=None), person, request.args.get("state", "")).render()
+        return _page(GenerateForm(formdata=None), person, current_visit().query.get("state", "")).render()
     if view is None:
         return oidc_client.start_login(ADDRESS)
     if not view.held or view.backup_codes is None:
         return journey.redirect_to(ACCOUNT_FACTORS)
     form = GenerateForm(formdata=None, data=confirmation_data(view))
-    page = _page(form, view.person.label, request.args.get("state", ""))
+    page = _page(form, view.person.label, current_visit().query.get("state", ""))
     return require_confirmation(view, ADDRESS) or page.render()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
@@ -65,7 +65,7 @@ def show_confirm() -> Response:
     journey.refuse_expired_interaction()
     if not current_visit().session:
         return oidc_client.start_login(landing)
-    if request.args.get("anew"):
+    if current_visit().query.get("anew"):
         return oidc_client.start_login(landing, reauthenticate=True)
     try:
         request_body = contract.ReauthenticationRequest(landing=landing, attempt=current_visit().interaction_id)
@@ -100,5 +100,5 @@ def submit_confirm() -> Response:
 
 def _landing() -> str:
     """Return the page to continue to: the requested one if it is our own, else /security."""
-    requested = request.args.get("next", "")
+    requested = current_visit().query.get("next", "")
     return requested if oidc_client.is_account_page(requested) else "/security"

@@ -176,7 +176,7 @@ def _page(view: contract.OwnConsents, problem: Notice | None = None) -> Consents
         since=since,
         history=tuple(_history_entry(item, titles) for item in view.history[:_MAX_ENTRIES]),
         policies=tuple(_accepted_version(item) for item in view.policies),
-        is_saved=request.method == "GET" and request.args.get("saved") == "1",
+        is_saved=not current_visit().is_post and current_visit().query.get("saved") == "1",
         problem=problem,
     )
 

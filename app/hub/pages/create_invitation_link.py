@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from flask_babel import format_decimal
 from flask_babel import lazy_ngettext as _n
 from wtforms import SelectField, StringField
@@ -203,7 +203,7 @@ def show_created_link() -> Response:
     view = read(organization, address_of(ADDRESS, organization))
     if isinstance(view, Response):
         return view
-    text = request.cookies.get(services().invitation_link_cookie, "")
+    text = current_visit().cookies.get(services().invitation_link_cookie, "")
     content: Any = services().cookie_cipher.decrypt(text, _context())
     if not isinstance(content, list) or content[0] != organization:
         return journey.redirect_to(address_of(ADDRESS, organization))

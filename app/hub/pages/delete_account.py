@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
@@ -155,10 +155,10 @@ def show_delete_account() -> Response:
     token = mailed_link.link_token()
     if token:
         return _render_link(ConfirmForm(formdata=None), token)
-    if "mailed" in request.args:
+    if "mailed" in current_visit().query:
         return DeletionMailedPage().render()
-    if "left" in request.args:
-        return AccountDeletedPage(format_day(request.args["left"])).render()
+    if "left" in current_visit().query:
+        return AccountDeletedPage(format_day(current_visit().query["left"])).render()
     view = read_profile()
     if view is None:
         return oidc_client.start_login(ADDRESS)
@@ -187,7 +187,7 @@ def submit_delete_account() -> Response:
 @pages.get(KEEP)
 def show_kept() -> Response:
     """Confirm the reverted deletion; without one, redirect to the login page."""
-    if "kept" not in request.args:
+    if "kept" not in current_visit().query:
         return journey.redirect_to("/login")
     return KeepAccountPage(KeepForm(formdata=None), "", is_kept=True).render()
 

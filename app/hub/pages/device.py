@@ -140,7 +140,8 @@ class DeviceDonePage(Page):
 @pages.get(ADDRESS)
 def show_device_code() -> Response:
     """Show the form; the code of a QR code's address is filled in, and still has to be compared (section 3.3.1)."""
-    return DeviceCodePage(UserCodeForm(data={"user_code": request.args.get("user_code", "")[:_MAX_CODE]})).render()
+    given = current_visit().query.get("user_code", "")[:_MAX_CODE]
+    return DeviceCodePage(UserCodeForm(data={"user_code": given})).render()
 
 
 @pages.get("/service/oidc/device/authorize", defaults={"protocol": "oidc", "app": None})
@@ -179,7 +180,7 @@ def submit_device() -> Response:
 
 @pages.get(DONE)
 def show_device_done() -> Response:
-    state = request.args.get("state", "")
+    state = current_visit().query.get("state", "")
     return DeviceDonePage(state if state in _STATES else "expired").render()
 
 

@@ -17,6 +17,7 @@ from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts.account import account_in_interaction
 from app.hub.services import api
+from app.hub.visit import current_visit
 
 ADDRESS: Final = "/sign-in/elsewhere"
 
@@ -51,7 +52,7 @@ class DeviceHandoffPage(Page):
 
 @pages.get(ADDRESS)
 def show_device_handoff() -> Response:
-    decision = request.args.get("said", "")
+    decision = current_visit().query.get("said", "")
     if decision in ("done", "no"):
         return DeviceHandoffPage(ButtonForm(), decision).render()
     journey.require_interaction()

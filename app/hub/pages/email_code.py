@@ -21,6 +21,7 @@ from app.hub.page import with_retry_after
 from app.hub.pages import pages
 from app.hub.parts.account import EMAIL_CODE, EMAILS, email_code_address, read_profile
 from app.hub.services import api
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 _CONFIRMED: Final = f"{EMAILS}?done=added"
@@ -79,13 +80,13 @@ class EmailCodePage(CodePage):
 @pages.get(EMAIL_CODE)
 def show_email_code() -> Response:
     """Render the code page in any browser of the account; the identity service knows the pending addresses."""
-    view, requested = read_profile(with_addresses=True), request.args.get("email", "").lower()
+    view, requested = read_profile(with_addresses=True), current_visit().query.get("email", "").lower()
     if view is None:
         return oidc_client.start_login(EMAILS)
     pending = next((entry for entry in view.addresses if entry.can_resend and entry.email.lower() == requested), None)
     if pending is None:
         return journey.redirect_to(EMAILS)
-    outcome = Outcome.SENT if request.args.get("sent") else None
+    outcome = Outcome.SENT if current_visit().query.get("sent") else None
     form, seconds = CodeForm(formdata=None), pending.resend_in_seconds
     return EmailCodePage(form, pending.email, False, seconds, outcome, carries=pending.carries).render()
 

@@ -276,4 +276,4 @@ def _render_list(form: ChooseForm, status: int = 200) -> Response:
         Address(**address.model_dump(exclude={"is_asked", "carries"}), is_pending=address.is_asked)
         for address in view.addresses
     )
-    return EmailsPage(form, addresses, request.args.get("done", "")).render(status)
+    return EmailsPage(form, addresses, current_visit().query.get("done", "")).render(status)

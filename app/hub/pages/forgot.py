@@ -188,7 +188,7 @@ def show_forgot(name: str) -> Response:
     journey.refuse_expired_interaction()
     reauthentication = current_reauthentication()
     hint = reauthentication.name or reauthentication.account if reauthentication else prefilled_identifier()
-    if not hint and request.args.keys() <= {"attempt"}:
+    if not hint and current_visit().query.keys() <= {"attempt"}:
         return render_cached(("forgot", name), lambda: _forgot(ForgotForm.of(visit.tenant.identifiers, credential)))
     return _forgot(ForgotForm.of(visit.tenant.identifiers, credential, data={"identifier": hint})).render()
 
@@ -230,7 +230,13 @@ def show_sent(name: str) -> Response:
     step = api()(contract.read_recovery, InteractionOnly(attempt=interaction.id))
     if step.step is not _BY_NAME[name].step:
         return journey.follow(step)
-    outcome = Outcome.SENT if request.args.get("sent") else Outcome.CLOSED if request.args.get(CLOSED) else None
+    outcome = (
+        Outcome.SENT
+        if current_visit().query.get("sent")
+        else Outcome.CLOSED
+        if current_visit().query.get(CLOSED)
+        else None
+    )
     return _sent(CodeForm(), step, outcome).render()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -180,14 +180,14 @@ def show_identities() -> Response:
     view = read_identities()
     if view is None:
         return oidc_client.start_login(ADDRESS)
-    result = request.args.get("done") or request.args.get("problem", "")
+    result = current_visit().query.get("done") or current_visit().query.get("problem", "")
     providers = tuple(Provider(identity.name, identity.title, identity.mark) for identity in view.connections)
     return IdentitiesPage(tuple(_identity_row(identity) for identity in view.identities), providers, result).render()
 
 
 @pages.get(ADD)
 def show_add_identity() -> Response:
-    requested = request.args.get("provider", "")
+    requested = current_visit().query.get("provider", "")
     view, landing = read_identities(), f"{ADD}?{urlencode({'provider': requested})}"
     if view is None:
         return _sign_in(landing)
@@ -229,7 +229,7 @@ def show_remove_identity() -> Response:
     view = read_identities()
     if view is None:
         return oidc_client.start_login(ADDRESS)
-    requested = request.args.get("id", "")
+    requested = current_visit().query.get("id", "")
     page = _removal_page(
         view, UnlinkForm(formdata=None, data={**confirmation_data(view), "identity": requested}), requested
     )

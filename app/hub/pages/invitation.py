@@ -188,5 +188,5 @@ def _reference() -> contract.InvitationReference:
 
 
 def _return_url() -> str:
-    given = request.args.get("return_url", "")
+    given = current_visit().query.get("return_url", "")
     return given if len(given) <= _MAX_RETURN_URL else ""

@@ -133,7 +133,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
 
 @pages.get(ADDRESS)
 def show_join_requests() -> Response:
-    return _list(None, requested_organization(), page_number(), _RESULTS.get(request.args.get("done", "")))
+    return _list(None, requested_organization(), page_number(), _RESULTS.get(current_visit().query.get("done", "")))
 
 
 @pages.post(ADDRESS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as contract
@@ -53,18 +53,18 @@ def show_login() -> Response:
             return journey.follow(step)
         reauthentication = Reauthentication.of(step)
     hint = prefilled_identifier()
-    if not hint and reauthentication is None and request.args.keys() <= {"attempt"}:
+    if not hint and reauthentication is None and current_visit().query.keys() <= {"attempt"}:
         allows_fetch = bool(visit.tenant.passkeys)
         key = ("login", visit.relying_party, last_used())
         return render_cached(key, lambda: login_page(new_login_form()), allows_fetch=allows_fetch)
     identifier = reauthentication.name if reauthentication is not None else hint
-    reset, needs = request.args.get("reset"), request.args.get("needs", "")
+    reset, needs = current_visit().query.get("reset"), current_visit().query.get("needs", "")
     data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
     limit = visit.interaction.method_limit if visit.interaction and needs == METHOD else None
     form = LoginForm.of(visit.tenant.identifiers, data=data)
     page = login_page(form, reauthentication=reauthentication, limit=limit if reauthentication is None else None)
     page = replace(page, limit=limit)
-    shows_all = request.args.get("methods") == "all"
+    shows_all = current_visit().query.get("methods") == "all"
     page = replace(page, is_reset=reset == "done", is_passkey_set=reset == "passkey", needs=needs, shows_all=shows_all)
     return page.render()
 

@@ -118,7 +118,7 @@ def _use_languages(sign_out_request: contract.SignOutRequest) -> None:
 
 
 def _request_parameters() -> dict[str, Any]:
-    return {name: value for name in _PARAMETERS if (value := request.args.get(name))}
+    return {name: value for name in _PARAMETERS if (value := current_visit().query.get(name))}
 
 
 def _confirmation(

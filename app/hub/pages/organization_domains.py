@@ -19,6 +19,7 @@ from app.hub.parts.organization_domains import ADDRESS, Domain, read, to_list
 from app.hub.parts.organization_pages import LIST, address_of, leave, requested_organization
 from app.hub.parts.organizations import TABS, Tab, ids_in, tabs_of
 from app.hub.services import api
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 VERIFY: Final = f"{ADDRESS}/verify"
@@ -112,7 +113,7 @@ def _show_list(organization: str, form: ButtonForm | None = None, status: int = 
     view = read(organization, address_of(ADDRESS, organization))
     if isinstance(view, Response):
         return view
-    listed, result = tuple(Domain.of(organization, one) for one in view.domains), request.args.get("done", "")
+    listed, result = tuple(Domain.of(organization, one) for one in view.domains), current_visit().query.get("done", "")
     shown = form or ButtonForm(formdata=None)
     return OrganizationDomainsPage(
         shown, organization, view.organization.name, listed, tabs_of(view.organization), result

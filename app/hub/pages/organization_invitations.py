@@ -25,6 +25,7 @@ from app.hub.parts.managed_invitations import ADDRESS, TOO_MANY, read
 from app.hub.parts.organization_pages import OWNERS_ONLY, address_of, leave, page_number, requested_organization
 from app.hub.parts.organizations import TABS, Tab, ids_in, listed, tabs_of
 from app.hub.services import api, services
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 REVOKE: Final = f"{ADDRESS}/revoke"
@@ -192,9 +193,9 @@ def _wait(seconds: int) -> Notice:
 
 @pages.get(ADDRESS)
 def show_organization_invitations() -> Response:
-    count = request.args.get("count", "")
+    count = current_visit().query.get("count", "")
     sent = int(count) if count.isascii() and count.isdecimal() and len(count) <= _MOST_SENT else 0
-    return _list(requested_organization(), result(request.args.get("done", ""), sent))
+    return _list(requested_organization(), result(current_visit().query.get("done", ""), sent))
 
 
 @pages.post(ADDRESS)
@@ -209,7 +210,7 @@ def submit_organization_invitations() -> Response:
 
 @pages.get(REVOKE)
 def show_revoke_invitation() -> Response:
-    requested = request.args.get("id", "")
+    requested = current_visit().query.get("id", "")
     return _confirm(InvitationForm(formdata=None, data={"invitation": requested}), *ids_in(requested))
 
 

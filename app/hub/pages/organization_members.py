@@ -237,7 +237,7 @@ class RemoveMemberPage(Page):
 @pages.get(ADDRESS)
 def show_organization_members() -> Response:
     requested, number = requested_organization(), page_number()
-    search = request.args.get("search", "").strip()[:100]
+    search = current_visit().query.get("search", "").strip()[:100]
     asked = contract.MembersRequest(organization=requested, search=search, page=number)
     view = read(contract.members, asked, address_of(ADDRESS, requested))
     if isinstance(view, Response):
@@ -250,7 +250,7 @@ def show_organization_members() -> Response:
         search,
         number,
         view.has_more,
-        request.args.get("done", ""),
+        current_visit().query.get("done", ""),
         tabs_of(view.organization),
     ).render()
 
@@ -287,7 +287,7 @@ def submit_remove_member() -> Response:
 
 
 def _show(address: str) -> Response:
-    requested = request.args.get("id", "")
+    requested = current_visit().query.get("id", "")
     organization, uid = ids_in(requested)
     landing = address_of(address, requested)
     view = _read(organization, uid, landing)
@@ -333,7 +333,7 @@ def _render(address: str, form: Any, view: contract.MemberResponse, problem: Not
     organization, member = view.organization, Member.of(view.organization.id, view.member)
     if address == REMOVE:
         return RemoveMemberPage(form, organization.id, organization.name, member, problem).render(status)
-    chosen = form.chosen if request.method == "POST" else view.member.role_ids
+    chosen = form.chosen if current_visit().is_post else view.member.role_ids
     roles = tuple(
         Role(one.id, one.name, one.description, one.id in chosen, one.can_change and view.member.can_change)
         for one in view.roles

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField, StringField
 from wtforms.validators import DataRequired, Length
@@ -222,7 +222,7 @@ def show_organization_settings() -> Response:
         "color": view.color,
         **confirmation_data(view),
     }
-    notice = _SAVED if request.args.get("done") == "saved" else None
+    notice = _SAVED if current_visit().query.get("done") == "saved" else None
     return _settings(SettingsForm(formdata=None, data=data), view, notice)
 
 

@@ -186,13 +186,13 @@ def submit_ask_to_join() -> Response:
 
 def _list(view: contract.OwnOrganizations, form: HubForm, status: int = 200) -> Response:
     organizations, joinable = tuple(map(Organization.of, view.organizations)), tuple(map(Joinable.of, view.joinable))
-    result, invitations = request.args.get("done", ""), InvitationsRow.of(view.invitations)
+    result, invitations = current_visit().query.get("done", ""), InvitationsRow.of(view.invitations)
     return OrganizationsPage(organizations, result, view.can_create, invitations, joinable, form).render(status)
 
 
 @pages.get(LEAVE)
 def show_leave_organization() -> Response:
-    requested = request.args.get("id", "")[:64]
+    requested = current_visit().query.get("id", "")[:64]
     view, landing = _read(), f"{LEAVE}?{urlencode({'id': requested})}"
     if view is None:
         return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else ADDRESS)

@@ -118,7 +118,7 @@ _PROBLEMS: Final[dict[type[ApiError], Notice]] = {
 
 @pages.get(ADDRESS)
 def show_own_invitations() -> Response:
-    return _render(AnswerForm(formdata=None), _DECLINED if request.args.get("done") == "declined" else None)
+    return _render(AnswerForm(formdata=None), _DECLINED if current_visit().query.get("done") == "declined" else None)
 
 
 @pages.post(ADDRESS)

@@ -234,7 +234,7 @@ def show_edit_passkey() -> Response:
     view = read_passkeys()
     if view is None:
         return oidc_client.start_login(ADDRESS)
-    passkey_id = request.args.get("id", "")
+    passkey_id = current_visit().query.get("id", "")
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
         return journey.redirect_to(ADDRESS)
     if (redirect := require_confirmation(view, f"{EDIT}?{urlencode({'id': passkey_id})}")) is not None:
@@ -346,7 +346,7 @@ def _list_page(view: contract.OwnPasskeys) -> PasskeysPage:
         "shown": accepted.display_name,
     }
     passkeys = tuple(_row(passkey, shown) for passkey, shown in zip(view.passkeys, accepted.ids, strict=True))
-    return PasskeysPage(passkeys, json.dumps(signals), view.obstacle, request.args.get("done", ""))
+    return PasskeysPage(passkeys, json.dumps(signals), view.obstacle, current_visit().query.get("done", ""))
 
 
 def _edit_page(view: contract.OwnPasskeys, form: RemoveForm, passkey_id: str) -> EditPasskeyPage:

@@ -235,7 +235,7 @@ def show_passwordless(method: str) -> Response:
     journey.refuse_expired_interaction()
     reauthentication = current_reauthentication()
     hint = reauthentication.methods.get(method, "") if reauthentication else _prefilled(method)
-    if not hint and request.args.keys() <= {"attempt"}:
+    if not hint and current_visit().query.keys() <= {"attempt"}:
         return render_cached(
             ("without password", method), lambda: _page(PasswordlessForm.of(method, visit.tenant.identifiers), method)
         )
@@ -269,7 +269,7 @@ def show_sign_in_sent() -> Response:
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else journey.redirect_to("/login")
     step = api()(contract.read_state, InteractionOnly(attempt=interaction.id))
-    return _render_state(step, CodeForm(), Outcome.SENT if request.args.get("sent") else None, 200)
+    return _render_state(step, CodeForm(), Outcome.SENT if current_visit().query.get("sent") else None, 200)
 
 
 @pages.get(WAITING)

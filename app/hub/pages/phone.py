@@ -198,7 +198,7 @@ def show_phone() -> Response:
         return oidc_client.start_login(SHOWN)
     if not _has_phone_login():
         return journey.redirect_to("/profile")
-    is_confirmed, done = bool(view.profile.get("PhoneIdVerified")), request.args.get("done", "")
+    is_confirmed, done = bool(view.profile.get("PhoneIdVerified")), current_visit().query.get("done", "")
     return PhonePage(view.phone or "", is_confirmed, view.asked_phone or "", done).render()
 
 
@@ -237,7 +237,7 @@ def show_phone_code() -> Response:
         return oidc_client.start_login(SHOWN)
     if not view.asked_phone:
         return journey.redirect_to(SHOWN)
-    outcome = Outcome.SENT if request.args.get("sent") else None
+    outcome = Outcome.SENT if current_visit().query.get("sent") else None
     resend_seconds = view.resend_in_seconds
     return PhoneCodePage(CodeForm(formdata=None), view.asked_phone, True, resend_seconds, outcome).render()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from flask_babel import format_date, lazy_pgettext
 
 from app.contract import hub as contract
@@ -124,9 +124,9 @@ def show_profile() -> Response:
         account=view.person.label,
         groups=tuple(group for group in groups if group.facts),
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
-        is_return_url_refused=request.args.get("landing") == "refused",
-        is_saved=request.args.get("saved") == "1",
-        is_password_changed=request.args.get("changed") == "password",
+        is_return_url_refused=current_visit().query.get("landing") == "refused",
+        is_saved=current_visit().query.get("saved") == "1",
+        is_password_changed=current_visit().query.get("changed") == "password",
         deletion_days=tenant.deletion_days,
         has_to_do=view.has_to_do,
     ).render()

@@ -196,14 +196,14 @@ def show_register() -> Response:
     if registration is None:
         return registration_off()
     relying_party = visit.relying_party
-    if request.args.get("with") and (identity := _federated_identity()) is not None:
-        data = {**identity.fields, "connection": request.args["with"]}
+    if current_visit().query.get("with") and (identity := _federated_identity()) is not None:
+        data = {**identity.fields, "connection": current_visit().query["with"]}
         form = RegisterForm.of(registration.form, data, is_connected=True)
         return _page(_with_captcha(form) if registration.has_captcha else form, provider_title=identity.title).render()
     typed = _typed_fields(registration)
     if registration.has_captcha:
         return _page(_with_captcha(RegisterForm.of(registration.form, data=typed))).render()
-    if typed or request.args.keys() - {"attempt"}:
+    if typed or current_visit().query.keys() - {"attempt"}:
         return _page(RegisterForm.of(registration.form, data=typed)).render()
     allows_fetch = _has_passkeys(registration)
     return render_cached(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -70,7 +70,7 @@ _IN_USE: Final = Notice(
 
 @pages.get(REMOVE)
 def show_remove_domain() -> Response:
-    key = request.args.get("id", "")
+    key = current_visit().query.get("id", "")
     organization, domain_id = ids_in(key)
     landing = address_of(REMOVE, key)
     view = read(organization, landing)

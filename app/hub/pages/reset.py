@@ -184,7 +184,7 @@ def _render_form(
 ) -> Response:
     link = api()(contract.read_reset, mailed_link.link_read(token))
     if link.state != "open":
-        return _render_refused_link(LinkState(link.state), token, 200 if request.method in ("GET", "HEAD") else 403)
+        return _render_refused_link(LinkState(link.state), token, 403 if current_visit().is_post else 200)
     reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
     wait = limit.retry_after_seconds or 0 if limit else 0
     return ResetPage(

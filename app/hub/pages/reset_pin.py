@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_pins as contract
@@ -55,7 +55,7 @@ class ResetPinPage(mailed_link.LinkPage):
 @pages.get(ADDRESS)
 def show_reset_pin() -> Response:
     token = mailed_link.link_token()
-    if request.args.get(DONE) == "1":
+    if current_visit().query.get(DONE) == "1":
         return ResetPinPage(PinForm(formdata=None), DONE).render()
     if not token:
         return journey.redirect_to("/forgot-pin")

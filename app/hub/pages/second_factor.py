@@ -193,7 +193,7 @@ _LOCK_ERRORS: Final = (
 @pages.get(ADDRESS)
 def show_second_factor() -> Response:
     interaction = journey.require_interaction()
-    requested = request.args.get("kind")
+    requested = current_visit().query.get("kind")
     step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id, kind=kind_of(requested)))
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
@@ -253,7 +253,7 @@ def push_state() -> Response:
     if interaction is not None:
         step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id, kind=FactorKind.PUSH))
         state = (step.view.shown.state if step.view and step.view.shown else None) or ""
-    is_pending = state and state == request.args.get("state")
+    is_pending = state and state == current_visit().query.get("state")
     return Response("waits" if is_pending else "answered", mimetype="text/plain", headers={"Cache-Control": "no-store"})
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -155,7 +155,7 @@ def show_second_factors() -> Response:
 
 @pages.get(REMOVE)
 def show_remove_factor() -> Response:
-    kind = kind_of(request.args.get("kind"))
+    kind = kind_of(current_visit().query.get("kind"))
     try:
         view = read_factors()
     except e.TwoFactorOff:
@@ -201,7 +201,7 @@ def _page(view: contract.FactorsView) -> FactorsPage:
         tuple(FactorChoiceRow.of(one.kind, one.hint) for one in available),
         view.backup_codes,
         view.is_required,
-        request.args.get("done", ""),
+        current_visit().query.get("done", ""),
     )
 
 

@@ -202,7 +202,7 @@ _DONE: Final = {
 
 @pages.get(ADDRESS)
 def show_security() -> Response:
-    return _render(EndSessionForm(formdata=None), done=request.args.get("done", ""))
+    return _render(EndSessionForm(formdata=None), done=current_visit().query.get("done", ""))
 
 
 @pages.post(ADDRESS)

@@ -40,7 +40,7 @@ class TransferForm(PasswordConfirmationForm):
 
     @property
     def choice(self) -> str:
-        given = request.form.get("choice", "") if request.method == "POST" else ""
+        given = request.form.get("choice", "") if current_visit().is_post else ""
         return given if given in (STEP_DOWN, STAY) else ""
 
 
@@ -92,7 +92,7 @@ _NONE_CHOSEN: Final = Notice(_l("Choose what happens to your role"))
 
 @pages.get(ADDRESS)
 def show_transfer_ownership() -> Response:
-    key = request.args.get("id", "")
+    key = current_visit().query.get("id", "")
     landing = address_of(ADDRESS, key)
     view = _read(key, landing)
     if isinstance(view, Response):

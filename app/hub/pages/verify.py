@@ -118,9 +118,9 @@ def show_verify() -> Response:
     """Render a mailed link, the confirmation, or the page that waits for either."""
     if token := mailed_link.link_token():
         return _show_link(token)
-    if confirmed := request.args.get("confirmed", ""):
+    if confirmed := current_visit().query.get("confirmed", ""):
         return _confirmed(was_before=confirmed == "before")
-    return check_mail.show() if request.args.get("attempt") else journey.redirect_to("/login")
+    return check_mail.show() if current_visit().query.get("attempt") else journey.redirect_to("/login")
 
 
 @pages.get(check_mail.WAITING)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import hub as contract
 from app.contract import hub_verification as verification
@@ -91,7 +91,7 @@ def show() -> Response:
     step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
     if step.step is not Step.CHECK_MAIL:
         return journey.follow(step)
-    outcome = Outcome.SENT if request.args.get("sent") else None
+    outcome = Outcome.SENT if current_visit().query.get("sent") else None
     return _page(CodeForm(), step, outcome).render()
 
 

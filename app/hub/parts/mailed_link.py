@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from flask import request
 from wtforms import StringField
 
 from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
@@ -13,6 +12,7 @@ from app.hub.forms.base import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.short_links import PARAMETER, link_address
+from app.hub.visit import current_visit
 from app.kit.user_agents import is_automated
 
 QUERY: Final = {PARAMETER: MAX_TOKEN_LENGTH}
@@ -59,12 +59,13 @@ class LinkPage(Page):
 
 def link_token() -> str:
     """Return the link's token from the address."""
-    return request.args.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]
+    return current_visit().query.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]
 
 
 def link_read(token: str) -> LinkLookup:
     """Return the request for the state of a link; it tells whether a mail scanner, a preview or a prefetch asks."""
-    headers = request.headers
-    is_prefetch = "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))
-    is_machine = request.method == "HEAD" or is_prefetch or is_automated(headers.get("User-Agent", ""))
+    visit = current_visit()
+    environ = visit.environ
+    purpose = str(environ.get("HTTP_SEC_PURPOSE", environ.get("HTTP_PURPOSE", "")))
+    is_machine = environ["REQUEST_METHOD"] == "HEAD" or "prefetch" in purpose or is_automated(visit.agent)
     return LinkLookup(token=token[:MAX_TOKEN_LENGTH], is_machine=is_machine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, TypeVar
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract.hub import AccountView
@@ -33,12 +33,12 @@ def address_of(address: str, organization: str, **more: str | int) -> str:
 
 def requested_organization() -> str:
     """Return the id in the address; `-` for none, which no organization has."""
-    return request.args.get("id", "")[:64] or "-"
+    return current_visit().query.get("id", "")[:64] or "-"
 
 
 def page_number() -> int:
     """Return the page of the list that the address names; 1 for anything but a number."""
-    text = request.args.get("page", "1")
+    text = current_visit().query.get("page", "1")
     return min(int(text), _MAX_PAGE) or 1 if text.isascii() and text.isdecimal() and len(text) <= 6 else 1
 
 

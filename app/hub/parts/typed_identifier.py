@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from flask import Response, has_request_context, request
+from flask import Response
 
 from app.hub.cookies import delete_cookie, set_cookie
 from app.hub.services import services
@@ -44,10 +44,11 @@ def is_phone(identifier: str) -> bool:
 
 
 def _carried() -> str:
-    is_own_link = has_request_context() and request.headers.get("Sec-Fetch-Site", _OWN) == _OWN
-    value = request.cookies.get(services().identifier_cookie, "") if is_own_link else ""
+    visit = current_visit()
+    is_own_link = visit.environ.get("HTTP_SEC_FETCH_SITE", _OWN) == _OWN
+    value = visit.cookies.get(services().identifier_cookie, "") if is_own_link else ""
     content: Any = services().cookie_cipher.decrypt(value, _context()) if value else None
-    if not isinstance(content, list) or content[0] != (current_visit().interaction_id or ""):
+    if not isinstance(content, list) or content[0] != (visit.interaction_id or ""):
         return ""
     return str(content[1])
 
