@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.kotlin import compile_for_android
 from tests.support.machine_quickstart import call_the_api
 from tests.support.quickstart_troubles import last_entry, printed_without_the_tenant

@@ -10,9 +10,9 @@ from playwright.sync_api import Page, Route, expect
 
 from app.contract.captcha import Question
 from app.identity.platform.services import Services
+from tests.support.browsers import Opened
 from tests.support.captcha_widgets import PROOF, answer, provide
 from tests.support.captchas import BELIEVED, DOUBTED, SECRET, Provider, answer_to, keep_secret, providing
-from tests.support.hub_in_browser import Opened
 from tests.support.oauth_world import NewWorld, World
 
 EMAIL, PASSWORD, KEY = "neu@example.test", "Zebra-kettle-91", "a site key"
@@ -118,7 +118,7 @@ def serve_first_script_only(route: Route) -> None:
 def test_missing_provider_script_shows_the_question(
     served: str, opened: Opened, route_handler: Callable[[Route], None]
 ) -> None:
-    page = opened()
+    page = opened(alone=True)
     page.clock.install()
     provide(page, route_handler)
     fill_registration(page, served)
@@ -131,7 +131,7 @@ def test_missing_provider_script_shows_the_question(
 
 @captcha_kinds("recaptcha_v2")
 def test_half_loaded_provider_script_shows_the_question(served: str, opened: Opened) -> None:
-    page = opened()
+    page = opened(alone=True)
     page.clock.install()
     provide(page, serve_first_script_only)
     fill_registration(page, served)

@@ -7,7 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.browsers import Opened
+from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person, claims_in
 from tests.support.tenant_server import answered

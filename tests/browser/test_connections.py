@@ -9,7 +9,7 @@ import pyotp
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.installation import eventually, installed
 from tests.support.scenario import HOW, OLD, Scenario, Tab, shop_client
 

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from app.kit.package_files import STATIC
 from tests.support import looks, samples
+from tests.support.browsers import UNPAINTED, Opened
 from tests.support.captcha_widgets import provide
 from tests.support.page_cover import covering
 
@@ -25,14 +26,16 @@ def open_page(browser: Browser, **how: Any) -> Iterator[tuple[Page, list[str]]]:
     """Open a page; yield it with the list of its console errors and warnings."""
     context = browser.new_context(**how)
     page = context.new_page()
-    console_messages: list[str] = []
-    page.on(
-        "console",
-        lambda message: console_messages.append(message.text) if message.type in ("error", "warning") else None,
-    )
-    page.on("pageerror", lambda problem: console_messages.append(str(problem)))
-    yield page, console_messages
+    yield page, messages_of(page)
     context.close()
+
+
+def messages_of(page: Page) -> list[str]:
+    """Return the list that the page's console errors and warnings will join."""
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda problem: said.append(str(problem)))
+    return said
 
 
 @dataclass
@@ -103,6 +106,7 @@ def test_every_breakpoint_is_checked() -> None:
 @pytest.fixture(scope="session")
 def without_scripts(chromium: Browser) -> Iterator[Page]:
     with open_page(chromium, java_script_enabled=False) as (page, _):
+        page.add_init_script(UNPAINTED)
         yield page
 
 
@@ -110,6 +114,7 @@ def without_scripts(chromium: Browser) -> Iterator[Page]:
 def any_window(chromium: Browser) -> Iterator[Page]:
     """Yield a page whose window the tests size: to open another browser context takes longer than to show a page."""
     with open_page(chromium) as (page, _):
+        page.add_init_script(UNPAINTED)
         yield page
 
 
@@ -166,91 +171,92 @@ def shop(route: Route) -> None:
     route.fulfill(body="<title>Shop</title>")
 
 
-def test_form_post_page_submits_itself(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium) as (page, console_messages):
-        page.route("https://shop.example.com/**", shop)
-        page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"), wait_until="commit")
-        page.wait_for_url("https://shop.example.com/callback")
-        assert console_messages == []
+def test_form_post_page_submits_itself(opened: Opened, gallery_address: str) -> None:
+    page = opened()
+    console_messages = messages_of(page)
+    page.route("https://shop.example.com/**", shop)
+    page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"), wait_until="commit")
+    page.wait_for_url("https://shop.example.com/callback")
+    assert console_messages == []
 
 
-def test_form_post_page_has_a_button_without_javascript(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium, java_script_enabled=False) as (page, _):
-        page.route("https://shop.example.com/**", shop)
-        page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"))
-        page.get_by_role("button", name="Continue").click()
-        page.wait_for_url("https://shop.example.com/callback")
+def test_form_post_page_has_a_button_without_javascript(opened: Opened, gallery_address: str) -> None:
+    page = opened(java_script_enabled=False)
+    page.route("https://shop.example.com/**", shop)
+    page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"))
+    page.get_by_role("button", name="Continue").click()
+    page.wait_for_url("https://shop.example.com/callback")
 
 
-def test_without_javascript_no_inert_control_is_shown(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium, java_script_enabled=False) as (page, _):
-        page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
-        assert page.get_by_role("button").all_inner_texts() == ["Forgot password?", "Sign in", "Create account"]
-        page.get_by_text("English").click()
-        page.get_by_role("link", name="Deutsch").click()
-        assert page.get_by_role("heading", level=1).inner_text() == "Willkommen zurück"
+def test_without_javascript_no_inert_control_is_shown(opened: Opened, gallery_address: str) -> None:
+    page = opened(java_script_enabled=False)
+    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    assert page.get_by_role("button").all_inner_texts() == ["Forgot password?", "Sign in", "Create account"]
+    page.get_by_text("English").click()
+    page.get_by_role("link", name="Deutsch").click()
+    assert page.get_by_role("heading", level=1).inner_text() == "Willkommen zurück"
 
 
-def test_login_form_is_usable_by_keyboard(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium) as (page, _):
-        page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
-        expect(page.get_by_label("Email")).to_be_focused()
-        visited = []
-        for _step in range(5):
-            page.keyboard.press("Tab")
-            visited.append(page.evaluate(NAME_OF_FOCUSED))
-            ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-            assert ring != "none", visited
-        assert visited == ["password", "Show: Password", "Forgot password?", "remember", "Sign in"]
+def test_login_form_is_usable_by_keyboard(opened: Opened, gallery_address: str) -> None:
+    page = opened()
+    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    expect(page.get_by_label("Email")).to_be_focused()
+    visited = []
+    for _step in range(5):
+        page.keyboard.press("Tab")
+        visited.append(page.evaluate(NAME_OF_FOCUSED))
+        ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert ring != "none", visited
+    assert visited == ["password", "Show: Password", "Forgot password?", "remember", "Sign in"]
 
 
 NAME_OF_FOCUSED = """(focused => focused.id || focused.getAttribute("aria-label") || focused.textContent.trim())(document.activeElement)"""
 
 
-def test_revealed_password_is_hidden_before_submit(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium) as (page, _):
-        page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
-        field = page.get_by_label("Password", exact=True)
-        field.fill("correct horse")
-        page.get_by_role("button", name="Show: Password").click()
-        assert field.get_attribute("type") == "text"
-        page.get_by_role("button", name="Sign in").click()
-        assert field.get_attribute("type") == "password"
+def test_revealed_password_is_hidden_before_submit(opened: Opened, gallery_address: str) -> None:
+    page = opened()
+    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    field = page.get_by_label("Password", exact=True)
+    field.fill("correct horse")
+    page.get_by_role("button", name="Show: Password").click()
+    assert field.get_attribute("type") == "text"
+    page.get_by_role("button", name="Sign in").click()
+    assert field.get_attribute("type") == "password"
 
 
-def test_error_summary_has_focus_and_links_to_the_field(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium) as (page, _):
-        page.goto(gallery_address + samples.address("RegisterPage", "every kind of field refused", "en"))
-        expect(page.locator("#summary")).to_be_focused()
-        page.get_by_role("link", name="Date of birth", exact=True).click()
-        expect(page.locator("#birth_date")).to_be_focused()
-        expect(page.locator("#birth_date")).to_have_attribute("aria-describedby", re.compile("birth_date-problem"))
+def test_error_summary_has_focus_and_links_to_the_field(opened: Opened, gallery_address: str) -> None:
+    page = opened()
+    page.goto(gallery_address + samples.address("RegisterPage", "every kind of field refused", "en"))
+    expect(page.locator("#summary")).to_be_focused()
+    page.get_by_role("link", name="Date of birth", exact=True).click()
+    expect(page.locator("#birth_date")).to_be_focused()
+    expect(page.locator("#birth_date")).to_have_attribute("aria-describedby", re.compile("birth_date-problem"))
 
 
-def test_single_wrong_field_has_the_focus(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium) as (page, _):
-        page.goto(gallery_address + samples.address("SecondFactorPage", "totp, enrolled, wrong", "en"))
-        expect(page.locator("#code")).to_be_focused()
-        expect(page.locator("#code")).to_have_accessible_description(re.compile("code"))
-        expect(page.locator("#summary")).to_have_count(0)
+def test_single_wrong_field_has_the_focus(opened: Opened, gallery_address: str) -> None:
+    page = opened()
+    page.goto(gallery_address + samples.address("SecondFactorPage", "totp, enrolled, wrong", "en"))
+    expect(page.locator("#code")).to_be_focused()
+    expect(page.locator("#code")).to_have_accessible_description(re.compile("code"))
+    expect(page.locator("#summary")).to_have_count(0)
 
 
-def test_first_of_two_wrong_fields_has_the_focus(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium) as (page, _):
-        page.goto(gallery_address + samples.address("LoginPage", "empty", "en"))
-        expect(page.locator("#identifier")).to_be_focused()
-        expect(page.locator("#identifier")).to_have_accessible_description(re.compile("Enter"))
-        expect(page.locator("#summary")).to_have_count(0)
+def test_first_of_two_wrong_fields_has_the_focus(opened: Opened, gallery_address: str) -> None:
+    page = opened()
+    page.goto(gallery_address + samples.address("LoginPage", "empty", "en"))
+    expect(page.locator("#identifier")).to_be_focused()
+    expect(page.locator("#identifier")).to_have_accessible_description(re.compile("Enter"))
+    expect(page.locator("#summary")).to_have_count(0)
 
 
-def test_layout_is_mirrored_in_arabic(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium, viewport={"width": 1280, "height": 820}) as (page, _):
-        for language, form_is_left in (("en", True), ("ar", False)):
-            page.goto(gallery_address + samples.address("LoginPage", "fresh", language))
-            form, scene = page.locator("form").bounding_box(), page.locator(".scene").bounding_box()
-            assert form
-            assert scene
-            assert (form["x"] < scene["x"]) is form_is_left
+def test_layout_is_mirrored_in_arabic(opened: Opened, gallery_address: str) -> None:
+    page = opened(viewport={"width": 1280, "height": 820})
+    for language, form_is_left in (("en", True), ("ar", False)):
+        page.goto(gallery_address + samples.address("LoginPage", "fresh", language))
+        form, scene = page.locator("form").bounding_box(), page.locator(".scene").bounding_box()
+        assert form
+        assert scene
+        assert (form["x"] < scene["x"]) is form_is_left
 
 
 @pytest.mark.parametrize("language", ["en", "de", "ar"])
@@ -268,13 +274,13 @@ def test_sign_in_and_sign_up_are_above_the_fold(
         assert any_window.evaluate("scrollY") == 0, width
 
 
-def test_scene_is_hidden_in_narrow_windows(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium, viewport={"width": 859, "height": 700}) as (page, _):
-        page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
-        assert not page.locator(".scene").is_visible()
+def test_scene_is_hidden_in_narrow_windows(opened: Opened, gallery_address: str) -> None:
+    page = opened(viewport={"width": 859, "height": 700})
+    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    assert not page.locator(".scene").is_visible()
 
 
-def test_reduced_motion_disables_transitions(chromium: Browser, gallery_address: str) -> None:
-    with open_page(chromium, reduced_motion="reduce") as (page, _):
-        page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
-        assert page.evaluate("getComputedStyle(document.querySelector('.button')).transitionDuration") == "0s"
+def test_reduced_motion_disables_transitions(opened: Opened, gallery_address: str) -> None:
+    page = opened(reduced_motion="reduce")
+    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    assert page.evaluate("getComputedStyle(document.querySelector('.button')).transitionDuration") == "0s"

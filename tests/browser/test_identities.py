@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shop_user import AT_THE_SHOP, BARE, PASSWORD, Ada, send
 from tests.support.upstream import FakeProvider

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Page, expect
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.invitations import GUEST, Inviting
 from tests.support.mailbox import link_in
 from tests.support.oauth_world import World

@@ -10,8 +10,9 @@ from app.contract.captcha import Question
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit import UnitOfWork
+from tests.support.browsers import Opened
 from tests.support.captchas import answer_to
-from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.identity_service import CHEAP
 from tests.support.oauth_world import World
 

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import expect
 
 from app.commands.listening import is_free
+from tests.support.browsers import Opened
 from tests.support.command_process import Command, started
-from tests.support.hub_in_browser import Opened
 from tests.support.installation import eventually
 from tests.support.services import FOLDER, locked
 from tests.support.sources import ROOT, text

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.mailbox import link_in, mails_to
 from tests.support.members import Company
 from tests.support.oauth_world import World

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.mailbox import link_in, mails_to, path_of
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shop_user import ADA, AT_THE_SHOP, Ada

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.installation import SHOP_SECRET, Installation, eventually, installed
 
 PASSWORD = "Zebra-kettle-91"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from app.contract.configuration import PasswordPolicy
 from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.identity.credentials.passwords import policy
 from tests.support import samples
+from tests.support.browsers import Opened
 
 FULL_POLICY = PasswordPolicy(max_length=20, require_lowercase=True, require_uppercase=True)
 """The policy of the sample `every rule`."""
@@ -52,9 +53,9 @@ def sentences() -> dict[PasswordRule, str]:
 
 
 def test_ticked_rules_match_the_enforced_policy(
-    chromium: Browser, gallery_address: str, sentences: dict[PasswordRule, str]
+    opened: Opened, gallery_address: str, sentences: dict[PasswordRule, str]
 ) -> None:
-    page = chromium.new_page()
+    page = opened()
     page.goto(gallery_address + samples.address("ResetPage", "every rule", "en"))
     field = page.locator("#password")
     differences = {}
@@ -65,28 +66,25 @@ def test_ticked_rules_match_the_enforced_policy(
         accepted = {rule for rule, sentence in sentences.items() if sentence not in broken}
         if ticked != accepted:
             differences[typed] = ticked ^ accepted
-    page.close()
     assert differences == {}
 
 
 RULES_OF_ELEMENTS = "found => found.map(each => each.dataset.rule)"
 
 
-def test_broken_rules_stay_marked_until_typing(chromium: Browser, gallery_address: str) -> None:
-    page = chromium.new_page()
+def test_broken_rules_stay_marked_until_typing(opened: Opened, gallery_address: str) -> None:
+    page = opened()
     page.goto(gallery_address + samples.address("ResetPage", "too weak", "en"))
     marked = page.locator(".rules .broken")
     expect(marked).to_have_text(["10 characters or more not met yet", "A number not met yet"])
     page.locator("#password").press_sequentially("a7")
     expect(marked).to_have_count(0)
     expect(page.locator(".rules .kept")).to_have_text(["A number met"])
-    page.close()
 
 
 @pytest.mark.parametrize("name", ["RegisterPage", "ResetPage", "ChangePasswordPage"])
-def test_rules_are_marked_without_scripts(chromium: Browser, gallery_address: str, name: str) -> None:
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_rules_are_marked_without_scripts(opened: Opened, gallery_address: str, name: str) -> None:
+    page = opened(java_script_enabled=False)
     state = {"RegisterPage": "refused", "ResetPage": "too weak", "ChangePasswordPage": "weak"}[name]
     page.goto(gallery_address + samples.address(name, state, "en"))
     expect(page.locator(".rules .broken")).to_have_text(["10 characters or more not met yet", "A number not met yet"])
@@ -94,25 +92,22 @@ def test_rules_are_marked_without_scripts(chromium: Browser, gallery_address: st
     described = (field.get_attribute("aria-describedby") or "").split()
     assert [part.rpartition("-")[2] for part in described] == ["problem", "rules"]
     assert page.get_by_role("button", name="Show: Password").count() == 0
-    context.close()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_rules_open_with_the_focus_and_stay(chromium: Browser, gallery_address: str, scripts: bool) -> None:
+def test_rules_open_with_the_focus_and_stay(opened: Opened, gallery_address: str, scripts: bool) -> None:
     """If they closed again, the button would move between pressing and releasing the pointer, and the click be lost."""
-    context = chromium.new_context(java_script_enabled=scripts)
-    page = context.new_page()
+    page = opened(java_script_enabled=scripts)
     page.goto(gallery_address + samples.address("RegisterPage", "fresh", "en"))
     rules, button = page.locator(".rules"), page.get_by_role("button", name="Create account")
     expect(rules).to_be_hidden()
     closed = button.bounding_box()
     page.get_by_label("Password", exact=True).focus()
     expect(rules).to_be_visible()
-    opened = button.bounding_box()
+    shown = button.bounding_box()
     page.get_by_label("Email").focus()
     expect(rules).to_be_visible()
     assert closed is not None
-    assert opened is not None
-    assert opened["y"] > closed["y"] + 60
-    assert button.bounding_box() == opened
-    context.close()
+    assert shown is not None
+    assert shown["y"] > closed["y"] + 60
+    assert button.bounding_box() == shown

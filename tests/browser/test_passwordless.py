@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.browsers import Opened
+from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 

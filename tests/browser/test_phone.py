@@ -10,7 +10,8 @@ from playwright.sync_api import expect
 from werkzeug.test import Client
 
 from app.demo.inbox import create_inbox
-from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.browsers import Opened
+from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.oauth_world import NewWorld, World
 
 PASSWORD = "Zebra-kettle-91"

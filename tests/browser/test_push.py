@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.support.browser_factors import PushFactor, world_with
+from tests.support.browsers import Opened
 from tests.support.devices import pairing_address
-from tests.support.hub_in_browser import Opened
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shop_user import AT_THE_SHOP, Ada
 from tests.support.tenant_server import answered

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.quickstarts import app_started, prepared, sign_in_and_out
 
 

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.hub.locale import LANGUAGES
-from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.browsers import Opened
+from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.support.browsers import Opened
 from tests.support.checkers import axe_source
 from tests.support.command_process import Command, started
 
@@ -31,9 +32,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
 class Reader:
     """A window of the reference, with what its console says."""
 
-    def __init__(self, browser: Browser, demo: Command, **how: Any) -> None:
-        self.context = browser.new_context(**how)
-        self.page: Page = self.context.new_page()
+    def __init__(self, opened: Opened, demo: Command, **how: Any) -> None:
+        self.page = opened(painted=True, **how)  # axe examines no colours of what is transparent
         self.said: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda problem: self.said.append(str(problem)))
@@ -48,10 +48,8 @@ class Reader:
 
 
 @pytest.fixture
-def reader(chromium: Browser, demo: Command) -> Iterator[Reader]:
-    opened = Reader(chromium, demo)
-    yield opened
-    opened.context.close()
+def reader(opened: Opened, demo: Command) -> Reader:
+    return Reader(opened, demo)
 
 
 def test_try_it_sends_a_request_with_the_keys_of_the_demo(reader: Reader) -> None:
@@ -139,12 +137,11 @@ def test_old_address_of_an_operation_opens_its_chapter(reader: Reader) -> None:
     ).to_be_in_viewport()
 
 
-def test_without_scripts_operations_are_listed_and_described(chromium: Browser, demo: Command) -> None:
-    reader = Reader(chromium, demo, java_script_enabled=False)
+def test_without_scripts_operations_are_listed_and_described(opened: Opened, demo: Command) -> None:
+    reader = Reader(opened, demo, java_script_enabled=False)
     page = reader.open("/docs")
     page.locator("summary", has_text="Sign-in").first.click()
     page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in with a password")
     expect(page.get_by_role("link", name="openapi.json")).to_be_visible()
     expect(page.get_by_role("button")).to_have_count(0)
-    reader.context.close()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.mailbox import code_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shop_user import AT_THE_SHOP, BARE, Ada, send

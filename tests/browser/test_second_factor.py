@@ -22,7 +22,7 @@ from tests.support.browser_factors import (
     expect_field_error,
     world_with,
 )
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shop_user import AT_THE_SHOP, BARE, NEW, Ada, send
 

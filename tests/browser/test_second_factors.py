@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser_factors import AppFactor
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.oauth_world import NewWorld, World
 from tests.support.shop_user import AT_THE_SHOP, BARE, Ada
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.mailbox import link_in, mails_to, path_of
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person

@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.browsers import Opened
+from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.oauth_world import World
 
 

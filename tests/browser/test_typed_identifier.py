@@ -8,7 +8,8 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.browsers import Opened
+from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.oauth_world import NewWorld, World
 
 ADA, HALF = "ada@example.com", "Half-typed-7"

@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 
 from app.hub.locale import LANGUAGES
 from tests.pages.test_verification import ADA, PASSWORD, is_verified, unverified, verification_mails, wait
-from tests.support.hub_in_browser import Opened, sign_in_address, the_shop
+from tests.support.browsers import Opened
+from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.installation import eventually
 from tests.support.mailbox import code_in, link_in
 from tests.support.oauth_world import World

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from tests.conformance.signing_in import sign_in
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.installation import eventually
 from tests.support.servers import free_port
 

@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, Response
 
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.quickstarts import PERSON, Running, prepared
 
 SCRIPT = Path(__file__).with_name("app_auth_phone.mjs")

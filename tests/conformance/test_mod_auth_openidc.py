@@ -18,7 +18,7 @@ from playwright.sync_api import expect
 
 from tests.conformance.provider import SECRET
 from tests.conformance.signing_in import EMAIL, sign_in
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.servers import end, program
 
 MODULES = ["mpm_event", "authn_core", "authz_core", "authz_user", "dir", "headers", "mime", "auth_openidc"]

@@ -22,7 +22,7 @@ from werkzeug.serving import make_server
 
 from tests.conformance.provider import SECRET
 from tests.conformance.signing_in import EMAIL, sign_in
-from tests.support.hub_in_browser import Opened
+from tests.support.browsers import Opened
 from tests.support.installation import eventually
 
 HOME = """<!doctype html><title>Home</title>

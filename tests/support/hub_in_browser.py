@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from threading import Thread
 from typing import Any
 from urllib.parse import urlencode
@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, Page
 from werkzeug.serving import make_server
 from werkzeug.test import Client
 from werkzeug.wrappers import Request, Response
@@ -54,23 +53,6 @@ def served(services: Services, identity_app: Flask, world: World) -> Iterator[st
     yield f"http://{world.name}.localhost:{server.server_port}"
     server.shutdown()
     thread.join()
-
-
-Opened = Callable[..., Page]
-
-
-@pytest.fixture
-def opened(chromium: Browser) -> Iterator[Opened]:
-    contexts = []
-
-    def open_page(**how: object) -> Page:
-        context = chromium.new_context(**how)  # type: ignore[arg-type]  # names of Playwright's options
-        contexts.append(context)
-        return context.new_page()
-
-    yield open_page
-    for context in contexts:
-        context.close()
 
 
 def the_shop(world: World, served: str, **settings: Any) -> RelyingParty:
