@@ -286,15 +286,18 @@ def test_responses_forbid_caching_and_sniffing(new_caller: NewCaller, operation:
 @every()
 def test_every_refusal_is_declared(new_caller: NewCaller, operation: AnyOperation) -> None:
     caller = new_caller()
-    answers = [
-        caller.ask(operation),
-        caller.ask(operation, query={"apikey": None, "apisecret": None}),
-        caller.ask(operation, headers={"Authorization": None}, is_signed=False),
-        caller.ask(operation, query={"x": "\x00"}),
-        caller.ask(operation, query=dict.fromkeys(shape_of(operation.request).places[From.QUERY].values(), "1")),
-    ]
-    for answer in answers:
-        assert is_answered(operation, answer), answer.text
+    query = dict.fromkeys(shape_of(operation.request).places[From.QUERY].values(), "1")
+    asked: list[dict[str, Any]] = [{}, {"query": query}]
+    if not caller.is_on_postgres:  # these end before the store is asked
+        asked += [
+            {"query": {"apikey": None, "apisecret": None}},
+            {"headers": {"Authorization": None}, "is_signed": False},
+            {"query": {"x": "\x00"}},
+        ]
+    for how in asked:
+        if not caller.is_repetition(operation, query=how.get("query")):
+            answer = caller.ask(operation, **how)
+            assert is_answered(operation, answer), answer.text
 
 
 # Hostile input gets an ordinary response.
@@ -317,6 +320,8 @@ HOSTILE = {
 def test_hostile_body_gets_a_declared_refusal(new_caller: NewCaller, operation: AnyOperation) -> None:
     caller = new_caller()
     for what, body in HOSTILE.items():
+        if caller.is_repetition(operation, body=body):
+            continue
         answer = caller.renew().ask(operation, body=body)
         assert is_answered(operation, answer), (what, answer.text)
         if len(body) > MOST_BODY_BYTES or what.startswith(("a NUL", "a raw", "a lone", "deep")):
@@ -340,19 +345,30 @@ def test_member_of_the_wrong_type_gets_a_declared_answer(new_caller: NewCaller, 
     alone = [[name] for name in names if set(shape.required_body) <= {name}]
     for value in WRONG:
         caller.renew()
-        for held in (names, *alone):
-            answer = caller.ask(operation, body=json.dumps(dict.fromkeys(held, value)).encode())
-            assert is_answered(operation, answer), (held, value, answer.text)
+        for body in (json.dumps(dict.fromkeys(held, value)).encode() for held in (names, *alone)):
+            if caller.is_repetition(operation, body=body):
+                continue
+            answer = caller.ask(operation, body=body)
+            assert is_answered(operation, answer), (body, answer.text)
 
 
 @pytest.mark.both_databases
-@every()
+@asked_of(
+    [
+        one
+        for one in CATALOGUE
+        if AuthScheme.HUB not in one.admission.auth.schemes() or shape_of(one.request).places[From.QUERY]
+    ]
+)
 def test_hostile_query_gets_a_declared_answer(new_caller: NewCaller, operation: AnyOperation) -> None:
     caller = new_caller()
     names = shape_of(operation.request).places[From.QUERY].values()
     for value in ("\x00", "\udcff", "x" * 8_000, "%", "\u202e", "' OR 1=1 --", "-1", "9" * 40):
         spelt = value.encode("utf-8", "surrogateescape").decode("latin-1")
-        answer = caller.renew().ask(operation, query=dict.fromkeys([*names, "x"], spelt))
+        query = dict.fromkeys([*names, "x"], spelt)
+        if caller.is_repetition(operation, query=query):
+            continue
+        answer = caller.renew().ask(operation, query=query)
         assert is_answered(operation, answer), (value, answer.text)
         if (
             value == "\x00" and AuthScheme.HUB not in operation.admission.auth.schemes()
