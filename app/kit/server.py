@@ -59,7 +59,7 @@ class Answer:
         return [] if method == "HEAD" else [self.content]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Outcome:
     """What a run of an operation gave."""
 

@@ -1,9 +1,12 @@
 """Log lines are JSON, and never contain secrets."""
 
+import io
 import json
 import logging
+import re
 from collections.abc import Iterator
 from contextvars import ContextVar
+from typing import Any
 
 import pytest
 
@@ -100,28 +103,55 @@ REQUESTS = [
 ]
 
 
+BOUND: list[dict[str, str]] = [
+    {},
+    {"request_id": "BCDF-GHJK-LMNP", "client_id": 'a"\u00e9 Bearer S3CRET', "code": "S3CRET"},
+]
+
+
 @pytest.mark.usefixtures("configured")
+@pytest.mark.parametrize("bound", BOUND, ids=["nothing bound", "facts bound"])
 @pytest.mark.parametrize(("host", "path", "address"), REQUESTS, ids=["plain", "secrets", "escapes", "more"])
-def test_request_line_is_what_the_encoder_makes_of_it(
-    host: str, path: str, address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_request_line_is_what_a_record_becomes(
+    host: str,
+    path: str,
+    address: str,
+    bound: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(logs, "_bound", ContextVar("bound", default=bound))
+    logger, lines = logging.getLogger("gatehouse.access"), []
+    facts: dict[str, Any] = {"method": "GET", "status": 404, "milliseconds": 1.5, "host": host, "path": path}
+    for kind in (logs._Lines, logging.StreamHandler):  # the second one gets a record
+        logs.configure(is_json=True)
+        logging.root.handlers[0].__class__ = kind
+        logs.log_request(logger, address=address, **facts)
+        lines.append(re.sub(r'"timestamp": "[-0-9T:.]{19,26}Z"', "", capsys.readouterr().err))
+    assert lines[0] == lines[1]
+    assert "timestamp" not in lines[0]
+    assert lines[0].count("\n") == 1
+    assert "S3CRET" not in lines[0]
+
+
+@pytest.mark.usefixtures("configured")
+def test_broken_stream_is_reported_and_the_request_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(is_json=True)
-    logger = logging.getLogger("gatehouse.access")
-    at = (1_700_000_000.0, 1_700_000_000.25)
-    lines = []
-    for created in at:
-        for bound in ({}, {"request_id": "BCDF-GHJK-LMNP", "client_id": 'a"\u00e9 Bearer S3CRET', "code": "S3CRET"}):
-            monkeypatch.setattr(logs, "_bound", ContextVar("bound", default=bound))
-            facts = {"method": "GET", "host": host, "path": path, "status": 404, "milliseconds": 1.5}
-            facts["address"] = address
-            record = logger.makeRecord(logger.name, logging.INFO, "", 0, logs.REQUEST, (), None, extra=facts)
-            straight, other = record, logging.makeLogRecord({**record.__dict__, "msg": "request"})
-            straight.created = other.created = created
-            for one in (straight, other):
-                logger.handle(one)
-            lines += [tuple(capsys.readouterr().err.splitlines())]
-    assert [straight for straight, _ in lines] == [generic for _, generic in lines]
-    assert "S3CRET" not in str(lines)
+    handler = logging.root.handlers[0]
+    assert isinstance(handler, logging.StreamHandler)
+    broken = io.StringIO()
+    broken.close()
+    handler.setStream(broken)
+    facts: dict[str, Any] = {
+        "method": "GET",
+        "status": 200,
+        "milliseconds": 1.5,
+        "host": "a",
+        "path": "/",
+        "address": "",
+    }
+    logs.log_request(logging.getLogger("gatehouse.access"), **facts)
+    assert "I/O operation on closed file" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("configured")

@@ -85,7 +85,7 @@ def introspect(services: Services, raw: RawRequest) -> tuple[Context, Introspect
         client = _client(context, form)
         if client is None:
             return None
-        request = IntrospectionRequest.model_construct(token=form["token"])
+        request = IntrospectionRequest.model_validate(form)
         response = introspection.introspect(context, client, request)
         rate_limits.count_client_request(context, client)
     except (OAuthError, StoreUnavailable):
