@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme, Host
@@ -26,6 +26,8 @@ from app.kit.logs import bind
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
 from app.kit.server import Server
+
+_OF_PROGRAMS: Final = frozenset({AuthScheme.MACHINE_TOKEN, AuthScheme.QUERY_CLIENT_SECRET, AuthScheme.API_SECRET})
 
 
 class IdentityLifecycle:
@@ -86,6 +88,8 @@ class IdentityLifecycle:
             raise e.UnknownKey
 
     def _admit_program(self, context: Context, operation: AnyOperation) -> None:
+        if context.schemes.isdisjoint(_OF_PROGRAMS) and not operation.admission.optional:
+            return
         if callers.is_machine(operation, context.raw):
             callers.admit_machine(context, operation)
         elif callers.is_query_client(operation, context.raw):

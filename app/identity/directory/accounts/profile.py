@@ -26,8 +26,11 @@ def profile_of(account: Account) -> dict[str, Any]:
 
 
 def claimable_of(account: Account) -> dict[str, Any]:
-    """Return the part of the profile that claims of OpenID Connect are made from: a tenth of the work, and no statement."""
-    profile = {**_ABSENT, **account.profile}
+    """Return the part of the profile that claims of OpenID Connect are made from: a tenth of the work, and no statement.
+
+    What the account does not have is absent.
+    """
+    profile = dict(account.profile)
     profile.update(_identifiers(account))
     profile["FullName"] = full_name(account)
     profile["CreatedDate"] = iso(account.created_at)

@@ -142,8 +142,8 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
         raise InvalidToken
     if client is None or "openid" not in scopes:
         raise InsufficientScope
-    application_issuer = issuers.of_application(context, client)
-    if app is not None and (app.lower(), issuers.OIDC) != (client.issuer_name.lower(), application_issuer.protocol):
+    named = issuers.of_application(context, client) if app is not None else None
+    if named is not None and (str(app).lower(), issuers.OIDC) != (client.issuer_name.lower(), named.protocol):
         raise InvalidToken
     account = accounts.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:
@@ -161,7 +161,7 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
     payload["sub"] = subjects.of(context, client, account.uid)
     algorithm = client.settings.userinfo_algorithm
     if algorithm is not None:
-        issuer = application_issuer if app is not None else issuers.tenant_wide(context)
+        issuer = named or issuers.tenant_wide(context)
         signed = {**payload, "iss": issuer.url, "aud": client.client_id}
         text = context.services.signing_keys.sign(context.work, signed, algorithm=algorithm)
         return Document(text.encode(), "application/jwt")
