@@ -1,11 +1,11 @@
-"""Answers that are kept, so that the next request alike is answered from memory: without a thread, by the server's event loop.
+"""Answers that are kept, so that the next request alike is answered from memory, by the thread that read it.
 
 The straight way makes each answer first; the next one repeats it, with what must be fresh filled in. An answer is kept as
 long as the state that it was made from is the current one.
 
     class KeyDocuments(KeptAnswers[bytes]):    # asked, kept, filled
     app = KeyDocuments(app)                    # WSGI middleware: answers, or asks the application and keeps
-    Application(app, ready=app.ready)          # the server asks in its event loop
+    Application(app, ready=app.ready)          # the server asks before it queues a request
 """
 
 from __future__ import annotations

@@ -53,8 +53,6 @@ def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None
     logging.getLogger("py.warnings").setLevel(logging.ERROR)  # for developers, who see them in the tests
     for chatty in ("httpx", "httpcore", "alembic", "sqlalchemy", "werkzeug"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
-    # warns of each malformed request; serving.refused counts those
-    logging.getLogger("uvicorn").setLevel(logging.ERROR)
 
 
 class _JsonLines(logging.Formatter):

@@ -46,6 +46,16 @@ def length() -> str:
     return str(len(request.get_data()))
 
 
+@application.post("/echo")
+def echo() -> bytes:
+    return request.get_data()
+
+
+@application.get("/held")
+def held() -> bytes:
+    return b"x" * 200_000
+
+
 @application.post("/unread")
 def unread() -> str:
     return "not read"

@@ -130,9 +130,10 @@ def test_kept_connection_is_closed_by_the_drain(served: Served) -> None:
 
 def test_full_connections_evict_idle_ones_after_kept_answers(serving: Callable[..., Served]) -> None:
     served = serving(limits={"connections": 3})
-    idle = [served.connect(get("/kept/one")) for _ in range(3)]
-    for client in idle:
-        assert read_answer(client).endswith(b"/kept/one")
+    idle = []
+    for _ in range(3):
+        idle.append(served.connect(get("/kept/one")))
+        assert read_answer(idle[-1]).endswith(b"/kept/one")
     time.sleep(1.2)
     assert served.get("/kept/two").endswith(b"/kept/two")
     assert idle[0].recv(100) == b"", "the connection that was idle longest"

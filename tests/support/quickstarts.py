@@ -66,13 +66,11 @@ _BLOCK = re.compile(
 _PASTED = re.compile(rf"{PASTED}(?:-of-([\w-]+))?")
 _PYTHON_NAMES = """\
 import socket
-import sys
 resolve = socket.getaddrinfo
 def resolve_localhost(host, *more, **named):
     name = host.decode() if isinstance(host, bytes) else host
     return resolve("127.0.0.1" if name and name.endswith(".localhost") else host, *more, **named)
 socket.getaddrinfo = resolve_localhost
-sys.modules["uvloop"] = None  # Gatehouse has it, the reader does not; it resolves names by itself
 """
 _NODE_NAMES = """\
 import dns from "node:dns";

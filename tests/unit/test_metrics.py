@@ -101,7 +101,7 @@ def test_refusals_are_counted_by_reason_and_status(caplog: pytest.LogCaptureFixt
     refusals = Refusals(retry_after_seconds=2, on_refusal=metrics.count_refusals())
     with caplog.at_level(logging.WARNING, logger="gatehouse.serving"):
         for _ in range(3):
-            refusals.raw(431, Reason.LARGE_HEAD)
+            refusals.answer(431, Reason.LARGE_HEAD)
         refusals.note(Reason.HASHES, 429)
     assert REGISTRY.get_sample_value("gatehouse_refused_total", {"reason": "large_head", "status": "431"}) == 3
     assert REGISTRY.get_sample_value("gatehouse_refused_total", {"reason": "hashes", "status": "429"}) == 1

@@ -14,8 +14,9 @@ from app.kit.serving.address import listen, name_of
 from app.kit.serving.hash_queue import HashLimits
 from app.kit.serving.limits import Limits
 from app.kit.serving.refusals import OnRefusal, RefusalPage, ignore_refusal, plain_page
+from app.kit.serving.server import Plan
 from app.kit.serving.supervisor import Supervisor
-from app.kit.serving.worker import Job, Plan, run_worker
+from app.kit.serving.worker import Job, run_worker
 
 __all__ = ["Job", "Limits", "OnRefusal", "RefusalPage", "HashLimits", "serve"]
 

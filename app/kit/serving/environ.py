@@ -6,15 +6,12 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from uvicorn._types import HTTPScope
+import httptools
 from werkzeug.exceptions import RequestEntityTooLarge
-
-ENVIRON = "gatehouse.environ"
-"""Scope key of the environment of a request without a body, where it has been made already."""
 
 
 @lru_cache(maxsize=1024)
-def _environ_name(name: bytes) -> str | None:
+def key_of(name: bytes) -> str | None:
     """Return the key of a header field, or None for a field that is dropped.
 
     `X_Forwarded_For` and `X-Forwarded-For` would share one key, so a client could write past a proxy that sets the
@@ -39,36 +36,42 @@ class UnreadBody(io.RawIOBase):
         raise RequestEntityTooLarge
 
 
-def environ_of(scope: HTTPScope, body: bytes | None, *, is_one_of_many: bool) -> dict[str, Any]:
-    """Make the environment; `body` is None if it exceeded the limit."""
-    client, server = scope.get("client"), scope.get("server")
-    environ: dict[str, Any] = {
-        "REQUEST_METHOD": scope["method"],
+def environ_of_connection(server: Any, client: Any, *, is_one_of_many: bool) -> dict[str, Any]:
+    """Return what all requests of one connection have in common.
+
+    Args:
+        server: the address that the client connected to, and `client` its own; not a tuple for a Unix socket.
+    """
+    host, port = server[:2] if isinstance(server, tuple) else ("localhost", 80)
+    address, from_port = client[:2] if isinstance(client, tuple) else ("", "")
+    return {
         "SCRIPT_NAME": "",
-        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
-        "QUERY_STRING": scope["query_string"].decode("latin-1"),
-        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
-        "SERVER_NAME": server[0] if server else "localhost",
-        "SERVER_PORT": str(server[1] or "") if server else "80",
-        "REMOTE_ADDR": client[0] if client else "",
-        "REMOTE_PORT": str(client[1]) if client else "",
+        "SERVER_NAME": host,
+        "SERVER_PORT": str(port),
+        "REMOTE_ADDR": address,
+        "REMOTE_PORT": str(from_port),
         "wsgi.version": (1, 0),
-        "wsgi.url_scheme": scope["scheme"],
-        "wsgi.input": UnreadBody() if body is None else io.BytesIO(body),
+        "wsgi.url_scheme": "http",
         "wsgi.input_terminated": True,
         "wsgi.errors": sys.stderr,
         "wsgi.multithread": True,
         "wsgi.multiprocess": is_one_of_many,
         "wsgi.run_once": False,
     }
-    for name, value in scope["headers"]:
-        key = _environ_name(name)
-        if key is None or key == "HTTP_TRANSFER_ENCODING":
-            continue
-        text = value.decode("latin-1")
-        if key in environ:
-            text = environ[key] + ("; " if key == "HTTP_COOKIE" else ",") + text
-        environ[key] = text
-    if body:
-        environ["CONTENT_LENGTH"] = str(len(body))
-    return environ
+
+
+def split_target(target: bytes) -> tuple[bytes, bytes]:
+    """Return path and query of a request target. Raises ValueError if it has no path, or one that is not ASCII."""
+    if target.startswith(b"/") and b"#" not in target:
+        path, _, query = target.partition(b"?")
+    else:
+        parsed = httptools.parse_url(target)
+        path, query = parsed.path, parsed.query or b""
+    if not path or not path.isascii():
+        raise ValueError("not a request target")
+    return path, query
+
+
+def decoded(path: bytes) -> str:
+    """Return `PATH_INFO`."""
+    return (unquote_to_bytes(path) if b"%" in path else path).decode("latin-1")

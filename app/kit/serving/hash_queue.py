@@ -1,11 +1,11 @@
-"""The queue for requests that may compute an expensive hash: they wait in the event loop, round-robin across owners.
+"""The queue for requests that may compute an expensive hash: they wait without a thread, round-robin across owners.
 
-A hash takes a CPU for tens of milliseconds, so CPUs and not threads bound these requests. They wait here as coroutines
-and run in a separate pool of threads (`GrowingPool`), so no other request waits behind them.
+A hash takes a CPU for tens of milliseconds, so CPUs and not threads bound these requests. They run beside those of the pool, so
+no other request waits behind them.
 """
 
-import asyncio
 import math
+import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from http import HTTPStatus
 from typing import Final
 
 from app.kit.admission import QueueSlot, Shed
+from app.kit.clock import monotonic
 from app.kit.fair_queue import FairQueue
 
 FRESH_SECONDS: Final = 0.25
@@ -48,74 +49,97 @@ class Grant:
     """Permission to run."""
 
     owner: str
-    is_fresh: bool = True
-    ageing: asyncio.TimerHandle | None = None
+    fresh_until: float
+    queue: "HashQueue"
+    may_hash: Final = True
+
+    def leave(self) -> None:
+        """Record that the request has ended; the next may run."""
+        self.queue.leave(self)
 
 
-Waiter = asyncio.Future[Grant]
+@dataclass(eq=False)
+class _Waiting:
+    """A request in the queue, until `turn` is called."""
+
+    slot: QueueSlot
+    turn: Callable[[Grant | Shed], object]
+    shed: Shed
+    leaves_at: float
 
 
 class HashQueue:
-    """Admits requests in turn. Used by the event loop's thread only.
+    """Admits requests in turn. Safe for threads.
 
-    A request that would wait longer than `patience_seconds` is shed: on arrival if the estimate says so, else when the time is up.
+    A request that would wait longer than `patience_seconds` is shed: on arrival if the estimate says so, else by `tick`.
     """
 
-    def __init__(self, limits: HashLimits, patience_seconds: float, hash_seconds: Callable[[], float] = float) -> None:
+    def __init__(
+        self,
+        limits: HashLimits,
+        patience_seconds: float,
+        hash_seconds: Callable[[], float] = float,
+        now: Callable[[], float] = monotonic,
+    ) -> None:
         self._limits = limits
-        self._hash_seconds = hash_seconds
         self._patience_seconds = patience_seconds
-        self._fresh = 0
+        self._hash_seconds = hash_seconds
+        self._now = now
+        self._lock = threading.Lock()
+        self._fresh: set[Grant] = set()
         self._running: Counter[str] = Counter()
-        self._queue: FairQueue[tuple[str, Waiter]] = FairQueue()
+        self._queue: FairQueue[_Waiting] = FairQueue()
+        self._by_arrival: dict[_Waiting, None] = {}
         self._pace_seconds = _FIRST_PACE_SECONDS
         self._granted_at: float | None = None
 
-    async def enter(self, slot: QueueSlot) -> Grant:
-        """Wait for permission to run; release it with `leave`. Raises Shed."""
-        loop = asyncio.get_running_loop()
-        if not self._queue and self._may_run(slot.owner):
-            return self._grant(loop, slot.owner)
-        refusal = self._estimate(slot)
-        if refusal.retry_after_seconds > self._patience_seconds or self._is_full(slot):
-            raise refusal
-        waiter: Waiter = loop.create_future()
-        waiting = (slot.owner, waiter)
-        self._queue.push(slot.owner, slot.work, waiting)
-        self._serve()  # all requests ahead may belong to owners that hold all their threads
-        clock = loop.call_later(self._patience_seconds, self._give_up, slot, waiting, refusal)
-        try:
-            return await waiter
-        except asyncio.CancelledError:
-            self._queue.discard(slot.owner, slot.work, waiting)
-            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                self.leave(waiter.result())
-            raise
-        finally:
-            clock.cancel()
+    def enter(self, slot: QueueSlot, turn: Callable[[Grant | Shed], object]) -> Grant | None:
+        """Return permission to run now, to be released with `leave`; None if the request waits. Raises Shed.
+
+        Args:
+            turn: called at the end of the wait by another thread; must not block.
+        """
+        with self._lock:
+            now = self._now()
+            self._age(now)
+            if not self._queue and self._may_run(slot.owner):
+                return self._grant(slot.owner, now)
+            shed = self._estimate(slot)
+            if shed.retry_after_seconds > self._patience_seconds or self._is_full(slot):
+                raise shed
+            waiting = _Waiting(slot, turn, shed, now + self._patience_seconds)
+            self._queue.push(slot.owner, slot.work, waiting)
+            self._by_arrival[waiting] = None
+            served = self._served(now)  # all requests ahead may belong to owners that hold all their threads
+        _call(served)
+        return None
 
     def leave(self, grant: Grant) -> None:
         """Record that a request has ended; the next may run."""
-        if grant.ageing is not None:
-            grant.ageing.cancel()
-        self._fresh -= grant.is_fresh
-        grant.is_fresh = False
-        self._running[grant.owner] -= 1
-        if not self._running[grant.owner]:
-            del self._running[grant.owner]
-        self._serve()
+        with self._lock:
+            self._fresh.discard(grant)
+            self._running[grant.owner] -= 1
+            if not self._running[grant.owner]:
+                del self._running[grant.owner]
+            served = self._served(self._now())
+        _call(served)
 
-    def give_up(self, refusal: Exception) -> None:
-        """Refuse all waiting requests."""
-        while (waiting := self._queue.pop()) is not None:
-            if not waiting[1].done():
-                waiting[1].set_exception(refusal)
+    def tick(self) -> None:
+        """Let requests run beside those that are no longer fresh, and shed those that have waited too long."""
+        with self._lock:
+            now = self._now()
+            served: list[tuple[_Waiting, Grant | Shed]] = [*self._served(now)]
+            while (first := next(iter(self._by_arrival), None)) is not None and first.leaves_at <= now:
+                del self._by_arrival[first]
+                self._queue.discard(first.slot.owner, first.slot.work, first)
+                served.append((first, first.shed))
+        _call(served)
 
     def _may_run(self, owner: str) -> bool:
         return self._has_capacity() and self._running[owner] < self._limits.threads_per_owner
 
     def _has_capacity(self) -> bool:
-        return self._fresh < self._limits.running and self._running.total() < self._limits.threads
+        return len(self._fresh) < self._limits.running and self._running.total() < self._limits.threads
 
     def _is_full(self, slot: QueueSlot) -> bool:
         is_own = self._queue.size_of(slot.owner) >= self._limits.waiting_per_owner
@@ -128,31 +152,29 @@ class HashQueue:
         status = HTTPStatus.TOO_MANY_REQUESTS if own * 2 > ahead else HTTPStatus.SERVICE_UNAVAILABLE
         return Shed(status, min(max(1, wait_seconds), _LONGEST_RETRY_SECONDS))
 
-    def _grant(self, loop: asyncio.AbstractEventLoop, owner: str) -> Grant:
-        grant = Grant(owner)
-        grant.ageing = loop.call_later(max(FRESH_SECONDS, FRESH_HASHES * self._hash_seconds()), self._age, grant)
-        self._fresh += 1
+    def _grant(self, owner: str, now: float) -> Grant:
+        grant = Grant(owner, now + max(FRESH_SECONDS, FRESH_HASHES * self._hash_seconds()), self)
+        self._fresh.add(grant)
         self._running[owner] += 1
         return grant
 
-    def _age(self, grant: Grant) -> None:
-        self._fresh -= grant.is_fresh
-        grant.is_fresh = False
-        self._serve()
+    def _age(self, now: float) -> None:
+        self._fresh = {grant for grant in self._fresh if grant.fresh_until > now}
 
-    def _serve(self) -> None:
-        """Start as many requests as there is capacity for."""
+    def _served(self, now: float) -> list[tuple[_Waiting, Grant]]:
+        """Return as many requests as there is capacity for, with their permission."""
+        served: list[tuple[_Waiting, Grant]] = []
+        self._age(now)
         while self._queue and self._has_capacity():
             waiting = self._queue.pop(self._may_run)
             if waiting is None:
-                return
-            owner, waiter = waiting
-            if not waiter.done():
-                loop = waiter.get_loop()
-                self._update_pace(loop.time())
-                waiter.set_result(self._grant(loop, owner))
+                return served
+            del self._by_arrival[waiting]
+            self._update_pace(now)
+            served.append((waiting, self._grant(waiting.slot.owner, now)))
         if not self._queue:
             self._granted_at = None
+        return served
 
     def _update_pace(self, now: float) -> None:
         """Update the average time between two permits while requests wait."""
@@ -160,7 +182,8 @@ class HashQueue:
             self._pace_seconds += _PACE_WEIGHT * (now - self._granted_at - self._pace_seconds)
         self._granted_at = now
 
-    def _give_up(self, slot: QueueSlot, waiting: tuple[str, Waiter], refusal: Shed) -> None:
-        self._queue.discard(slot.owner, slot.work, waiting)
-        if not waiting[1].done():
-            waiting[1].set_exception(refusal)
+
+def _call(served: "list[tuple[_Waiting, Grant]] | list[tuple[_Waiting, Grant | Shed]]") -> None:
+    """Call outside of the lock: what is called may enter again."""
+    for waiting, turn in served:
+        waiting.turn(turn)

@@ -1,103 +1,84 @@
-"""The threads that run the application, and their queues."""
+"""How many requests run at once, and the queues of those that wait for a thread."""
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable
-from queue import SimpleQueue
+from typing import Final, Protocol
 
-Work = Callable[[], None]
-logger = logging.getLogger("gatehouse.serving")
+
+class Permit(Protocol):
+    """Permission to run a request, until `leave`."""
+
+    @property
+    def may_hash(self) -> bool:
+        """Whether the request may wait for a hash."""
+
+    def leave(self) -> None:
+        """Record that the request has ended; the next may run."""
+
+
+Start = Callable[[Permit], object]
+"""Hands a request that has waited over to a thread; called by the thread that makes room, and must not block."""
+
+
+class PoolFull(Exception):
+    """The queue is full."""
 
 
 class Pool:
-    """A fixed number of threads behind bounded first-in first-out queues.
+    """A bounded number of requests that run at once, behind bounded first-in first-out queues.
 
-    Reads (GET and HEAD) have a separate queue and a quarter of the threads reserved, so that slow writes do not delay pages.
+    Reads (GET and HEAD) have a separate queue and a quarter of the places reserved, so that slow writes do not delay pages.
     """
 
     def __init__(self, *, threads: int, waiting: int) -> None:
-        self._ready: SimpleQueue[Work | None] = SimpleQueue()
-        self._held: deque[Work] = deque()
         self._lock = threading.Lock()
+        self._free = threads
         self._free_for_writes = threads - threads // 4
         self._waiting = waiting
-        self._threads = [
-            threading.Thread(target=self._run, name=f"request-{number}", daemon=True) for number in range(threads)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._ready: deque[tuple[Start, _Place]] = deque()
+        self._held: deque[Start] = deque()
+        self._read, self._write = _Place(self, is_read=True), _Place(self, is_read=False)
 
-    def take(self, work: Work, *, is_read: bool) -> bool:
-        """Queue `work`; return False if its queue is full."""
-        if is_read:
-            if self._ready.qsize() >= self._waiting:
-                return False
-            self._ready.put(work)
-            return True
+    def enter(self, start: Start, *, is_read: bool) -> Permit | None:
+        """Return permission to run now; None if the request waits and `start` will be called. Raises PoolFull."""
+        place = self._read if is_read else self._write
         with self._lock:
-            if self._free_for_writes:
-                self._free_for_writes -= 1
-            elif len(self._held) < self._waiting:
-                self._held.append(work)
-                return True
-            else:
-                return False
-        self._ready.put(lambda: self._write(work))
-        return True
+            if not is_read and not self._free_for_writes:
+                if len(self._held) >= self._waiting:
+                    raise PoolFull
+                self._held.append(start)
+                return None
+            if self._free:
+                self._free -= 1
+                self._free_for_writes -= not is_read
+                return place
+            if is_read and len(self._ready) >= self._waiting:
+                raise PoolFull
+            self._free_for_writes -= not is_read
+            self._ready.append((start, place))
+            return None
 
-    def close(self) -> None:
-        """Stop the threads after the queued work."""
-        for _ in self._threads:
-            self._ready.put(None)
-
-    def _write(self, work: Work) -> None:
-        try:
-            work()
-        finally:
-            with self._lock:
-                following = self._held.popleft() if self._held else None
-                if following is None:
+    def leave(self, place: "_Place") -> None:
+        """Give a place to the request that has waited longest."""
+        with self._lock:
+            if not place.is_read:
+                if self._held:
+                    self._ready.append((self._held.popleft(), place))
+                else:
                     self._free_for_writes += 1
-            if following is not None:
-                self._ready.put(lambda: self._write(following))
-
-    def _run(self) -> None:
-        while (work := self._ready.get()) is not None:
-            _do(work)
-            del work  # a request and its body are not kept until the next one comes
+            following = self._ready.popleft() if self._ready else None
+            self._free += following is None
+        if following is not None:
+            following[0](following[1])
 
 
-class GrowingPool:
-    """A thread pool that starts threads on demand, up to a maximum; the caller bounds the queue."""
+class _Place:
+    may_hash: Final = False
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._ready: SimpleQueue[Work | None] = SimpleQueue()
-        self._free = threading.Semaphore(0)
-        self._count = 0
+    def __init__(self, pool: Pool, *, is_read: bool) -> None:
+        self.is_read = is_read
+        self._pool = pool
 
-    def run(self, work: Work) -> None:
-        """Run `work` in a thread; called by one thread only."""
-        self._ready.put(work)
-        if not self._free.acquire(blocking=False) and self._count < self._most:
-            self._count += 1
-            threading.Thread(target=self._run, name=f"hashing-{self._count}", daemon=True).start()
-
-    def close(self) -> None:
-        """Stop the threads after the queued work."""
-        for _ in range(self._count):
-            self._ready.put(None)
-
-    def _run(self) -> None:
-        while (work := self._ready.get()) is not None:
-            _do(work)
-            del work  # as above
-            self._free.release()
-
-
-def _do(work: Work) -> None:
-    try:
-        work()
-    except Exception:
-        logger.exception("A request broke its thread's work")
+    def leave(self) -> None:
+        self._pool.leave(self)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 from app.kit.clock import monotonic
 from app.kit.serving.address import reject_new_connections
-from app.kit.serving.worker import RESTART_AFTER_SECONDS, Job, Plan, run_worker
+from app.kit.serving.server import Plan
+from app.kit.serving.worker import RESTART_AFTER_SECONDS, Job, run_worker
 
 WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
 logger = logging.getLogger("gatehouse.serving")

@@ -1,0 +1,165 @@
+"""The server of one process: from a connection to its response, until a signal; then the graceful shutdown."""
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from wsgiref.types import WSGIApplication
+
+from app.kit.admission import Application
+from app.kit.clock import monotonic
+from app.kit.serving.connections import Connections
+from app.kit.serving.crew import Crew
+from app.kit.serving.hash_queue import HashLimits, HashQueue
+from app.kit.serving.limits import Limits
+from app.kit.serving.listener import Listener
+from app.kit.serving.poller import Poller
+from app.kit.serving.pool import Pool
+from app.kit.serving.refusals import OnRefusal, RefusalPage, Refusals, ignore_refusal, plain_page
+from app.kit.serving.service import Queues, Service
+
+GRACE_SECONDS = 0.5
+"""While draining, a connection that is idle this long is closed; an active client has seen `Connection: close` by then."""
+ARRIVAL_SECONDS = 0.1
+"""How long connections in their TCP handshake when the drain begins may take to complete it."""
+LAST_RESPONSES_SECONDS = 0.5
+"""How long the refusals of unfinished requests may take to be sent."""
+TICK_SECONDS = 0.1
+DRAIN_TICK_SECONDS = 0.02
+SWEEP_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The configuration of each worker process."""
+
+    make_app: Callable[[], WSGIApplication]
+    threads: int
+    hash_limits: HashLimits
+    limits: Limits = field(default_factory=Limits)
+    page: RefusalPage = plain_page
+    on_refusal: OnRefusal = ignore_refusal
+    is_one_of_many: bool = False
+    reserved_paths: Sequence[str] = ()
+    """Paths with their own thread each: they are answered even while every other thread hangs."""
+
+
+class Server:
+    """Accepts clients and serves them, until a signal begins the drain."""
+
+    def __init__(self, app: Application, plan: Plan, listener: socket.socket) -> None:
+        limits = self._limits = plan.limits
+        refusals = Refusals(plan.page, retry_after_seconds=limits.retry_after_seconds, on_refusal=plan.on_refusal)
+        poller = Poller()
+        crew = self._crew = Crew(poller, self._on_event)
+        hash_queue = self._hash_queue = HashQueue(plan.hash_limits, limits.hash_wait_seconds, app.hash_seconds)
+        reserved = {path: Pool(threads=1, waiting=limits.waiting) for path in plan.reserved_paths}
+        queues = Queues(Pool(threads=plan.threads, waiting=limits.waiting), hash_queue, reserved)
+        self._service = Service(app, queues, refusals, crew)
+        self._connections = Connections(limits, refusals, poller, is_one_of_many=plan.is_one_of_many)
+        self._listener = Listener(listener, poller)
+        self._parent = os.getppid() if plan.is_one_of_many else None
+        self._leaves_at: float | None = None
+        self._swept_at = 0.0
+        self._is_draining = self._should_exit = self._force_exit = False
+
+    def run(self, on_ready: Callable[[], object]) -> None:
+        """Serve until SIGTERM or SIGINT, then drain."""
+        with self._signals() as woken:
+            self._crew.start()
+            self._listener.open()
+            on_ready()
+            while not self._should_exit:
+                if select.select([woken], [], [], TICK_SECONDS)[0]:
+                    os.read(woken, 4096)
+                self._tick()
+            try:
+                self._drain()
+            finally:
+                self._crew.close()
+
+    def _on_event(self, number: int) -> None:
+        """Do what a socket has woken for; in a thread of the crew."""
+        if number == self._listener.number:
+            accepted = self._listener.accept()
+            connection = self._connections.add(*accepted) if accepted is not None else None
+        else:
+            connection = self._connections.take(number)
+        if connection is None:
+            return
+        connection.go_on()
+        self._service.advance(connection)
+
+    def _tick(self) -> None:
+        now = monotonic()
+        self._hash_queue.tick()
+        if now - self._swept_at >= SWEEP_SECONDS:
+            self._swept_at = now
+            self._connections.sweep()
+            self._listener.open()
+            self._should_exit = self._should_exit or (self._parent is not None and os.getppid() != self._parent)
+        if self._leaves_at is not None and now >= self._leaves_at:
+            self._should_exit = True
+
+    def _drain(self) -> None:
+        """Accept the connections in the backlog, close the listener, and finish the requests in flight.
+
+        Every request that has arrived is answered, with `Connection: close`. A partial request has a few seconds to arrive.
+        Unfinished requests are answered 503.
+        """
+        ends_at = monotonic() + self._limits.drain_seconds
+        self._is_draining = self._service.is_draining = True
+        self._listener.refuse_new()
+        self._wait(monotonic() + ARRIVAL_SECONDS, until_empty=False)
+        for client, address in self._listener.close():
+            connection = self._connections.add(client, address)
+            if connection is not None:
+                connection.wait()
+        self._wait(min(ends_at, monotonic() + GRACE_SECONDS))
+        self._connections.close_idle()
+        self._wait(min(ends_at, monotonic() + self._limits.drain_arrival_seconds))
+        self._connections.close_waiting()
+        self._wait(ends_at)
+        self._service.give_up()
+        self._force_exit = False  # even after a second signal, so that no answer is truncated
+        self._wait(monotonic() + LAST_RESPONSES_SECONDS)
+
+    def _wait(self, ends_at: float, *, until_empty: bool = True) -> None:
+        """Wait until the time is up, until no connection is left, or until a second Ctrl-C."""
+        while monotonic() < ends_at and not self._force_exit and not (until_empty and not self._connections):
+            self._tick()
+            time.sleep(DRAIN_TICK_SECONDS)
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        """SIGTERM starts the drain period, a second one or SIGINT closes the socket; SIGINT after that stops at once.
+
+        Ctrl-C reaches a worker twice, from the terminal and from its parent: both before the drain has begun.
+        """
+        self._force_exit = self._force_exit or (self._is_draining and number == signal.SIGINT)
+        if number == signal.SIGTERM and self._leaves_at is None and self._limits.lame_duck_seconds > 0:
+            self._service.is_leaving = True
+            self._leaves_at = monotonic() + self._limits.lame_duck_seconds
+        else:
+            self._should_exit = True
+
+    @contextlib.contextmanager
+    def _signals(self) -> Generator[int, None, None]:
+        """Handle signals within the block, which gets a file that can be read after one; a drained process exits with status 0."""
+        woken, wakes = os.pipe()
+        os.set_blocking(woken, False)
+        os.set_blocking(wakes, False)
+        descriptor = signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+        before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield woken
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            signal.set_wakeup_fd(descriptor)
+            os.close(woken)
+            os.close(wakes)
