@@ -33,7 +33,9 @@ def started(folder: Path) -> Command:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
     running = started(tmp_path_factory.mktemp("demo"))
     yield running
+    shop = shop_of(running)
     assert running.end(signal.SIGTERM) == 0
+    assert is_gone(shop)
 
 
 def test_output_lists_addresses_and_accounts(demo: Command) -> None:
@@ -137,20 +139,21 @@ def test_shop_imports_nothing_from_app() -> None:
     assert not any(re.search(r"^\s*(?:from|import) app\b", text, re.MULTILINE) for text in sources)
 
 
-def test_demo_stops_its_shop_and_restarts_on_same_data(tmp_path: Path) -> None:
-    for ending in (signal.SIGINT, signal.SIGTERM):
-        running = started(tmp_path)
-        children = Path(f"/proc/{running.process.pid}/task/{running.process.pid}/children").read_text().split()
-        assert children
-        assert running.end(ending) == 0
-        assert all(is_gone(int(child)) for child in children)
-
-
-def test_shop_ends_after_demo_is_killed(tmp_path: Path) -> None:
-    running = started(tmp_path)
+def shop_of(running: Command) -> int:
+    """Return the process id of the shop, the only child of the demo."""
     (child,) = Path(f"/proc/{running.process.pid}/task/{running.process.pid}/children").read_text().split()
+    return int(child)
+
+
+def test_demo_stops_its_shop_and_restarts_on_same_data(tmp_path: Path) -> None:
+    running = started(tmp_path)
+    shop = shop_of(running)
+    assert running.end(signal.SIGINT) == 0
+    assert is_gone(shop)
+    running = started(tmp_path)
+    shop = shop_of(running)
     assert running.end(signal.SIGKILL) == -signal.SIGKILL
     ends_at = time.monotonic() + 20
-    while not is_gone(int(child)) and time.monotonic() < ends_at:
+    while not is_gone(shop) and time.monotonic() < ends_at:
         time.sleep(0.05)
-    assert is_gone(int(child))
+    assert is_gone(shop)

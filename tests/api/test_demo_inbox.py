@@ -1,6 +1,8 @@
 """The demo's inbox shows sent messages and treats their content as untrusted."""
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,6 @@ from werkzeug.test import Client
 from app.demo.hosts import Hosts, shop_at
 from app.demo.inbox import create_inbox
 from app.identity.platform.outbox.queue import Outbox
-from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
@@ -18,9 +19,8 @@ from tests.support.servers import free_port
 
 
 @pytest.fixture
-def database(sqlite_url: str) -> Iterator[Database]:
-    migrate.upgrade(sqlite_url)
-    made = Database(sqlite_url)
+def database(migrated_file: Path, tmp_path: Path) -> Iterator[Database]:
+    made = Database(f"sqlite:///{shutil.copy(migrated_file, tmp_path / 'gatehouse.db')}")
     yield made
     made.dispose()
 

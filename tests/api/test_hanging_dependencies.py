@@ -95,7 +95,7 @@ def ask_during(asks: dict[str, Ask], seconds: float) -> dict[str, Responses]:
                 seen[kind].seconds.append(time.monotonic() - begun)
                 seen[kind].statuses[answer.status] += 1
                 seen[kind].has_retry_after &= answer.status != 503 or kind == "ready" or answer.retry_after is not None
-            time.sleep(0.1)
+            time.sleep(0.25)
 
     with ThreadPoolExecutor(4 * len(asks)) as clients:
         for done in [clients.submit(client, kind) for kind in asks for _ in range(4)]:

@@ -6,13 +6,16 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from click.testing import CliRunner, Result
 
+from app.cli import cli
 from tests.support.command_process import Command, started
 from tests.support.services import FOLDER, locked
 from tests.support.sources import ROOT
@@ -48,6 +51,12 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         running = started(command, folder, environment(folder), until="app.py")
     yield Made(running, folder / "desk")
     assert running.end(signal.SIGTERM) == 0
+
+
+def run(folder: Path, environ: Mapping[str, str], *arguments: str) -> Result:
+    """Run a command in a folder, within this process: what ends at once needs none of its own."""
+    with chdir(folder):
+        return CliRunner().invoke(cli, arguments, env=environ)
 
 
 def test_first_user_signs_up_in_and_out(made: Made) -> None:
@@ -107,10 +116,8 @@ def test_configuration_file_describes_what_was_made(made: Made) -> None:
     ],
 )
 def test_impossible_name_or_place_is_refused(made: Made, name: str, settings: dict[str, str], sentence: str) -> None:
-    command = [*GATEHOUSE, "new", name]
-    environ = {**environment(made.folder.parent), **settings}
-    done = subprocess.run(command, cwd=made.folder.parent, env=environ, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    done = run(made.folder.parent, {**environment(made.folder.parent), **settings}, "new", name)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert sentence in done.stderr
     assert not (made.folder.parent / "other").exists()
 
@@ -148,9 +155,8 @@ def test_express_without_its_programs_is_refused(tmp_path: Path, node: str | Non
         if script:
             program(programs, name, script)
     environ = {**environment(tmp_path), "PATH": str(programs)}
-    command = [*GATEHOUSE, "new", "desk", "--framework", "express"]
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    done = run(tmp_path, environ, "new", "desk", "--framework", "express")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "Express needs Node.js 20.6 or newer and npm. Install them (https://nodejs.org)" in done.stderr
     assert not (tmp_path / "desk").exists()
 
@@ -160,32 +166,25 @@ def test_failed_npm_install_leaves_neither_folder_nor_tenant(tmp_path: Path) -> 
     program(tmp_path / "programs", "npm", "exit 1")
     environ = environment(tmp_path)
     environ["PATH"] = f"{tmp_path / 'programs'}:{environ['PATH']}"
-    command = [*GATEHOUSE, "new", "desk", "--bind", "127.0.0.1:0"]
-    done = subprocess.run(
-        [*command, "--framework", "express"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, "npm couldn't install the packages" in done.stderr) == (2, True)
+    command = ["new", "desk", "--bind", "127.0.0.1:0"]
+    done = run(tmp_path, environ, *command, "--framework", "express")
+    assert (done.exit_code, "npm couldn't install the packages" in done.stderr) == (2, True)
     assert not (tmp_path / "desk").exists()
-    done = subprocess.run(
-        [*command, "--no-run"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr  # the name is free
+    done = run(tmp_path, environ, *command, "--no-run")
+    assert done.exit_code == 0, done.stderr  # the name is free
 
 
 def test_existing_tenant_is_refused_and_leaves_no_folder(made: Made, tmp_path: Path) -> None:
-    environ = environment(made.folder.parent)
-    command = [*GATEHOUSE, "new", "desk", "--no-run"]
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    done = run(tmp_path, environment(made.folder.parent), "new", "desk", "--no-run")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "There's already a tenant 'desk'." in done.stderr
     assert not (tmp_path / "desk").exists()
 
 
 def test_taken_port_is_refused_before_anything_is_created(made: Made, tmp_path: Path) -> None:
     """The demo keeps its data elsewhere, so the new tenant would not be found at its port."""
-    command = [*GATEHOUSE, "new", "other", "--bind", f"127.0.0.1:{made.command.port}"]
     environ = environment(made.folder.parent)
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    done = run(tmp_path, environ, "new", "other", "--bind", f"127.0.0.1:{made.command.port}")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert f"Port {made.command.port} is in use. Stop the program that uses it" in done.stderr
     assert list(tmp_path.iterdir()) == []

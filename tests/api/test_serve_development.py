@@ -12,7 +12,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
+from app.cli import cli
 from app.commands.listening import has_dev_inbox
 from app.settings import Settings
 from tests.support.command_process import Command, started
@@ -72,17 +74,13 @@ def test_forgotten_password_is_reset_with_the_inbox(serving: Command) -> None:
     assert (page.status_code, urlsplit(url).path) == (200, "/profile")
 
 
-def test_tls_handshake_at_a_plain_port_is_named_in_the_log(tmp_path: Path) -> None:
-    running = started(
-        [*GATEHOUSE, "serve", "--bind", "127.0.0.1:0"], ROOT, environment(tmp_path), until="inbox.localhost"
-    )
+def test_tls_handshake_at_a_plain_port_is_named_in_the_log(serving: Command) -> None:
     with pytest.raises(httpx.ConnectError, match=r"WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|wrong version number"):
-        httpx.get(f"https://127.0.0.1:{running.port}/", verify=False)
-    assert running.process.stdout is not None
-    lines = iter(running.process.stdout.readline, "")
+        httpx.get(f"https://127.0.0.1:{serving.port}/", verify=False)
+    assert serving.process.stdout is not None
+    lines = iter(serving.process.stdout.readline, "")
     line = next(one for one in lines if "serving.refused" in one)
     assert "a TLS handshake came to a plain HTTP port" in line
-    assert running.end(signal.SIGTERM) == 0
 
 
 def test_start_page_lists_tenants_and_inbox_on_this_machine(serving: Command) -> None:
@@ -136,11 +134,8 @@ def test_taken_port_is_refused_with_a_free_one(tmp_path: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         for command in ("serve", "demo"):
-            done = subprocess.run(
-                [*GATEHOUSE, command, "--bind", f"127.0.0.1:{port}"],
-                cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            assert done.returncode == 2
+            done = CliRunner().invoke(cli, [command, "--bind", f"127.0.0.1:{port}"], env=environment(tmp_path))
+            assert done.exit_code == 2
             assert done.stderr.startswith(
                 f"Error: Port {port} is in use. Stop the program that uses it, or add --bind 127.0.0.1:"
             )

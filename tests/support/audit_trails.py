@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -18,7 +20,7 @@ from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock
 from tests.support.servers import RUNTIME, Postgres, PostgresUrls
-from tests.support.services import worker_number
+from tests.support.services import template
 
 BEFORE, REVISION = "0017", "0018"
 DENIED = psycopg.errors.InsufficientPrivilege
@@ -104,20 +106,22 @@ def old(owner: Connected, **bounds: tuple[float, float]) -> None:
 
 
 @pytest.fixture(scope="session")
-def audit_templates(request: pytest.FixtureRequest, postgres_server: Postgres) -> Iterator[dict[str, str]]:
+def audit_templates(postgres_server: Postgres) -> dict[str, str]:
     """A database before the revision and one after it, to be copied."""
-    names = {revision: f"audit_{revision}_{worker_number(request.config)}" for revision in (BEFORE, REVISION)}
-    for revision, name in names.items():
-        migrate.upgrade(postgres_server.database(name).migrate_url, runtime_role=RUNTIME, revision=revision)
-    yield names
-    for name in names.values():
-        postgres_server.drop(name)
+    return {
+        revision: template(
+            postgres_server,
+            f"audit_{revision}",
+            partial(migrate.upgrade, runtime_role=RUNTIME, revision=revision),
+        )
+        for revision in (BEFORE, REVISION)
+    }
 
 
 @contextmanager
-def copied(server: Postgres, template: str) -> Iterator[PostgresUrls]:
-    name = f"{template}_{next(NAMES)}"
-    yield server.database(name, template)
+def copied(server: Postgres, source: str) -> Iterator[PostgresUrls]:
+    name = f"{source}_{os.getpid()}_{next(NAMES)}"
+    yield server.database(name, source)
     server.drop(name)
 
 

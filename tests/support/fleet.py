@@ -25,6 +25,8 @@ FALL = 3
 """Consecutive failed probes after which a load balancer stops sending requests to an instance."""
 LEAVE_SECONDS = 0.2
 """Between the last request that is sent to an instance and its end: some are on their way."""
+THINK_SECONDS = 0.1
+"""Between two requests of a simulated user: users without a pause would take the processor from the processes that start."""
 HOP = {"connection", "transfer-encoding", "keep-alive", "date", "server"}
 
 
@@ -176,7 +178,7 @@ class Load:
                 self.done[name] += 1
             except Exception as problem:  # noqa: BLE001 - any exception is a failed request
                 self.failed.append(f"{time.strftime('%X')} {name}: {type(problem).__name__} {problem}"[:700])
-                time.sleep(0.1)
+            self._over.wait(THINK_SECONDS)
 
 
 @dataclass

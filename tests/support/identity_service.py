@@ -30,7 +30,7 @@ from app.kit.clock import Clock, FixedClock, SystemClock
 from app.kit.limits import Limits
 from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, PostgresUrls
-from tests.support.services import worker_number
+from tests.support.services import of_the_run, template, worker_number
 
 NOWHERE = "http://127.0.0.1:9"
 CHEAP = Argon2(memory_kib=8192, iterations=1)
@@ -121,8 +121,7 @@ def make_services(settings: Settings) -> Services:
 
 
 def served(settings: Settings) -> Iterator[Services]:
-    """Migrate a database and give the services of a process over it."""
-    migrate.migrate(settings)
+    """Give the services of a process over a migrated database."""
     made = make_services(settings)
     yield made
     made.database.dispose()
@@ -136,20 +135,23 @@ def shared_settings(folder: Path) -> Settings:
 @pytest.fixture(scope="session")
 def sqlite_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     """The services over the SQLite database that tests share."""
-    yield from served(shared_settings(tmp_path_factory.mktemp("services")))
+    settings = shared_settings(tmp_path_factory.mktemp("services"))
+    shutil.copy(migrated_sqlite(), settings.data_dir / "gatehouse.db")
+    yield from served(settings)
 
 
 @pytest.fixture(scope="session")
-def postgres_services(postgres: PostgresUrls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def postgres_services(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     """The services over the PostgreSQL database that tests share."""
     settings = shared_settings(tmp_path_factory.mktemp("services"))
-    yield from served(
-        replace(
-            settings,
-            database_url=over_psycopg(postgres.runtime_url),
-            migrate_url=over_psycopg(postgres.migrate_url),
+    with copy_of_postgres(request) as urls:
+        yield from served(
+            replace(
+                settings,
+                database_url=over_psycopg(urls.runtime_url),
+                migrate_url=over_psycopg(urls.migrate_url),
+            )
         )
-    )
 
 
 def over_psycopg(url: str) -> str:
@@ -186,20 +188,21 @@ def services(request: pytest.FixtureRequest) -> Iterator[Services]:
 before_the_store = on_one_database = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 
 
+def migrated_sqlite() -> Path:
+    """Return a migrated SQLite database to copy, which all workers share."""
+    return of_the_run("migrated.db", lambda path: migrate.upgrade(f"sqlite:///{path}"))
+
+
 @pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def migrated_file() -> Path:
     """A migrated SQLite database to copy."""
-    path = tmp_path_factory.mktemp("migrated") / "gatehouse.db"
-    migrate.upgrade(f"sqlite:///{path}")
-    return path
+    return migrated_sqlite()
 
 
 @pytest.fixture(scope="session")
-def migrated_postgres(request: pytest.FixtureRequest, postgres_server: Postgres) -> str:
-    """The name of a migrated PostgreSQL database to copy."""
-    name = f"migrated_{worker_number(request.config)}"
-    migrate.upgrade(postgres_server.database(name).migrate_url, runtime_role=RUNTIME)
-    return name
+def migrated_postgres(postgres_server: Postgres) -> str:
+    """The name of a migrated PostgreSQL database to copy, which all workers share."""
+    return template(postgres_server, "migrated", lambda url: migrate.upgrade(url, runtime_role=RUNTIME))
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from app.identity.platform.store import migrate
 from app.kit import randomness
 from app.settings import Settings, read
 from tests.support.commands import ROOT, this_version
+from tests.support.identity_service import migrated_sqlite
 from tests.support.servers import PostgresUrls, end, free_port
 from tests.support.smtp_server import Mailbox, mailbox
 
@@ -172,5 +174,8 @@ def installed(folder: Path, urls: PostgresUrls | None = None) -> Iterator[Instal
             folder, {**ours, **{f"GATEHOUSE_{name}": value for name, value in facts.items()}}, port, mail
         )
         stack.callback(made.kill)
-        migrate.migrate(replace(made.settings, migrate_url=owner) if urls else made.settings)
+        if urls:
+            migrate.migrate(replace(made.settings, migrate_url=owner))
+        else:
+            shutil.copy(migrated_sqlite(), folder / "gatehouse.db")
         yield made

@@ -20,14 +20,16 @@ import pytest
 from tests.support.servers import Postgres, PostgresUrls, Redis, Server, program
 
 FOLDER = pytest.StashKey[Path]()
+_folder: Path | None = None
 KINDS: dict[str, type[Server]] = {"postgres": Postgres, "redis": Redis}
 MAX_REDIS_DATABASES = 16
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    global _folder  # noqa: PLW0603 - a process has one run
     worker_input = getattr(config, "workerinput", None)
     folder = worker_input["services"] if worker_input else tempfile.mkdtemp(prefix="gatehouse-tests-")
-    config.stash[FOLDER] = Path(folder)
+    config.stash[FOLDER] = _folder = Path(folder)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -64,6 +66,29 @@ def shared(config: pytest.Config, name: str, create: Callable[[], Server]) -> An
         if not path.exists():
             path.write_text(json.dumps(asdict(create()), default=str))
         return load(path, KINDS[name])
+
+
+def of_the_run(name: str, make: Callable[[Path], object]) -> Path:
+    """Return a file that the first worker who asks makes for all; it lies beside the addresses of the servers."""
+    assert _folder is not None, "only a test run has one"
+    path = _folder / name
+    with locked(path.with_suffix(".lock")):
+        if not path.exists():
+            part = path.with_suffix(".part")
+            make(part)
+            part.rename(path)
+    return path
+
+
+def template(server: Postgres, name: str, migrate: Callable[[str], object]) -> str:
+    """Return the name of a migrated database of the run's server, to be copied; the first worker who asks makes it."""
+
+    def make(mark: Path) -> None:
+        migrate(server.database(name).migrate_url)
+        mark.touch()
+
+    of_the_run(f"{name}.made", make)
+    return name
 
 
 def worker_number(config: pytest.Config) -> int:

@@ -1,5 +1,6 @@
 """The schema's history, up and down on both databases, and the second lock around a tenant's rows."""
 
+import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -24,6 +25,7 @@ from app.identity.platform.store.schema_state import SchemaState, read_schema_st
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
 from app.settings import SettingsError
+from tests.support.identity_service import migrated_sqlite
 from tests.support.migration_rules import breaks_older_code, keeps_writers_out, recorded_statements
 from tests.support.posting import VAULT, row, worker
 from tests.support.servers import PostgresUrls
@@ -47,9 +49,13 @@ def dialect(url: str) -> str:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest) -> str:
-    if request.param == "sqlite":
-        return str(request.getfixturevalue("sqlite_url"))
-    return str(request.getfixturevalue("fresh_postgres").migrate_url)
+    if "sqlite" in request.param:
+        path: Path = request.getfixturevalue("tmp_path") / "gatehouse.db"
+        if "migrated" in request.param:
+            shutil.copy(migrated_sqlite(), path)
+        return f"sqlite:///{path}"
+    name = "copied_postgres" if "migrated" in request.param else "fresh_postgres"
+    return str(request.getfixturevalue(name).migrate_url)
 
 
 @pytest.fixture
@@ -139,17 +145,17 @@ def shape(seen: Inspector, table: str) -> dict[str, Any]:
     return {"columns": columns, "indexes": indexes, "key": seen.get_pk_constraint(table)["constrained_columns"]}
 
 
+@pytest.mark.parametrize("database_url", ["migrated sqlite", "migrated postgres"], indirect=True)
 def test_downgrade_to_base_leaves_nothing(database_url: str, engine: Engine) -> None:
-    migrate.upgrade(database_url)
     migrate.downgrade(database_url)
     assert set(inspect(engine).get_table_names()) - {"alembic_version"} == set()
     migrate.upgrade(database_url)
     assert set(metadata.tables) <= set(inspect(engine).get_table_names())
 
 
+@pytest.mark.parametrize("database_url", ["migrated sqlite", "migrated postgres"], indirect=True)
 def test_second_upgrade_changes_nothing(database_url: str, engine: Engine) -> None:
     """Neither the schema, nor its history, nor a row, nor on PostgreSQL the locks and the grants around them."""
-    migrate.upgrade(database_url)
     database = Database(dialect(database_url))
     with UnitOfWork(database, "acme").separate_transaction() as work:
         work.run(insert(outbox).values(**queued_message("acme")))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -22,6 +24,7 @@ from app.identity.platform.store.migrate import HEAD, LockRetries
 from app.identity.platform.store.migrations.ddl import add_index, drop_index
 from app.identity.platform.store.schema_state import SchemaState, read_schema_state, store_oldest_code
 from app.settings import Settings, SettingsError
+from tests.support.identity_service import migrated_sqlite
 from tests.support.migration_rules import COMMIT, breaks_older_code, keeps_writers_out
 from tests.support.servers import RUNTIME, PostgresUrls
 
@@ -116,13 +119,12 @@ def test_index_on_a_new_table_blocks_no_writes() -> None:
 def installed(request: pytest.FixtureRequest) -> Settings:
     """A database at this code's schema."""
     if request.param == "sqlite":
-        url, owner = str(request.getfixturevalue("sqlite_url")), ""
+        folder: Path = request.getfixturevalue("tmp_path")
+        url, owner = f"sqlite:///{shutil.copy(migrated_sqlite(), folder / 'gatehouse.db')}", ""
     else:
-        urls = request.getfixturevalue("fresh_postgres")
+        urls = request.getfixturevalue("copied_postgres")
         url, owner = (one.replace("postgresql:", "postgresql+psycopg:") for one in (urls.runtime_url, urls.migrate_url))
-    settings = Settings(database_url=url, migrate_url=owner, secrets=(b"x" * 32,))
-    migrate.migrate(settings)
-    return settings
+    return Settings(database_url=url, migrate_url=owner, secrets=(b"x" * 32,))
 
 
 def newer(settings: Settings, oldest_code: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
@@ -22,7 +23,6 @@ from app.identity.directory.tenants.tables import tenants
 from app.identity.entry import health
 from app.identity.platform.audit import audit
 from app.identity.platform.services import Services
-from app.identity.platform.store import migrate
 from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness, time_budget
@@ -88,9 +88,9 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path, migrated_file: Path) -> Iterator[Place]:
     settings = Settings(data_dir=tmp_path, secrets=(b"a secret of the tests, long enough to be one",))
-    migrate.migrate(settings)
+    shutil.copy(migrated_file, tmp_path / "gatehouse.db")
     services = create_services(settings)
     made = Place(services)
     assert made.create("first@example.test").status_code == 200
