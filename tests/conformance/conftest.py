@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import ssl
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ import pytest
 
 from tests.conformance.provider import BYE, CALLBACK, PASSWORD, SECRET, SIGNING_SECRET, Provider
 from tests.conformance.visitor import Visitor
-from tests.support.servers import free_port
+from tests.support.commands import this_version
+from tests.support.servers import end, free_port, is_gone
 from tests.support.signed_requests import client_key, public_jwks
 
 CONFIGURATION = """
@@ -168,34 +169,36 @@ def hub_url(tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int], sec
             signing_secret=SIGNING_SECRET,
         )
     )
-    for command in (["migrate"], ["apply", str(file)]):
-        subprocess.run(gatehouse(*command), env=environment, check=True, capture_output=True)
-    log = folder / "log"
-    with log.open("wb") as out:
-        server = subprocess.Popen(
-            gatehouse("serve", "--bind", f"127.0.0.1:{port}"), env=environment, stdout=out, stderr=out
-        )
-    try:
+    with started(environment, file, port) as (is_running, log):
         url = f"http://conformance.localhost:{port}"
-        wait_for(f"{url}/.well-known/openid-configuration", server, log)
+        wait_for(f"{url}/.well-known/openid-configuration", is_running, log)
         yield url
+
+
+Running = Callable[[], bool]
+
+
+@contextmanager
+def started(environment: dict[str, str], file: Path, port: int) -> Iterator[tuple[Running, Path]]:
+    """Prepare a database by `gatehouse migrate` and `gatehouse apply`, and serve it; give whether it runs, and its log."""
+    commands, log = this_version(), file.with_suffix(".log")
+    for command in (["migrate"], ["apply", str(file)]):
+        commands.run(environment, *command)
+    server = commands.start(environment, "serve", "--bind", f"127.0.0.1:{port}", log=log)
+    try:
+        yield lambda: not is_gone(server), log
     finally:
-        server.terminate()
-        server.wait(timeout=30)
+        end(server, signal.SIGTERM)
 
 
-def gatehouse(*arguments: str) -> list[str]:
-    return [sys.executable, "-c", "from app.cli import main; main()", *arguments]
-
-
-def wait_for(address: str, server: subprocess.Popen[bytes], log: Path, trust: ssl.SSLContext | bool = True) -> None:
+def wait_for(address: str, is_running: Running, log: Path, trust: ssl.SSLContext | bool = True) -> None:
     deadline = time.monotonic() + 30
     while True:
         try:
             httpx.get(address, timeout=5, verify=trust).raise_for_status()
             return
         except httpx.HTTPError:
-            if server.poll() is not None or time.monotonic() > deadline:
+            if not is_running() or time.monotonic() > deadline:
                 raise AssertionError(
                     f"the server did not come up:\n{log.read_text(errors='replace')[-4000:]}"
                 ) from None

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 from cryptography import x509
 
-from tests.conformance.conftest import gatehouse, wait_for
+from tests.conformance.conftest import started, wait_for
 from tests.conformance.provider import PASSWORD
 from tests.support.client_certificates import Certificate, certificate
 from tests.support.servers import end, free_port, program
@@ -88,21 +88,15 @@ def proxied(folder: Path, applications: str, authority: Certificate) -> Iterator
     facts = {"DATA_DIR": str(folder), "HUB_DOMAIN": domain, "SCHEME": "https", **_settings(domain)}
     environment = {**os.environ, **{f"GATEHOUSE_{name}": value for name, value in facts.items()}}
     (folder / "tenant.yaml").write_text(TENANT.format(applications=applications, password=PASSWORD))
-    for command in (["migrate"], ["apply", str(folder / "tenant.yaml")]):
-        subprocess.run(gatehouse(*command), env=environment, check=True, capture_output=True)
-    log = folder / "server.log"
-    with log.open("wb") as out:
-        command = gatehouse("serve", "--bind", f"127.0.0.1:{found.plain_port}")
-        service = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
-    proxy = subprocess.Popen(_apache(found), stdout=subprocess.DEVNULL)
-    try:
-        wait_for(f"http://127.0.0.1:{found.plain_port}/health/ready", service, log)
-        wait_for(f"{found.hub_url}/.well-known/openid-configuration", proxy, folder / "log", found.trust())
-        yield found
-    finally:
-        end(proxy.pid, signal.SIGTERM)
-        service.terminate()
-        service.wait(timeout=30)
+    with started(environment, folder / "tenant.yaml", found.plain_port) as (is_running, log):
+        proxy = subprocess.Popen(_apache(found), stdout=subprocess.DEVNULL)
+        try:
+            wait_for(f"http://127.0.0.1:{found.plain_port}/health/ready", is_running, log)
+            address = f"{found.hub_url}/.well-known/openid-configuration"
+            wait_for(address, lambda: proxy.poll() is None, folder / "log", found.trust())
+            yield found
+        finally:
+            end(proxy.pid, signal.SIGTERM)
 
 
 def _block(language: str, text: str) -> str:

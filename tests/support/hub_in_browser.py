@@ -8,23 +8,20 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlencode
 
-import httpx
 import pytest
 from flask import Flask
 from werkzeug.serving import make_server
 from werkzeug.test import Client
 from werkzeug.wrappers import Request, Response
 
-from app.hub import create_app
 from app.identity.platform.services import Services
 from tests.support.oauth_world import World
 from tests.support.relying_party import RelyingParty
 
 
 @pytest.fixture
-def served(services: Services, identity_app: Flask, world: World) -> Iterator[str]:
+def served(services: Services, hub_app: Flask, world: World) -> Iterator[str]:
     """Serve the tenant's pages at a free port, rewriting between it and the hub's configured address."""
-    hub = create_app(services.settings, httpx.WSGITransport(app=identity_app), services.clock)
     hub_address = services.settings.hub_url(world.name).partition("://")[2]
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
@@ -35,7 +32,7 @@ def served(services: Services, identity_app: Flask, world: World) -> Iterator[st
         headers = {
             name: value for name, value in request.headers.items() if name.lower() not in ("host", "accept-encoding")
         }
-        answer = Client(hub, use_cookies=False).open(
+        answer = Client(hub_app, use_cookies=False).open(
             request.full_path,
             method=request.method,
             base_url=f"http://{hub_address}",

@@ -74,9 +74,12 @@ LARGER = """(doc, [desk, width], frame) => {
 }"""
 WATCH = """(doc, _, frame) => {
     const win = doc.defaultView, visits = frame.visits = [];
+    let last = null;  // a key is noted up to three times, and a date has parts
     const note = () => {
-        const at = doc.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
-        if (document.activeElement === frame && at !== doc.body && !window.isOver) visits.push({
+        const at = doc.activeElement;
+        if (document.activeElement !== frame || at === doc.body || at === last || window.isOver) return;
+        const style = getComputedStyle(last = at), box = at.getBoundingClientRect();
+        visits.push({
             place: [...doc.querySelectorAll("*")].indexOf(at),
             shown: at.tagName === "IFRAME" ||
                 style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 && box.bottom > 0 && box.top < win.innerHeight,
@@ -175,8 +178,6 @@ def _faults_of_tab_order(visits: list[dict[str, Any]], stops: set[int]) -> Itera
     """Yield the faults of a tab sequence; the number of stops may change while a page enables a button."""
     places: list[int] = []
     for here in visits:
-        if here["place"] in places[-1:]:
-            continue  # within one field: a date has parts
         places.append(here["place"])
         if not here["shown"]:
             yield f"nothing shows that the focus is at {here['name']}"

@@ -72,7 +72,7 @@ Operation = Callable[[int], Visitor | None]
 """Does the operation once, the n-th time; returns the visitor whose costs are counted."""
 
 
-def measure(product: Server, bare: Server, operation: Operation, warm: int = 20) -> Spent:
+def measure(product: Server, bare: Server, operation: Operation, warm: int = 20, views: int = 2000) -> Spent:
     """Do `operation` in turns with the bare view, and take the least busy turn of each."""
     visitor = Visitor(bare.port, "bare.localhost")
 
@@ -86,7 +86,7 @@ def measure(product: Server, bare: Server, operation: Operation, warm: int = 20)
     measured_bare: list[float] = []
     counts: dict[str, float] = {}
     for _ in range(TURNS):
-        measured_bare.append(_turn(bare, view, 0, 2000)[0])
+        measured_bare.append(_turn(bare, view, 0, views)[0])
         spent_ms, counts = _turn(product, operation, done, times)
         own.append(spent_ms)
         done += times
