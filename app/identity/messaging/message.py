@@ -111,15 +111,19 @@ class RenderedMessage:
 
 def one_line(text: str, max_length: int) -> str:
     """Return a text without line breaks, control characters and bidirectional marks, cut to `max_length`."""
-    characters = []
-    for character in text[: 4 * max_length]:
-        category = unicodedata.category(character)
-        if category in ("Cc", "Zl", "Zp"):
-            characters.append(" ")
-        elif category[0] != "C" or character in _JOINERS:
-            characters.append(character)
-    line = " ".join("".join(characters).split())
+    kept = text[: 4 * max_length]
+    if not (kept.isascii() and kept.isprintable()):  # nothing to leave out
+        kept = "".join(map(_character_of_line, kept))
+    line = " ".join(kept.split())
     return line if len(line) <= max_length else line[: max_length - 1].rstrip() + "…"
+
+
+def _character_of_line(character: str) -> str:
+    """Return the character, a space in place of a break, or nothing in place of an invisible one."""
+    category = unicodedata.category(character)
+    if category in ("Cc", "Zl", "Zp"):
+        return " "
+    return character if category[0] != "C" or character in _JOINERS else ""
 
 
 def unlinked(name: str | None) -> str:

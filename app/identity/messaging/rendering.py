@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
+from types import SimpleNamespace
 from typing import Any, Final
 
 from babel.dates import format_date, format_skeleton, format_time, get_datetime_format
@@ -33,6 +34,7 @@ _FONT: Final = (
     "overflow-wrap:anywhere;word-break:break-word;"
     "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Arabic',Arial,sans-serif;"
 )
+_ESCAPED_FONT: Final = Markup.escape(_FONT)
 _NEW_SIGN_INS: Final = frozenset(
     {MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP}
 )
@@ -43,13 +45,15 @@ _GROUNDS: Final = {
     "line": ("hairline", "hairline"),
 }
 """The tokens of a mail's grounds in light and in dark mode: the card lies on a ground that is darker than it."""
+_BLANK: Final = Markup("&zwnj;&nbsp;" * 90)  # noqa: S704 - a constant
+"""What follows the preview, so that mail programs show nothing else beside it."""
 
 
 def render(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> RenderedMessage:
     """Return the mail of this kind in HTML and plain text."""
-    subject = _subject(kind, branding, facts, language)
-    html = _render(_HTML, kind, branding, facts, language).strip() + "\n"
-    text = collapse_blank_lines(_render(_TEXT, kind, branding, facts, language))
+    subject, values = _subject(kind, branding, facts, language), _values(kind, branding, facts, language)
+    html = _template(kind, language.tag, _HTML).render(**values, layout=_HTML).strip() + "\n"
+    text = collapse_blank_lines(_template(kind, language.tag, _TEXT).render(**values, layout=_TEXT))
     return RenderedMessage(subject, text, html, language.tag)
 
 
@@ -62,10 +66,10 @@ def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Languag
     return one_line("".join(template.blocks["subject"](scope)), MAX_SUBJECT_LENGTH)
 
 
-def _render(layout: str, kind: MailKind, branding: Branding, facts: Facts, language: Language) -> str:
-    return _template(kind, language.tag, layout).render(
+def _values(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> dict[str, Any]:
+    """Return the values of a mail's templates."""
+    return dict(
         **_layout_values(branding, language, facts.organization_color),
-        layout=layout,
         to=facts.to,
         url=facts.url,
         otp=facts.otp,
@@ -148,7 +152,7 @@ def origin_sentence(facts: Facts, tag: str, *, is_change: bool = False) -> str:
     if facts.system:
         browser = gettext("%(browser)s on %(system)s") % {"browser": facts.browser, "system": facts.system}
     names = {"application": facts.application, "browser": browser, "place": facts.place}
-    names["time"] = _format_moment(facts.asked_at, tag)
+    names["time"] = _format_moment(facts.asked_at.replace(second=0, microsecond=0), tag)
     return str(text) % {name: _isolated(value, LANGUAGES[tag].direction) for name, value in names.items()}
 
 
@@ -161,7 +165,9 @@ def sign_in_lines(facts: Facts, tag: str) -> list[str]:
     return [client, *rest, *([_format_moment(facts.asked_at, tag)] if facts.asked_at else [])]
 
 
+@lru_cache(maxsize=256)
 def _format_moment(instant: datetime, tag: str) -> str:
+    """Return a time in words, to the minute; a mail says it in several sentences."""
     day = format_skeleton("yMMMd", instant, locale=tag)
     return str(get_datetime_format(locale=tag)).format(f"{format_time(instant, 'HH:mm', locale=tag)} UTC", day)
 
@@ -200,7 +206,10 @@ def _layout_values(branding: Branding, language: Language, colour: str = "") -> 
         "language": language,
         "look": branding,
         "tenant": branding.tenant,
-        "shades": _shades(colour or branding.brand.color),
+        "shades": _named_shades(colour or branding.brand.color),
+        "font": _ESCAPED_FONT,
+        "dark_styles": _dark_styles(colour or branding.brand.color),
+        "blank": _BLANK,
         "signature": one_line(branding.brand.signature or "", MAX_SUBJECT_LENGTH),
         "links": _links(branding, language.tag),
     }
@@ -221,6 +230,19 @@ def _shades(colour: str) -> dict[str, tuple[str, str]]:
     }
     grounds = {name: (measured[light][0], measured[dark][1]) for name, (light, dark) in _GROUNDS.items()}
     return {**measured, **grounds}
+
+
+@cache
+def _named_shades(colour: str) -> SimpleNamespace:
+    """Return the shades with names as attributes, which templates read faster than the items of a mapping."""
+    return SimpleNamespace(**_shades(colour))
+
+
+@cache
+def _dark_styles(colour: str) -> Markup:
+    """Return the rules of dark mode, which depend on the colour alone."""
+    template = _environment("en", is_html=True).get_template("dark_styles.css")
+    return Markup(template.render(shades=_named_shades(colour)))  # noqa: S704 - our own template, which escapes
 
 
 def _template(kind: MailKind, tag: str, layout: str) -> Template:

@@ -36,7 +36,7 @@ _SEQUENCES = (
 _SIGNS = re.compile(r"[\W_]+")
 _SIGNS_AND_DIGITS = re.compile(r"[\W\d_]+")
 _ENDS = re.compile(r"^[\W\d_]+|[\W\d_]+$")
-_RUNS = tuple(line for run in _SEQUENCES for line in (run, run[::-1]))
+_RUNS = " ".join(line for run in _SEQUENCES for line in (run, run[::-1]))
 
 
 def is_common(password: str) -> bool:
@@ -58,4 +58,4 @@ def _is_monotonous(text: str) -> bool:
     """Return whether the text repeats one or two characters, or follows the alphabet or a keyboard row."""
     if len(text) < 6:
         return False
-    return len(set(text)) <= 2 or any(text in run for run in _RUNS)
+    return len(set(text)) <= 2 or (text in _RUNS and " " not in text)

@@ -28,7 +28,7 @@ def broken_rules(policy: PasswordPolicy, password: str) -> list[str]:
     if len(password) > policy.max_length:
         sentences.append(PASSWORD_RULE_MESSAGES[PasswordRule.MOST].format(number=policy.max_length))
     for setting, is_of_class, rule in _CLASSES:
-        if getattr(policy, setting) and not any(is_of_class(character) for character in password):
+        if getattr(policy, setting) and not any(map(is_of_class, password)):
             sentences.append(PASSWORD_RULE_MESSAGES[rule])
     return sentences
 

@@ -24,7 +24,7 @@ Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 _Processor = Callable[[Any], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Rows:
     """The rows of an execution, read completely; each has its columns as attributes, and `_mapping`."""
 
