@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,7 +107,7 @@ class Database:
         form = statement.form(dialect)
         raw = borrowed.driver
         try:
-            if not isinstance(parameters, list | tuple):
+            if type(parameters) is dict or isinstance(parameters, Mapping):  # the first is fast
                 given = form.parameters(parameters)
                 cursor = raw.execute(form.sql, given) if first is None else raw.execute_first(*first, form.sql, given)
             else:
