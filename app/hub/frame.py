@@ -8,15 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
+from flask_babel import pgettext
 from jinja2 import Template
 from markupsafe import Markup  # noqa: TID251 - fragments and a number
 
 from app.hub.brand import Brand, in_language
 from app.hub.cookies import RelyingPartyLink, last_application
-from app.hub.fragments import fragment, seen
+from app.hub.fragments import Plain, fragment, seen
 from app.hub.locale import LANGUAGES, Language
 from app.hub.short_links import PARAMETER, is_short_link
-from app.hub.visit import Visit, current_visit
+from app.hub.visit import Visit
 from app.kit.assets import Asset
 
 if TYPE_CHECKING:
@@ -29,45 +30,48 @@ LANGUAGE_PARAMETER: Final = "lang"
 class Frame:
     """What layouts see beside the page's fields."""
 
+    page: Page
     visit: Visit
     brand: Brand
     language: Language
     style: Asset
     script: Asset | None
-    query: Mapping[str, int]
 
-    def head(self, seconds: int) -> Markup:
-        """Return what every page has in its head below the title; `seconds` is what the page counts down from, 0 for nothing."""
-        script = self.script.name if self.script else ""
-        count = Markup(".count{--from:%s}") % seconds if seconds else ""
-        holes = {"nonce": self.visit.nonce, "count": count}
-        return fragment("head", self.brand, self.style.name, script, holes=holes)
+    def console(
+        self, section: str, title: Any, main: Markup, *, has_to_do: object, back: Any, application: Any
+    ) -> Markup:
+        """Return an account page around its content.
 
-    def bar(self, application: Any) -> Markup:
-        """Return what stands above an account page; `application` is the link back to an application."""
-        return fragment("bar", self.brand, holes={"application": application})
-
-    def tabs(self, section: str, *, to_do: object) -> Markup:
-        """Return the navigation of the account pages; `to_do` is something if the security check-up has something to do."""
+        Args:
+            has_to_do: something if the security check-up has something to do.
+            back: the link to the page above this one.
+            application: the link back to an application.
+        """
         has_organizations = self.has_organizations or section == "organizations"
-        return fragment("tabs", self.brand, section, has_organizations, bool(to_do), holes={})
+        holes = {"application": application, "back": back, "main": main}
+        return self._document("console", title, (section, has_organizations, bool(has_to_do)), holes)
 
-    @property
-    def mark(self) -> Markup:
-        """The tenant's logo and name."""
-        return fragment("mark", self.brand, holes={})
+    def split(self, title: Any, main: Markup, *, added: Any, application: Any, links: Any) -> Markup:
+        """Return a page of a sign-in around its content.
 
-    @property
-    def footer(self) -> Markup:
-        """The languages and the tenant's links."""
-        return fragment("footer", self.brand, self.language, self._others, holes={"query": self._query})
-
-    @property
-    def scene(self) -> Markup:
-        """What stands beside the form."""
+        Args:
+            added: what stands at the end of the head.
+            application: what the page says of the application that asks.
+            links: the application's own links.
+        """
         tag = self.language.tag
-        sentence, signature = in_language(self.brand.sentence, tag), in_language(self.brand.signature, tag)
-        return fragment("scene", self.brand, sentence, signature, holes={})
+        beside = in_language(self.brand.sentence, tag), in_language(self.brand.signature, tag)
+        holes = {"added": added, "application": application, "links": links, "main": main}
+        return self._document("split", title, beside, holes)
+
+    def _document(self, name: str, title: Any, arguments: tuple[Plain, ...], holes: dict[str, Any]) -> Markup:
+        """Return a macro that writes a whole page but for its holes."""
+        page, script = self.page, self.script.name if self.script else ""
+        holes["nonce"], holes["query"] = self.visit.nonce, self._query
+        countdown = page.countdown
+        holes["count"] = Markup(".count{--from:%s}") % countdown.seconds if countdown else ""
+        holes["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_problem else title
+        return fragment(name, self.brand, self.language, self.style.name, script, self._others, *arguments, holes=holes)
 
     @cached_property
     def application(self) -> RelyingPartyLink | None:
@@ -89,7 +93,7 @@ class Frame:
     @property
     def _query(self) -> str:
         """The address of this page in another language but for its tag; it repeats only the parameters of `Page.query`."""
-        visit, lengths = current_visit(), self.query
+        visit, lengths = self.visit, self.page.query
         given, is_short = visit.query, is_short_link(visit.environ)
         names = [name for name in lengths if name in given and (name != PARAMETER or not is_short)] if given else []
         query = [(name, value) for name in names if 0 < len(value := given[name]) <= lengths[name]]

@@ -137,7 +137,7 @@ class Page:
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
         script = assets.script(scripts) if scripts else None
-        frame = Frame(visit, brand, locale.current_language(), assets.style(), script, self.query)
+        frame = Frame(self, visit, brand, locale.current_language(), assets.style(), script)
         rendering = Rendering(self, frame, brand)
         view = {field.name: getattr(self, field.name) for field in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
