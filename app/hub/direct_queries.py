@@ -16,6 +16,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response
 
+from app.hub import plain_redirects
 from app.hub.direct import DirectRequest, Unusual, directly, read_parameters, visit_in_memory
 from app.hub.frame import LANGUAGE_PARAMETER
 from app.hub.services import Services
@@ -58,7 +59,9 @@ class DirectQueries:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         answer = DIRECT.get(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "GET" else None
         response = self.response(answer, environ) if answer is not None else None
-        return (response or self._app)(environ, start_response)
+        if response is None:
+            return self._app(environ, start_response)
+        return plain_redirects.send(response, environ, start_response)
 
     def response(self, answer: Answer, environ: WSGIEnvironment) -> Response | None:
         """Return the response; None if Flask is to answer."""

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import ceil
-from typing import Any
-
-from limits import RateLimitItemPerSecond
-from limits.storage import RedisStorage
-from limits.strategies import SlidingWindowCounterRateLimiter
+from typing import TYPE_CHECKING, Any
 
 from app.kit.clock import Clock, SystemClock
 from app.kit.time_budget import CircuitBreaker, CircuitOpen, measured
 from app.kit.window_counts import WindowCounts
+
+if TYPE_CHECKING:
+    from limits import RateLimitItemPerSecond
 
 
 @dataclass(frozen=True)
@@ -80,6 +79,9 @@ class _SharedCounts:
     """The counters in Redis. Raises LimitsUnavailable where it does not answer."""
 
     def __init__(self, redis_url: str) -> None:
+        from limits.storage import RedisStorage
+        from limits.strategies import SlidingWindowCounterRateLimiter
+
         self._circuit = CircuitBreaker()
         self._windows = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, **redis_options()))
 
@@ -106,13 +108,14 @@ class _SharedCounts:
         except Exception as problem:
             self._circuit.record_timeout() if _is_timeout(problem) else self._circuit.record_answer()
             raise LimitsUnavailable(str(problem)) from problem
-        return (
-            stats.reset_time - SystemClock().now().timestamp()
-        )  # the library counts from the epoch, by the machine's clock
+        now = SystemClock().now().timestamp()  # the library counts from the epoch, by the machine's clock
+        return stats.reset_time - now
 
 
 @lru_cache(maxsize=1024)
 def _item(most: int, seconds: int) -> RateLimitItemPerSecond:
+    from limits import RateLimitItemPerSecond
+
     return RateLimitItemPerSecond(most, seconds, namespace="gatehouse")
 
 
