@@ -83,7 +83,7 @@ def once(resource: Resource, made: dict[str, Any]) -> dict[str, Any]:
     return {name: MASKED for name in made if name in shown_once}
 
 
-@pytest.mark.both_databases
+@pytest.mark.both_databases("first")
 @of(COLLECTIONS)
 def test_create_repeated_with_its_key_creates_once(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
@@ -110,7 +110,7 @@ def test_key_is_of_its_caller_operation_and_day(new_tenant_server: NewTenantServ
         answered(later.create(2, key="a key"))
 
 
-@pytest.mark.both_databases
+@pytest.mark.both_databases("first")
 @of(WITH_DUPLICATES)
 def test_duplicate_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)

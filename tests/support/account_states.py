@@ -117,9 +117,9 @@ class Subject:
             self.set_columns(**changed[self.state])
         return self
 
-    def locked(self, name: str) -> Subject:
+    def locked(self, name: str, *, attempts: int = 5) -> Subject:
         """Try wrong passwords until the identifier locks; unknown identifiers lock as well."""
-        for _ in range(5):
+        for _ in range(attempts):
             self.ask("POST", "/identity/v2/auth/login", {name: self.names[name], "password": WRONG})
         return self
 

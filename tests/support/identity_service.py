@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher, Type
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_der_private_key
 from sqlalchemy.pool import QueuePool
 
 from app.contract.configuration import Argon2
@@ -96,17 +97,27 @@ def reset(clock: Clock) -> None:
         clock.ahead = timedelta()
 
 
-def keys_in_turn(new_key: Callable[[], RSAPrivateKey], number: int) -> Iterator[RSAPrivateKey]:
-    """Real keys, each used again after `number` others: making one takes longer than most tests, and a test has few tenants."""
+def keys_in_turn(name: str, new_key: Callable[[], RSAPrivateKey], number: int) -> Iterator[RSAPrivateKey]:
+    """Real keys, each used again after `number` others: making one takes longer than most tests, and a test has few tenants.
+
+    All workers share them.
+    """
+
+    def make(path: Path) -> None:
+        path.write_bytes(new_key().private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption()))
+
     made: list[RSAPrivateKey] = []
     while len(made) < number:
-        made.append(new_key())
-        yield made[-1]
+        held = of_the_run(f"{name}-{len(made)}.key", make).read_bytes()
+        key = load_der_private_key(held, None, unsafe_skip_rsa_key_validation=True)  # which takes 36 ms
+        assert isinstance(key, RSAPrivateKey)
+        made.append(key)
+        yield key
     yield from cycle(made)
 
 
-KEYS = keys_in_turn(new_rsa_key, 12)
-saml_certificates.new_private_key = keys_in_turn(saml_certificates.new_private_key, 6).__next__
+KEYS = keys_in_turn("signing", new_rsa_key, 12)
+saml_certificates.new_private_key = keys_in_turn("saml", saml_certificates.new_private_key, 3).__next__
 
 
 def make_services(settings: Settings) -> Services:
