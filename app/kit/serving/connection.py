@@ -126,12 +126,7 @@ class Connection:
 
     def has_left(self) -> bool:
         """Whether the client has disconnected."""
-        try:
-            return self._socket.recv(1, socket.MSG_PEEK) == b""
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
+        return self._next_byte() == b""
 
     def wait(self) -> None:
         """Wait for the client; another thread may own the connection from then on."""
@@ -175,7 +170,7 @@ class Connection:
         elif self.phase in {Phase.HEAD, Phase.BODY}:
             slow = Reason.SLOW_HEAD if self.phase is Phase.HEAD else Reason.SLOW_BODY
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE if reason else HTTPStatus.REQUEST_TIMEOUT, reason or slow)
-        else:
+        elif self.phase is not Phase.IDLE or not self._next_byte():  # else a request has just arrived
             self.close()
         self.wait()
 
@@ -195,6 +190,15 @@ class Connection:
         accept = partial.environ.get("HTTP_ACCEPT", "") if partial is not None else ""
         self._reader.has_rest = True
         self.answer(self._connections.refusals.answer(status, reason, accept=accept), closes=True)
+
+    def _next_byte(self) -> bytes | None:
+        """Return the next byte without taking it; None if there is none, nothing if the client has disconnected."""
+        try:
+            return self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return b""
 
     def _receive(self) -> None:
         try:

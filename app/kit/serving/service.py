@@ -45,21 +45,22 @@ _AT_ONCE: Final = _AtOnce()
 class Turn:
     """A request on its way to its response."""
 
-    def __init__(self, service: "Service", connection: Connection, request: Request, app: Application) -> None:
+    def __init__(self, service: "Service", connection: Connection, request: Request) -> None:
         self.connection = connection
         self.request = request
-        self.exchange = Exchange(app, request.environ, self._send, self._ends)
         self.is_streaming = False
         """Whether a part of the response has been sent."""
         self._service = service
 
-    def _send(self, block: bytes) -> None:
+    def send(self, block: bytes) -> None:
+        """Send a block of a stream. Raises OSError."""
         if not self.is_streaming and not self._service.claim(self):
             raise ConnectionAbortedError("the process gave up on it while draining")
         self.is_streaming = True
         self.connection.send(block)
 
-    def _ends(self) -> bool:
+    def ends(self) -> bool:
+        """Whether the connection ends with the response."""
         return not self.request.keeps_alive or (self._service.is_draining and not self.connection.has_more)
 
 
@@ -84,7 +85,7 @@ class Service:
                 break
             if self.is_leaving:
                 request.environ[LEAVING] = True
-            turn = Turn(self, connection, request, self._app)
+            turn = Turn(self, connection, request)
             self._under_way[turn] = True
             if not self._begin(turn):
                 return
@@ -167,7 +168,7 @@ class Service:
         """Call the application, and send its response; return whether this thread still owns the connection."""
         connection = turn.connection
         try:
-            response = self._called(turn, permit, has_waited=has_waited)
+            response, closes = self._called(turn, permit, has_waited=has_waited)
         except Refusal as refusal:
             return self._refuse(turn, refusal)
         except Cut:
@@ -179,17 +180,19 @@ class Service:
         if not turn.is_streaming and not self.claim(turn):
             return False
         connection.release(turn.request)
-        connection.answer(response, closes=turn.exchange.closes)
+        connection.answer(response, closes=closes)
         return True
 
-    def _called(self, turn: Turn, permit: Permit, *, has_waited: bool) -> bytes:
-        if permit is _AT_ONCE:
-            return turn.exchange.run(may_hash=False)
+    def _called(self, turn: Turn, permit: Permit, *, has_waited: bool) -> tuple[bytes, bool]:
+        """Return what is to be sent, and whether the connection ends with it."""
         if has_waited and (turn not in self._under_way or turn.connection.has_left()):
             raise Cut
+        exchange = Exchange(self._app, turn.request.environ, turn.send, turn.ends)
+        if permit is _AT_ONCE:
+            return exchange.run(may_hash=False), exchange.closes
         self._crew.begin()
         try:
-            return turn.exchange.run(may_hash=permit.may_hash)
+            return exchange.run(may_hash=permit.may_hash), exchange.closes
         finally:
             self._crew.end()
 
