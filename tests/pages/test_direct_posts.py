@@ -176,9 +176,12 @@ def test_unusual_field_is_for_flask(compared: Comparison, page: Page, name: str)
 
 @pytest.mark.parametrize(
     "typed",
-    [{"do": "choose"}, {"code": ""}, {"kind": "unknown"}, {"kind": ""}, {"kind": "passkey"}, {"token": "A" * 43}],
-    ids=["another factor", "no code", "unknown kind", "no kind", "passkey", "another token"],
-)
+    [
+        {"do": "choose"}, {"code": ""}, {"kind": "unknown"}, {"kind": ""}, {"kind": "passkey"}, {"token": "A" * 43},
+        {"extra": "1"},
+    ],
+    ids=["another factor", "no code", "unknown kind", "no kind", "passkey", "another token", "another field"],
+)  # fmt: skip
 def test_unusual_factor_is_for_flask(compared: Comparison, page: Page, typed: dict[str, str]) -> None:
     sent = {**page.fields, **CODE, **typed}
     direct, generic = compared.both(Next(step=Step.PROFILE), SECOND_FACTOR, sent, headers=page.headers)
@@ -208,6 +211,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "another origin": {"headers": {"Origin": "https://evil.example"}},
     "another site": {"headers": {"Sec-Fetch-Site": "cross-site"}},
     "a full queue": {SHED: Shed(429, 3)},
+    "another length": {"CONTENT_LENGTH": "10"},
 }
 
 

@@ -95,6 +95,7 @@ USUAL: dict[str, dict[str, str]] = {
     "plain": {},
     "no checkbox": {"is_email_subscribed": ""},
     "a day by hand": {"birth_date": "24.12.1990"},
+    "another text of a date's form": {"first_name": "1990-12-24"},
     "spaces alone": {"first_name": " "},
     "an unknown choice": {"cf_size": "another"},
     "nothing in optional fields": {"about": "", "birth_date": ""},
@@ -111,7 +112,9 @@ def test_usual_sign_up_passes_by_flask(of_world: Comparison, new_page: Any, name
     direct, generic = of_world.both(step, REGISTER, {**sent, "credential": ""}, headers=shown.headers)
     assert_alike(direct, generic, name)
     assert not direct.is_by_flask
-    assert len(direct.calls) == 1
+    (call,) = direct.calls
+    expected = {**NEW, "birth_date": "12/24/1990", "is_email_subscribed": "true", "terms": "true", **USUAL[name]}
+    assert call.request.fields == expected
 
 
 @pytest.mark.parametrize("path", [FORGOT, REGISTER], ids=NAMES)
