@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from wtforms import BooleanField
 
 from app.contract.consent_forms import ConsentForm, ConsentOption
 from app.hub.forms.base import HubForm
 from app.hub.forms.registration_fields import localized
+from app.hub.forms.tenant_forms import tenant_form
 from app.hub.locale import lazy_gettext as _l
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
@@ -40,18 +41,22 @@ class Section:
 
 
 class BoxesForm(HubForm):
-    """A form with a checkbox per option, built as a subclass by `of`."""
+    """A form with a checkbox per option, of a subclass that `of` makes once per set of options."""
 
-    options: ClassVar[tuple[ConsentOption, ...]] = ()
+    options: tuple[ConsentOption, ...] = ()
 
     @classmethod
     def of(cls, options: Iterable[ConsentOption], agreed: Iterable[str] = (), **given: Any) -> BoxesForm:
         """Return the form with these options; those agreed to are checked."""
         by_id = {option.id: option for option in options}
         ticked = {_PREFIX + option for option in agreed}
-        boxes = {_PREFIX + option: BooleanField(default=_PREFIX + option in ticked) for option in by_id}
-        kind: type[BoxesForm] = type("TenantsBoxes", (cls,), {**boxes, "options": tuple(by_id.values())})
-        return kind(**given)
+
+        def boxes() -> dict[str, Any]:
+            return {_PREFIX + option: BooleanField(default=_PREFIX + option in ticked) for option in by_id}
+
+        form = tenant_form(cls, (), boxes, *by_id, frozenset(ticked))(**given)
+        form.options = tuple(by_id.values())
+        return form
 
     @property
     def ticked(self) -> dict[str, bool]:

@@ -26,7 +26,7 @@ from app.kit.user_agents import parse_user_agent
 
 @contract.read.implements
 def read(context: Context, req: NoParameters) -> contract.SecurityView:  # noqa: ARG001 - the session says whose
-    session, account = account_settings.require_account(context)
+    session, account = account_settings.require_account(context, with_credentials=True)
     settings, factors = context.tenant.settings, second_factors.account_factors(context, account)
     sessions.touch(context, session)
     return contract.SecurityView(

@@ -142,20 +142,23 @@ def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> Next:
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
-def require_account(context: Context) -> tuple[BrowserSession, Account]:
+def require_account(context: Context, *, with_credentials: bool = False) -> tuple[BrowserSession, Account]:
     """Return the session and account of a user who meets the tenant's requirements; raises NotAuthenticated.
 
     The pages lead other visitors to a sign-in, whose steps ask for the missing ones.
+
+    Args:
+        with_credentials: read the account's credentials ahead.
     """
-    session, account = require_session(context)
+    session, account = require_session(context, with_credentials=with_credentials)
     if required_actions.blocks_account_pages(context, session, account):
         raise e.NotAuthenticated
     return session, account
 
 
-def require_session(context: Context) -> tuple[BrowserSession, Account]:
+def require_session(context: Context, *, with_credentials: bool = False) -> tuple[BrowserSession, Account]:
     """Return the session and account of a signed-in user, even with unmet requirements; raises NotAuthenticated."""
-    session = sessions.current(context)
+    session = sessions.current(context, with_credentials=with_credentials)
     account = accounts.by_uid(context, session.uid) if session is not None else None
     if session is None or account is None or not account.is_active or account.is_deleted:
         raise e.NotAuthenticated

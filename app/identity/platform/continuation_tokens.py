@@ -44,6 +44,16 @@ COLUMNS = tuple(column for column in tickets.c if column.name != "tenant_id")
 _AHEAD = tuple(f"token_{column.name}" for column in COLUMNS)
 _KIND = "continuation token"
 _BY_HASH = Compiled(select(*COLUMNS).where(*_KEY))
+_OF_ACCOUNT = Compiled(
+    select(*COLUMNS)
+    .where(
+        T.tenant_id == bindparam("tenant"),
+        T.uid == bindparam("account"),
+        T.kind == bindparam("purpose"),
+        T.expires_at > bindparam("now"),
+    )
+    .order_by(T.created_at.desc())
+)
 _SPEND = Compiled(delete(tickets).where(*_KEY, T.expires_at > bindparam("now")))
 OPEN = "open"
 NO_ACCOUNT = "nobody"
@@ -204,8 +214,8 @@ def read_ahead(context: Context, row: Row[Any]) -> str | None:
 
 def of_account(context: Context, kind: ContinuationPurpose, uid: str) -> list[ContinuationToken]:
     """Return an account's unexpired tokens of a purpose, newest first, without their texts."""
-    where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind == kind, T.expires_at > context.now)
-    rows = context.work.all(select(*COLUMNS).where(*where).order_by(T.created_at.desc()))
+    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "account": uid, "now": context.now}
+    rows = context.work.all(_OF_ACCOUNT, key)
     return [ContinuationToken(**{**row._mapping, "kind": ContinuationPurpose(row.kind)}) for row in rows]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Index, String, bindparam, delete, func, or_, select, update
+from sqlalchemy import Column, ColumnElement, Index, String, Table, bindparam, delete, func, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
@@ -136,14 +136,20 @@ class AuthorizedClient:
 
 def authorized_clients(work: UnitOfWork, uid: str, now: datetime) -> list[AuthorizedClient]:
     """Return the applications with valid tokens of an account: one for each scope, with the time of its oldest token."""
-    rows: list[Row[Any]] = []
-    for table in (refresh_tokens, access_tokens):
-        c = table.c
-        where = [c.tenant_id == work.tenant_id, c.uid == uid, c.client_id.is_not(None), c.expires_at > now]
-        where += [c.used_at.is_(None)] if table is refresh_tokens else []
-        query = select(c.client_id, c.scope, func.min(c.issued_at).label("since")).where(*where)
-        rows += work.all(query.group_by(c.client_id, c.scope))
+    given = {"tenant": work.tenant_id, "account": uid, "now": now}
+    rows = [row for statement in _CLIENTS_OF_ACCOUNT for row in work.all(statement, given)]
     return [AuthorizedClient(row.client_id, row.scope, row.since) for row in rows]
+
+
+def _clients(table: Table, *conditions: ColumnElement[bool]) -> Compiled:
+    """Return the clients with valid tokens of an account in one table."""
+    c = table.c
+    where = (c.tenant_id == bindparam("tenant"), c.uid == bindparam("account"), c.expires_at > bindparam("now"))
+    query = select(c.client_id, c.scope, func.min(c.issued_at).label("since"))
+    return Compiled(query.where(*where, c.client_id.is_not(None), *conditions).group_by(c.client_id, c.scope))
+
+
+_CLIENTS_OF_ACCOUNT = (_clients(refresh_tokens, refresh_tokens.c.used_at.is_(None)), _clients(access_tokens))
 
 
 def delete_signed(work: UnitOfWork, client_ids: Sequence[str], *, machines: bool) -> int:

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Row
 
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled import Compiled
 from app.identity.protocols.oauth.tables import consents
 
 T = consents.c
+_OF_ACCOUNT = Compiled(
+    select(T.client_id, T.scopes, T.given_at, T.refused).where(
+        T.tenant_id == bindparam("tenant"), T.uid == bindparam("account")
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -49,8 +55,7 @@ def grant(context: Context, uid: str, client_id: str, scopes: Iterable[str], ref
 
 def of_account(context: Context, uid: str) -> list[Consent]:
     """Return all consents of an account."""
-    where = (T.tenant_id == context.tenant.tenant_id, T.uid == uid)
-    rows = context.work.all(select(T.client_id, T.scopes, T.given_at, T.refused).where(*where))
+    rows = context.work.all(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid})
     return [_consent(row) for row in rows]
 
 
