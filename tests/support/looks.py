@@ -92,6 +92,8 @@ WATCH = """(doc, _, frame) => {
     doc.activeElement.blur();
     win.getSelection().removeAllRanges();
 }"""
+TAB = {"type": "rawKeyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
+"""The key held down, which repeats: it comes up once, and nothing waits for that."""
 STOPS = """doc => [...doc.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, iframe")]
     .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled)
     .filter(each => each.type !== "radio" || each.checked || !each.form.querySelector("[type=radio]:checked")).length"""
@@ -163,12 +165,14 @@ def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
         any(sheet.ask(HAS_FRAMES)),
     )  # key events in a third-party frame are not visible here
     sheet.page.evaluate(BEGIN, EXAMINED)
+    keyboard = sheet.page.context.new_cdp_session(sheet.page)
     for press in range(MOST_PRESSES * len(stops)):
-        sheet.page.keyboard.press("Tab")
+        keyboard.send("Input.dispatchKeyEvent", TAB)
         if looks_each_time:
             sheet.page.evaluate(LOOK)
         if press >= sum(stops) and sheet.page.evaluate("window.isOver"):
             break
+    keyboard.detach()
     sheet.page.evaluate(END, EVERY)
     orders = zip(sheet.ask(VISITS), stops, sheet.ask(STOPS), strict=True)
     yield [[*_faults_of_tab_order(visits, {before, after})] for visits, before, after in orders]
