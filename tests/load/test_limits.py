@@ -89,6 +89,21 @@ def test_oversized_body_is_refused_before_it_is_sent(served: Served) -> None:
         assert status(read_answer(client)) == 413
 
 
+CHUNKED_HEAD = (
+    b"POST /length HTTP/1.1\r\nHost: acme.localhost\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize("opening", [b"5;extension=", b"1\r\nx\r\n0\r\nTrailer: "], ids=["extension", "trailer"])
+def test_endless_framing_of_a_body_is_refused(served: Served, opening: bytes) -> None:
+    answer = served.ask(CHUNKED_HEAD + opening + b"a" * 400_000)
+    assert status(answer) == 400
+
+
+def test_body_in_chunks_of_one_byte_is_read(served: Served) -> None:
+    assert served.ask(CHUNKED_HEAD + b"1\r\nx\r\n" * 200_000 + b"0\r\n\r\n").endswith(b"200000")
+
+
 def test_configured_path_accepts_larger_body(serving: Callable[..., Served]) -> None:
     served = serving(limits={"body_bytes": 1000, "body_bytes_under": {"/length": 5000}})
     assert served.ask(post("/length", b"x" * 4000, "Connection: close")).endswith(b"4000")

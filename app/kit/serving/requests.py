@@ -14,6 +14,10 @@ from app.kit.serving.refusals import Reason, Refusal
 
 PIPELINED: Final = 32
 """Complete requests that may wait on one connection; beyond it the connection is closed."""
+FRAMING_BYTES: Final = 128 * 1024
+FRAMING_FACTOR: Final = 8
+"""Chunk sizes, chunk extensions and trailer may take this many bytes beside a body, and this many for each of its bytes: nobody
+keeps them, but the parser holds an unfinished one (a body in chunks of one byte has five beside each)."""
 _OFFER: Final = frozenset({b"upgrade", b"http2-settings", b"connection"})
 """Header fields that an offered upgrade is made of."""
 _TLS_HANDSHAKE: Final = b"\x16\x03"
@@ -107,6 +111,8 @@ class RequestReader:
                 self._head_bytes += len(data)
             if self._head_bytes > self._limits.head_bytes:
                 self._end(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
+        elif self.partial is not None and self._is_framing_large(self.partial.held_bytes):
+            self._end(HTTPStatus.BAD_REQUEST, Reason.MALFORMED)
 
     def release(self, request: Request) -> None:
         """Forget the body of a request."""
@@ -268,6 +274,10 @@ class RequestReader:
                 is_ambiguous = is_ambiguous or key == "HTTP_HOST"
             environ[key] = value
         return is_ambiguous
+
+    def _is_framing_large(self, body_bytes: int) -> bool:
+        beside_bytes = self._arrived_bytes - self._limits.head_bytes - body_bytes
+        return beside_bytes > FRAMING_BYTES + FRAMING_FACTOR * body_bytes
 
     def _is_large(self) -> bool:
         if len(self._fields) > self._limits.head_fields:
