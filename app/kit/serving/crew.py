@@ -31,7 +31,8 @@ class Crew:
         """Threads that wait for an event, or do what takes no time."""
         self._parked: list[threading.Lock] = []
         self._handed: deque[Work] = deque()
-        self._bell = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC | os.EFD_SEMAPHORE)
+        self._bell, self._bell_rope = os.pipe()
+        os.set_blocking(self._bell, False)
         self._is_closed = False
 
     def start(self) -> None:
@@ -47,12 +48,12 @@ class Crew:
             self._is_closed = True
             while self._parked:
                 self._parked.pop().release()
-            os.eventfd_write(self._bell, self._count)
+            os.write(self._bell_rope, b"!" * self._count)
 
     def hand_over(self, work: Work) -> None:
         """Let another thread do `work`."""
         self._handed.append(work)
-        os.eventfd_write(self._bell, 1)
+        os.write(self._bell_rope, b"!")
 
     def begin(self) -> None:
         """Say that this thread runs the application from now, which may wait; another attends to events meanwhile."""
@@ -99,7 +100,7 @@ class Crew:
 
     def _answer_bell(self) -> None:
         try:
-            os.eventfd_read(self._bell)
+            os.read(self._bell, 1)
         except BlockingIOError:
             return
         finally:
