@@ -9,7 +9,7 @@ from typing import Final
 
 from app.kit.serving.poller import Poller
 
-ATTENDING: Final = 2
+ATTENDING: Final = 4
 """Threads that wait for events at most; one at least, beside those that run the application: it accepts, reads, answers from memory
 and sends while all others hang."""
 Work = Callable[[], object]
