@@ -50,7 +50,9 @@ UNLIMITED = {
     "forgot_per_minute": 0,
     "reset_per_minute_per_address": 0,
 }
-
+_MANY: dict[str, int] = {"amount": 10_000, "minutes": 1440}
+SENDING = {"mails": _MANY, "mails_in_all": _MANY, "mails_by_type": {"forgotpassword": _MANY}}
+"""Limits that no row reaches: beyond them a request sends no email, and costs less. They are counted all the same."""
 
 QUESTIONS = {"pet": "What was your first pet called?", "town": "In which town were you born?"}
 TWO_STEPS = {
@@ -74,7 +76,13 @@ def configuration(tenant: str, hashing: dict[str, int], **settings: Any) -> dict
     """The tenant as configuration: everything as shipped, but for limits that a bench would hit."""
     return {
         "name": tenant,
-        "settings": {"email_verification": "optional", "limits": UNLIMITED, "argon2": hashing, **settings},
+        "settings": {
+            "email_verification": "optional",
+            "limits": UNLIMITED,
+            "sending": SENDING,
+            "argon2": hashing,
+            **settings,
+        },
         "applications": [
             {
                 "name": RELYING_PARTY,
