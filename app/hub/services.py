@@ -127,7 +127,7 @@ class HandedOver:
 
 
 class _RecordingClient(Client):
-    """Keeps the outcome of each call of a direct page, in case that Flask is to make the page."""
+    """Keeps the outcome of each call of a direct page, in case Flask must answer after all."""
 
     def __init__(self, client: Client, outcomes: list[HandedOver], visit: Visit) -> None:
         self._client, self._outcomes, self._visit = client, outcomes, visit

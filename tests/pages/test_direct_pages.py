@@ -110,7 +110,7 @@ STATES: dict[str, Callable[[Scene], object]] = {
     "an unknown session": lambda scene: scene.visitor.set_session_cookie("of-nobody"),
     "expired": lambda scene: scene.change_sessions(expires_at=scene.ago(seconds=1)),
     "idle": lambda scene: scene.change_sessions(seen_at=scene.ago(days=2), is_remembered=False),
-    "ended elsewhere": lambda scene: scene.end_sessions(),
+    "ended by another browser": lambda scene: scene.end_sessions(),
     "signed in long ago": lambda scene: scene.change_sessions(authenticated_at=scene.ago(hours=3)),
     "a policy to accept": lambda scene: scene.world.change_settings(privacy_policy=POLICY),
     "a second factor to add": lambda scene: scene.world.change_settings(two_factor="required"),
@@ -158,7 +158,7 @@ HEADERS: dict[str, dict[str, str]] = {
     "gzip": {"Accept-Encoding": "br, gzip"},
     "a long agent": {"User-Agent": "x" * 1_000},
     "a prefetch": {"Sec-Purpose": "prefetch"},
-    "from elsewhere": {"Sec-Fetch-Site": "cross-site", "Origin": "null"},
+    "from another site": {"Sec-Fetch-Site": "cross-site", "Origin": "null"},
 }
 
 

@@ -30,7 +30,7 @@ class Exchange:
     """Runs the application once."""
 
     def __init__(self, app: WSGIApplication, environ: dict[str, Any], send: Send, ends: Callable[[], bool]) -> None:
-        """Prepare the call. Whoever owns `send` and `ends` does not keep this object: a cycle would wait for the garbage collector.
+        """Prepare the call. The owner of `send` and `ends` must not keep this object: only the garbage collector frees such a cycle.
 
         Args:
             ends: whether the connection ends with the response; asked when it begins.
