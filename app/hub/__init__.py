@@ -6,9 +6,8 @@ import importlib
 import logging
 import pkgutil
 from http import HTTPStatus
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import httpx  # noqa: TID251 - the transport is passed to the identity client
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
 
@@ -43,6 +42,9 @@ from app.kit.errors import ApiError
 from app.kit.server import Server
 from app.kit.throttled_log import ThrottledLog
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    import httpx  # noqa: TID251 - for its types alone
 
 log = logging.getLogger("gatehouse.hub")
 _SIGNATURE_REFUSED: Final = (

@@ -7,9 +7,9 @@ Every call carries the visit (host, session cookie, binding secret, address of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
-
-import httpx  # noqa: TID251 - the one module of the hub that opens connections
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from app.contract.auth import Host
 from app.contract.errors import AnotherAccount
@@ -24,22 +24,10 @@ from app.kit.probed_http import ProbedHttp
 from app.kit.server import Server
 from app.kit.signing import SIGNATURE_HEADER, signature
 
-TIMEOUTS: Final = httpx.Timeout(10.0, connect=1.0, pool=1.0)
-"""Seconds. A sign-in may wait for its hash and for an external provider; `ProbedHttp` stops waiting earlier if the service hangs."""
-TRANSPORT_ERROR: Final = httpx.HTTPError
-"""Base of the errors that `issuer_transport` raises if the service does not answer."""
+if TYPE_CHECKING:
+    import httpx  # noqa: TID251 - for its types alone
 
-
-class _IssuerTransport(httpx.BaseTransport):
-    """Sends requests for a tenant's issuer to the identity service; the Host header tells it the tenant."""
-
-    def __init__(self, identity_client: IdentityClient) -> None:
-        self._client = identity_client
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        base_url = self._client.http.base_url
-        request.url = request.url.copy_with(scheme=base_url.scheme, host=base_url.host, port=base_url.port)
-        return self._client.http.send(request)
+    from app.kit.client import Transport
 
 
 class AccountChanged(Exception):
@@ -77,22 +65,32 @@ class IdentityClient:
         transport: httpx.BaseTransport | None = None,
         server: Server | None = None,
     ) -> None:
-        if server is not None:
-            transport = httpx.WSGITransport(app=server, raise_app_exceptions=False)  # for OAuth clients
-        limits = httpx.Limits(max_connections=100, max_keepalive_connections=20)
-        self.http = httpx.Client(base_url=address, transport=transport, timeout=TIMEOUTS, limits=limits)
-        self._transport = (
-            wsgi_transport(transport.app, self.http.base_url.scheme)
-            if isinstance(transport, httpx.WSGITransport)
-            else ProbedHttp(self.http)
-        )
+        self._address = address
+        self._given = transport
         self._server = server
         self._keys = keys
         self._clock = clock
 
+    @cached_property
+    def _http(self) -> httpx.Client:
+        """For calls of a separate hub, and for OAuth clients."""
+        from app.hub.identity_http import http_client
+
+        return http_client(self._address, self._given, self._server)
+
+    @cached_property
+    def _transport(self) -> Transport:
+        """The transport of a separate hub."""
+        from app.hub.identity_http import app_of
+
+        app = app_of(self._given)
+        return ProbedHttp(self._http) if app is None else wsgi_transport(app, urlsplit(self._address).scheme)
+
     def issuer_transport(self) -> httpx.BaseTransport:
         """Return a transport for OAuth clients: the endpoints of the tenant's metadata lead to the service."""
-        return _IssuerTransport(self)
+        from app.hub.identity_http import IssuerTransport
+
+        return IssuerTransport(self._http)
 
     def for_visit(self, visit: SignedVisit, on_response: Callable[[ResponseHeaders], None]) -> Client:
         """Return the client for one visit; it calls `on_response` with the headers of every response."""

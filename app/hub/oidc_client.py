@@ -23,7 +23,6 @@ from app.contract.errors import UnknownAccount
 from app.hub import journey
 from app.hub.cookies import delete_cookie, set_cookie
 from app.hub.encryption import derive_key
-from app.hub.identity_client import TRANSPORT_ERROR
 from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.services import api, services
 from app.hub.visit import current_visit
@@ -138,6 +137,7 @@ def _check_issuer(hub_client: contract.HubClient) -> None:
 
 def _exchange(hub_client: contract.HubClient, verifier: str) -> dict[str, Any]:
     """Return the token response. Raises LoginFailed, ServiceUnavailable."""
+    from app.hub.identity_http import TRANSPORT_ERROR
     from app.kit.oauth_client import OAuthError
 
     with _client(hub_client) as client:

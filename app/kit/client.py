@@ -8,11 +8,10 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import quote, unquote, urlencode
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
-import httpx
 from pydantic_core import to_json
 from werkzeug.datastructures import Headers
 
@@ -20,6 +19,9 @@ from app.kit.errors import ApiError
 from app.kit.operation import AnyOperation, Operation
 from app.kit.reading import INSIDE
 from app.kit.wire import Document, From, Wire, shape_of
+
+if TYPE_CHECKING:
+    import httpx
 
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
@@ -59,11 +61,12 @@ Transport = Callable[[str, str, bytes, Mapping[str, str]], Reply]
 
 def http_transport(http: httpx.Client) -> Transport:
     """Return the transport over the network; the client has a base URL."""
+    from httpx import HTTPError
 
     def send(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         try:
             reply = http.request(method, address, content=body or None, headers=headers)
-        except httpx.HTTPError as problem:
+        except HTTPError as problem:
             raise ServiceUnavailable from problem
         return Reply(reply.status_code, reply.headers, reply.content)
 
@@ -229,4 +232,6 @@ __all__ = [
 
 def check_reachable(url: str) -> None:
     """Raise unless a server answers 200 at the address within 2 seconds."""
+    import httpx
+
     httpx.get(url, timeout=2).raise_for_status()

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillWaiting
 from contextvars import copy_context
-from typing import Final
-
-import httpx  # noqa: TID251 - a transport of kit/client
+from typing import TYPE_CHECKING, Final
 
 from app.kit.client import Reply, ServiceUnavailable, Transport, http_transport
 from app.kit.health import LIVE
 from app.kit.time_budget import CircuitBreaker, CircuitOpen
+
+if TYPE_CHECKING:
+    import httpx  # noqa: TID251 - for its types alone
 
 QUIET_SECONDS: Final = 2.2
 """How long a call may go without a response before the liveness probe is called. Pages are due within 3 s."""
@@ -49,9 +50,11 @@ class ProbedHttp:
             return call.result()
 
     def _refuse_dead(self) -> None:
+        from httpx import HTTPError  # noqa: TID251 - a transport of kit/client
+
         try:
             self._http.get(LIVE, timeout=PROBE_SECONDS)
-        except httpx.HTTPError as problem:
+        except HTTPError as problem:
             self._circuit.record_timeout()
             raise ServiceUnavailable from problem
         self._circuit.record_answer()

@@ -14,7 +14,7 @@ from app.contract.errors.federation import ConnectionNotConfigured, UnknownConne
 from app.identity.authentication.federation import service
 from app.identity.authentication.federation.providers import openid
 from app.identity.authentication.federation.service import Connection, ConnectionBroken, ConnectionRefused, UnknownState
-from app.identity.platform import outbound
+from app.identity.platform import bounded_transport
 from app.identity.platform.services import Services
 from app.kit.clock import monotonic, sleep
 from tests.support import connecting
@@ -69,8 +69,8 @@ def test_missing_iss_parameter_is_refused(acme: TenantServer, fake_provider: Fak
 def test_hanging_provider_does_not_block_others(
     acme: TenantServer, fake_provider: FakeProvider, services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbound, "SLOTS", outbound.RequestSlots(total=2, per_host=1))
-    monkeypatch.setattr(outbound, "_SLOT_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(bounded_transport, "SLOTS", bounded_transport.RequestSlots(total=2, per_host=1))
+    monkeypatch.setattr(bounded_transport, "_SLOT_WAIT_SECONDS", 0.05)
     with provider(services) as other, ThreadPoolExecutor(1) as thread:
         acme.change_settings(connections={NAME: fake_provider.openid(), "other": other.openid()})
         waiting, refused = fake_provider.signs_in(led(acme)), fake_provider.signs_in(led(acme))
@@ -102,7 +102,7 @@ def test_slow_provider_times_out(
     acme: TenantServer, fake_provider: FakeProvider, slow: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = fake_provider.signs_in(led(acme))
-    monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(bounded_transport, "TIMEOUT_SECONDS", 0.2)
     fake_provider.delay_seconds, fake_provider.drip_seconds = slow
     began = monotonic()
     with pytest.raises(ConnectionBroken):

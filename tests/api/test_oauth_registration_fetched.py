@@ -13,7 +13,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from app.contract.hub import Step
-from app.identity.platform import outbound
+from app.identity.platform import bounded_transport
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.kit.public_addresses import Resolver
 from tests.support.oauth_world import NewWorld
@@ -87,8 +87,8 @@ class TestFetched:
     @pytest.fixture
     def busy(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Let federation occupy all its slots."""
-        monkeypatch.setattr(outbound, "SLOTS", outbound.RequestSlots(total=0, per_host=1))
-        monkeypatch.setattr(outbound, "_SLOT_WAIT_SECONDS", 0.05)
+        monkeypatch.setattr(bounded_transport, "SLOTS", bounded_transport.RequestSlots(total=0, per_host=1))
+        monkeypatch.setattr(bounded_transport, "_SLOT_WAIT_SECONDS", 0.05)
 
     @pytest.mark.usefixtures("busy")
     def test_addresses_have_slots_of_their_own(self, registrar: Registrar, fake_provider: FakeProvider) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from joserfc.jwk import ECKey
 
-from app.identity.platform import openid_metadata, outbound
+from app.identity.platform import bounded_transport, openid_metadata, outbound
 from app.identity.platform.outbound import ProviderUnavailable
 from app.kit import public_addresses
 from app.kit.clock import FixedClock
@@ -70,7 +70,7 @@ def resolve(host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("proxied", ["", "http", "https"])
 def test_header_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.MonkeyPatch, proxied: str) -> None:
     """Each byte comes before the timeout of the socket, so that alone would wait for ever."""
-    monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 1)
+    monkeypatch.setattr(bounded_transport, "TIMEOUT_SECONDS", 1)
     url = f"{proxied or 'http'}://id.example:{dripping.port}/keys"
     if proxied:
         monkeypatch.setenv(f"{proxied}_proxy", f"http://127.0.0.1:{dripping.port}")
@@ -82,9 +82,9 @@ def test_header_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.M
 
 
 def test_untrusted_address_takes_no_slot_of_providers(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.3)
-    monkeypatch.setattr(outbound, "_SLOT_WAIT_SECONDS", 0.05)
-    monkeypatch.setattr(outbound, "UNTRUSTED_SLOTS", outbound.RequestSlots(total=0, per_host=1))
+    monkeypatch.setattr(bounded_transport, "TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(bounded_transport, "_SLOT_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(bounded_transport, "UNTRUSTED_SLOTS", bounded_transport.RequestSlots(total=0, per_host=1))
     resolver, url = Resolver(["127.0.0.0/8"], resolve), f"http://id.example:{dripping.port}/keys"
     with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
         outbound.get_json_object(resolver, url, is_untrusted=True)
@@ -117,8 +117,8 @@ class TestNames:
     def silent(self, fake_dns: FakeDns, monkeypatch: pytest.MonkeyPatch) -> Resolver:
         """A resolver whose DNS server never answers; it would wait for four seconds."""
         fake_dns.is_silent = True
-        monkeypatch.setattr(outbound, "TIMEOUT_SECONDS", 0.3)
-        monkeypatch.setattr(outbound, "_SLOT_WAIT_SECONDS", 0.3)
+        monkeypatch.setattr(bounded_transport, "TIMEOUT_SECONDS", 0.3)
+        monkeypatch.setattr(bounded_transport, "_SLOT_WAIT_SECONDS", 0.3)
         records = DnsRecords((f"127.0.0.1:{fake_dns.port}",), seconds=4)
         return Resolver(["127.0.0.0/8"], lambda host, _port, **_: [records.texts(host)])
 

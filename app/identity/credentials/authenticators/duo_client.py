@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
-import httpx
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
@@ -120,6 +119,8 @@ def _is_fresh(claims: dict[str, Any], now: datetime) -> bool:
 
 def _post(url: str, form: dict[str, str]) -> dict[str, Any]:
     """Post a form to Duo and return its JSON object. It follows no redirect: only the configured host gets the assertion."""
+    import httpx
+
     content = b""
     try:
         with httpx.stream("POST", url, data=form, timeout=TIMEOUT_SECONDS, follow_redirects=False) as response:

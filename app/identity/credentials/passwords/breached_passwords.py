@@ -12,10 +12,12 @@ import threading
 from collections import OrderedDict
 from functools import cached_property
 from pathlib import Path
-
-import httpx
+from typing import TYPE_CHECKING
 
 from app.kit.clock import monotonic
+
+if TYPE_CHECKING:
+    import httpx
 
 log = logging.getLogger("gatehouse.breaches")
 
@@ -45,6 +47,8 @@ class BreachedPasswords:
     @cached_property
     def _client(self) -> httpx.Client:
         """The client of the range API; made at its first use, because that reads the certificates of all authorities."""
+        import httpx
+
         return httpx.Client(timeout=TIMEOUT_SECONDS, headers={"Add-Padding": "true", "User-Agent": "Gatehouse"})
 
     @property
@@ -79,6 +83,8 @@ class BreachedPasswords:
 
     def _fetch(self, prefix: str) -> frozenset[str] | None:
         """Return the digests of the API, or None if it does not answer."""
+        import httpx
+
         try:
             response = self._client.get(f"{self._url}/{prefix}")
             response.raise_for_status()

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-import httpx
-
-from app.identity.platform.outbound import BoundedTransport
 from app.identity.platform.outbox.claims import Message
 from app.identity.platform.outbox.sender import DeliveryError, Sender
 from app.kit.clock import Clock
@@ -26,6 +23,10 @@ class BackchannelLogout(Sender):
 
     def send(self, message: Message) -> None:
         """Deliver one token. Raises DeliveryError, a final one if it expired, or is refused (Back-Channel Logout 1.0 section 2.8)."""
+        import httpx
+
+        from app.identity.platform.bounded_transport import BoundedTransport
+
         address, payload = str(message.payload["to"]), message.payload
         if self._clock.now().timestamp() >= int(payload["expires_at"]):
             raise DeliveryError("the logout token expired before the application took it", is_final=True)

@@ -5,12 +5,14 @@ The token is sent as a bearer token; the body is `{"to", "text", "id"}`. `id` is
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit, urlunsplit
-
-import httpx
 
 from app.identity.platform.outbox.claims import Message
 from app.identity.platform.outbox.sender import DeliveryError, Sender
+
+if TYPE_CHECKING:
+    import httpx
 
 TIMEOUT_SECONDS = 15
 _RETRYABLE = {408, 425, 429}
@@ -28,6 +30,8 @@ class SmsGateway(Sender):
 
     def send(self, message: Message) -> None:
         """Deliver one message. Raises DeliveryError, final if the gateway refuses it permanently."""
+        import httpx
+
         self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, headers=self._headers)
         body = {"to": message.payload.get("to"), "text": message.payload.get("text"), "id": message.message_id}
         try:

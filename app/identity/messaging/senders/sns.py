@@ -7,16 +7,18 @@ from __future__ import annotations
 import base64
 import json
 import re
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
-import httpx
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 
 from app.identity.platform.outbox.claims import Message
 from app.identity.platform.outbox.sender import DeliveryError, Sender
 from app.kit.aws import AwsKey, signed
 from app.kit.clock import Clock
+
+if TYPE_CHECKING:
+    import httpx
 
 TIMEOUT_SECONDS: Final = 15
 _FORM: Final = "application/x-www-form-urlencoded; charset=utf-8"
@@ -71,6 +73,8 @@ class Sns(Sender):
         return match[1]
 
     def _call(self, payload: dict[str, Any], action: str, form: dict[str, str]) -> str:
+        import httpx
+
         self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, follow_redirects=False)
         url = (
             self._url

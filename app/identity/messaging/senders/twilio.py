@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import logging
 from html import escape
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
-
-import httpx
 
 from app.identity.platform.outbox.claims import Message
 from app.identity.platform.outbox.sender import DeliveryError, Sender
+
+if TYPE_CHECKING:
+    import httpx
 
 TIMEOUT_SECONDS = 15
 _RETRYABLE = {408, 425, 429}
@@ -38,6 +40,8 @@ class Twilio(Sender):
 
     def send(self, message: Message) -> None:
         """Deliver one message. Raises DeliveryError, final if the gateway refuses it permanently."""
+        import httpx
+
         self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, auth=self._login)
         to, voice_text = str(message.payload.get("to")), message.payload.get("spoken")
         if voice_text:

@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote_plus
 
-from httpx import HTTPError, InvalidURL  # noqa: TID251 - its errors alone
-
 from app.contract.connections import ConnectionSettings
 from app.identity.directory.identity_provider import (
     AuthenticationRequest,
@@ -169,6 +167,8 @@ def renew_tokens(
 
 def _fetch_token(client: OAuth2Client, url: str, **parameters: str) -> Mapping[str, Any]:
     """Request tokens. Raises ProviderDenied for an invalid grant, ProviderUnavailable."""
+    from httpx import HTTPError, InvalidURL  # noqa: TID251 - its errors alone
+
     from app.kit.oauth_client import AuthlibBaseError, OAuthError
 
     try:
@@ -213,6 +213,7 @@ def _token_text(response: Mapping[str, Any], name: str) -> str:
 def _client(
     resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, redirect_uri: str | None = None
 ) -> OAuth2Client:
+    from app.identity.platform.bounded_transport import BoundedTransport
     from app.kit.oauth_client import OAuth2Client
 
     method = endpoints.auth_method if secret else "none"
@@ -223,7 +224,7 @@ def _client(
         redirect_uri=redirect_uri,
         code_challenge_method="S256",
         token_endpoint_auth_method=method,
-        transport=outbound.BoundedTransport(resolver),
+        transport=BoundedTransport(resolver),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from threading import BoundedSemaphore
 from typing import Any, Protocol
 
-import httpx
 from pydantic_core import from_json
 
 from app.kit.clock import monotonic
@@ -48,6 +47,8 @@ class CaptchaProvider(Protocol):
 
 def call(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
     """Call a provider and return its JSON object. Raises CaptchaUnavailable for anything else, and after TIMEOUT_SECONDS."""
+    import httpx
+
     if not _CONCURRENT_CALLS.acquire(timeout=_MAX_WAIT_SECONDS):
         raise CaptchaUnavailable("too many requests wait for the captcha provider")
     try:
@@ -66,6 +67,8 @@ def call(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
 
 
 def _content(method: str, url: str, facts: dict[str, str]) -> bytes:
+    import httpx
+
     arguments: dict[str, Any] = {"params": facts} if method == "GET" else {"data": facts}
     deadline, content = monotonic() + TIMEOUT_SECONDS, b""
     with httpx.stream(method, url, timeout=TIMEOUT_SECONDS / 2, follow_redirects=False, **arguments) as response:

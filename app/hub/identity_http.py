@@ -1,0 +1,40 @@
+"""HTTP between the hub and the identity service: that of a separate hub, and that of OAuth clients in either."""
+
+from __future__ import annotations
+
+from typing import Final
+from wsgiref.types import WSGIApplication
+
+import httpx
+
+TIMEOUTS: Final = httpx.Timeout(10.0, connect=1.0, pool=1.0)
+"""Seconds. A sign-in may wait for its hash and for an external provider; `ProbedHttp` stops waiting earlier if the service hangs."""
+LIMITS: Final = httpx.Limits(max_connections=100, max_keepalive_connections=20)
+TRANSPORT_ERROR: Final = httpx.HTTPError
+"""Base of the errors that `IssuerTransport` raises if the service does not answer."""
+
+
+def http_client(
+    address: str, transport: httpx.BaseTransport | None = None, server: WSGIApplication | None = None
+) -> httpx.Client:
+    """Return a client of the service in this process, else at the end of the transport, else over the network."""
+    if server is not None:
+        transport = httpx.WSGITransport(app=server, raise_app_exceptions=False)
+    return httpx.Client(base_url=address, transport=transport, timeout=TIMEOUTS, limits=LIMITS)
+
+
+def app_of(transport: httpx.BaseTransport | None) -> WSGIApplication | None:
+    """Return the application in this process that a transport leads to; None if it leads out of it."""
+    return transport.app if isinstance(transport, httpx.WSGITransport) else None
+
+
+class IssuerTransport(httpx.BaseTransport):
+    """Sends requests for a tenant's issuer to the identity service; the Host header tells it the tenant."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self._http = http
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        base_url = self._http.base_url
+        request.url = request.url.copy_with(scheme=base_url.scheme, host=base_url.host, port=base_url.port)
+        return self._http.send(request)
