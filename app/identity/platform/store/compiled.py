@@ -60,13 +60,13 @@ class Compiled:
     def __init__(self, statement: Executable) -> None:
         self.statement = statement
         self.is_dml = bool(getattr(statement, "is_dml", False))
-        self._forms: dict[str, _Form] = {}
+        self._forms: dict[str, Form] = {}
 
-    def form(self, dialect: Dialect) -> _Form:
+    def form(self, dialect: Dialect) -> Form:
         """Return the statement for a dialect."""
         found = self._forms.get(dialect.name)
         if found is None:
-            found = self._forms[dialect.name] = _Form(self.statement, dialect)
+            found = self._forms[dialect.name] = Form(self.statement, dialect)
         return found
 
 
@@ -108,39 +108,38 @@ def _parameter(column: Column[Any]) -> BindParameter[Any]:
 _LOCK = re.compile(r"\bFOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b")
 
 
-class _Form:
+class Form:
     """A statement as one driver takes it."""
 
     def __init__(self, statement: Any, dialect: Dialect) -> None:
         compiled: SQLCompiler = statement.compile(dialect=dialect)
         if compiled.post_compile_params:
             raise ValueError("an expanding parameter has no fixed SQL")
-        self.sql = str(compiled)
+        self.sql, names = (
+            (str(compiled), compiled.positiontup or ()) if compiled.positional else _numbered(str(compiled))
+        )
+        self.encoded = self.sql.encode()
         binds = {name: bind for bind, name in compiled.bind_names.items()}
-        names = (compiled.positiontup or ()) if compiled.positional else binds
         writers = {name: bind.type.dialect_impl(dialect).bind_processor(dialect) for name, bind in binds.items()}
         self._binds: list[tuple[str, _Processor | None]] = [(name, writers[name]) for name in names]
-        self._names: tuple[str, ...] | None = None if compiled.positional else tuple(names)
         self._constants: dict[str, Any] = {}
         for name, bind in binds.items():
             if not bind.required:
                 writer = writers[name] if bind.value is not None else None
                 self._constants[name] = bind.value if writer is None else writer(bind.value)
         columns = list(statement.exported_columns) if hasattr(statement, "exported_columns") else []
-        self.returns_rows = bool(columns)
         self.locks_rows = _LOCK.search(self.sql) is not None
         self._row = row_class(tuple(column.key for column in columns))
         readers = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
         self._from_driver = [(at, one) for at, one in enumerate(readers) if one is not None]
 
-    def parameters(self, given: Mapping[str, Any]) -> Any:
+    def parameters(self, given: Mapping[str, Any]) -> list[Any]:
         """Return parameters as the driver takes them. Raises KeyError for a missing one."""
         constants = self._constants
-        values = [
+        return [
             constants[name] if name not in given else given[name] if to_driver is None else to_driver(given[name])
             for name, to_driver in self._binds
         ]
-        return values if self._names is None else dict(zip(self._names, values, strict=True))
 
     def rows(self, fetched: Sequence[Sequence[Any]]) -> list[Any]:
         """Return rows of the driver with the columns' Python types."""
@@ -154,6 +153,19 @@ class _Form:
                 values[at] = processor(values[at])
             found.append(make(values))
         return found
+
+
+_PLACE = re.compile(r"%(?:\((\w+)\)s|%)")
+
+
+def _numbered(sql: str) -> tuple[str, tuple[str, ...]]:
+    """Return SQL for psycopg with PostgreSQL's own places, `$1` for `%(name)s`, and their names in this order."""
+    names: dict[str, int] = {}
+
+    def place(found: re.Match[str]) -> str:
+        return f"${names.setdefault(found[1], len(names) + 1)}" if found[1] else "%"
+
+    return _PLACE.sub(place, sql), tuple(names)
 
 
 def row_class(names: tuple[str, ...]) -> Any:

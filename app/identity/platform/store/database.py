@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
-from app.identity.platform.store.compiled import Compiled, Parameters, Rows
+from app.identity.platform.store.compiled import Compiled, Form, Parameters, Rows
 from app.identity.platform.store.pool import Borrowed, IdlePool
 from app.kit import time_budget
 from app.kit.clock import monotonic
@@ -99,7 +99,7 @@ class Database:
     def execute(
         self, borrowed: Borrowed, statement: Compiled, parameters: Parameters, first: FirstStatement | None = None
     ) -> Rows:
-        """Run a compiled statement on the driver's cursor; raises as SQLAlchemy does, DBAPIError and IntegrityError.
+        """Run a compiled statement on the driver's connection; raises as SQLAlchemy does, DBAPIError and IntegrityError.
 
         `first`: the statement is the first one, or the only one, of a PostgreSQL transaction.
         """
@@ -108,12 +108,12 @@ class Database:
         raw = borrowed.driver
         try:
             if type(parameters) is dict or isinstance(parameters, Mapping):  # the first is fast
-                given = form.parameters(parameters)
-                cursor = raw.execute(form.sql, given) if first is None else raw.execute_first(*first, form.sql, given)
-            else:
-                cursor = raw.cursor()
-                cursor.executemany(form.sql, [form.parameters(one) for one in parameters])
-            return Rows(form.rows(cursor.fetchall()) if form.returns_rows else [], cursor.rowcount)
+                fetched, count = self._fetched(raw, form, form.parameters(parameters), first)
+                return Rows(form.rows(fetched), count)
+            rows = [form.parameters(one) for one in parameters]
+            if self.is_sqlite:
+                return Rows([], raw.executemany(form.sql, rows).rowcount)
+            return Rows([], raw.change_many(form.encoded, rows, first))
         except self.driver_error as problem:
             is_lost = dialect.is_disconnect(problem, raw, None)
             wrapped = DBAPIError.instance(
@@ -128,6 +128,16 @@ class Database:
             if is_lost:
                 borrowed.connection.invalidate(problem)
             raise wrapped from problem
+
+    def _fetched(
+        self, raw: Any, form: Form, values: list[Any], first: FirstStatement | None
+    ) -> tuple[Sequence[Sequence[Any]], int]:
+        """Return the driver's rows, and how many were returned or changed."""
+        if not self.is_sqlite:
+            fetched: tuple[Sequence[Sequence[Any]], int] = raw.rows(form.encoded, values, first)
+            return fetched
+        cursor = raw.execute(form.sql, values)
+        return cursor.fetchall(), cursor.rowcount
 
     def record_error(self, problem: BaseException | None) -> None:
         """Report a driver error; a hanging server opens the circuit breaker, so that other requests do not wait."""

@@ -6,14 +6,19 @@ unreachable and therefore neither responds nor closes the connection.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, Final, Self
 
 import psycopg
 from psycopg.abc import RV, PQGen
 from psycopg.errors import ConnectionTimeout, _WaitTimeout
+from psycopg.pq.abc import PGresult
 from sqlalchemy import event
 from sqlalchemy.engine import Engine, make_url
 
+from app.identity.platform.store.database import FirstStatement
+from app.identity.platform.store.pipeline import Overdue, Pipelines, Statement
 from app.kit import time_budget
 from app.kit.clock import monotonic
 
@@ -22,9 +27,10 @@ HANGS_AFTER_SECONDS: Final = 1.0
 _ANSWER_SHARE: Final = 0.8
 """The share of the remaining time that becomes `statement_timeout`, so that its error arrives before we give up."""
 _IDLE_SECONDS: Final = 10
-_SETTINGS: Final = """SELECT set_config('gatehouse.tenant', %s, true), set_config('statement_timeout', %s, true),
-set_config('idle_in_transaction_session_timeout', %s, true)"""
+_SETTINGS: Final = b"""SELECT set_config('gatehouse.tenant', $1, true), set_config('statement_timeout', $2, true),
+set_config('idle_in_transaction_session_timeout', $3, true)"""
 """Sets what holds until the transaction ends; local settings also work through PgBouncer."""
+_BEGIN: Final = Statement(b"BEGIN")
 _PARAMETERS: Final[dict[str, Any]] = {
     "connect_timeout": 2,
     "application_name": "gatehouse",
@@ -60,35 +66,65 @@ class BoundedConnection(psycopg.Connection[Any]):
             return super().wait(gen, interval, allowed if timeout is None else min(timeout, allowed))
         except _WaitTimeout:
             self.close()
-            problem = NoAnswer(f"no answer in {monotonic() - started:.1f} s")
-            problem.is_hang = monotonic() - started >= max(self.statement_seconds, HANGS_AFTER_SECONDS)
-            raise problem from None
+            raise self._no_answer(started) from None
         finally:
             time_budget.spend(monotonic() - started)
 
     def begin(self, tenant_id: str) -> None:
         """Begin a transaction of the tenant, with its timeouts."""
-        with self.pipeline():
-            self.execute("BEGIN")
-            self.execute(_SETTINGS, self._settings(tenant_id))
+        self._together(*self._beginning(FirstStatement(tenant_id, begins=True)))
 
-    def execute_first(self, tenant_id: str, begins: bool, sql: str, parameters: Any) -> psycopg.Cursor[Any]:
-        """Execute the first statement of a transaction in one round trip with what begins it.
+    def command(self, sql: str) -> None:
+        """Execute a statement without parameters and rows, such as the end of a transaction."""
+        self._together(Statement(sql.encode()))
 
-        Without `begins` it is the only one: until its end, a pipeline is a transaction of its own.
+    def rows(
+        self, sql: bytes, values: Sequence[Any], first: FirstStatement | None = None
+    ) -> tuple[list[tuple[Any, ...]], int]:
+        """Execute a statement; return its rows, and how many it returned or changed.
+
+        Args:
+            first: what begins the transaction with it, in one round trip.
         """
-        with self.pipeline():
-            if begins:
-                self.execute("BEGIN")
-            self.execute(_SETTINGS, self._settings(tenant_id))
-            return self.execute(sql, parameters)
+        result = self._together(*self._beginning(first), Statement(sql, values))[-1]
+        return self._pipelines.rows(result), result.command_tuples or 0
 
-    def _settings(self, tenant_id: str) -> tuple[str, str, str]:
+    def change_many(self, sql: bytes, rows: Iterable[Sequence[Any]], first: FirstStatement | None = None) -> int:
+        """Execute a statement that returns no rows with each of these values, in one round trip; return how many rows it changed."""
+        beginning, statements = self._beginning(first), [Statement(sql, values) for values in rows]
+        results = self._together(*beginning, *statements)[len(beginning) :]
+        return sum(result.command_tuples or 0 for result in results)
+
+    def _beginning(self, first: FirstStatement | None) -> tuple[Statement, ...]:
+        """Return what begins a transaction. Without `begins`, the pipeline is one, until its end."""
+        if first is None:
+            return ()
+        settings = self._settings(first.tenant_id)
+        return (_BEGIN, settings) if first.begins else (settings,)
+
+    def _settings(self, tenant_id: str) -> Statement:
         seconds = time_budget.remaining_seconds(self.patience_seconds)
         self.statement_seconds = seconds * _ANSWER_SHARE
         statement_ms = max(1, int(self.statement_seconds * 1000))
         idle_ms = int(max(_IDLE_SECONDS, seconds) * 1000)
-        return tenant_id, str(statement_ms), str(idle_ms)
+        return Statement(_SETTINGS, (tenant_id, str(statement_ms), str(idle_ms)))
+
+    def _together(self, *statements: Statement) -> list[PGresult]:
+        started = monotonic()
+        try:
+            return self._pipelines.run(statements, time_budget.remaining_seconds(self.patience_seconds))
+        except Overdue:
+            raise self._no_answer(started) from None
+
+    @cached_property
+    def _pipelines(self) -> Pipelines:
+        return Pipelines(self, prepares=self.prepare_threshold is not None)
+
+    def _no_answer(self, started: float) -> NoAnswer:
+        waited_seconds = monotonic() - started
+        problem = NoAnswer(f"no answer in {waited_seconds:.1f} s")
+        problem.is_hang = waited_seconds >= max(self.statement_seconds, HANGS_AFTER_SECONDS)
+        return problem
 
     @classmethod
     def connect(cls, conninfo: str = "", **parameters: Any) -> Self:

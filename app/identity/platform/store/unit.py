@@ -8,7 +8,7 @@ own what must survive an error. Only the worker and the commands call `switch_te
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, overload
@@ -154,7 +154,7 @@ class UnitOfWork:
             raise
 
     def _run_compiled(self, statement: Compiled, parameters: Parameters) -> Rows:
-        if self._database.is_sqlite or self._is_begun or not isinstance(parameters, Mapping):
+        if self._database.is_sqlite or self._is_begun:
             return self._database.execute(self._begin(), statement, parameters)
         begins = self._is_writing or statement.form(self._database.engine.dialect).locks_rows
         first = FirstStatement(self.tenant_id, begins)
@@ -209,9 +209,9 @@ class UnitOfWork:
         self._is_writing = True  # PostgreSQL's transaction begins with its first statement
 
     def _execute_raw(self, text: str) -> None:
-        """Execute SQL on the driver connection, without SQLAlchemy and without a prepared statement."""
+        """Execute SQL on the driver connection, without SQLAlchemy."""
         is_sqlite = self._database.is_sqlite
-        self._run_driver(text, lambda raw: raw.execute(text) if is_sqlite else raw.execute(text, prepare=False))
+        self._run_driver(text, lambda raw: raw.execute(text) if is_sqlite else raw.command(text))
 
     def _run_driver(self, name: str, run: Callable[[Any], object]) -> None:
         """Let the driver connection run something. Raises StoreUnavailable."""
@@ -250,7 +250,7 @@ class UnitOfWork:
             return
         if self._is_begun and not borrowed.connection.invalidated:
             try:
-                borrowed.driver.execute("COMMIT")
+                borrowed.driver.command("COMMIT")
             except self._database.driver_error:
                 borrowed.connection.invalidate()
         self._is_begun = False
