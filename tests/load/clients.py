@@ -1,10 +1,14 @@
 """Clients that exchange raw bytes with a server."""
 
+import os
+import signal
 import socket
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import TextIO
 
 PATIENCE_SECONDS = 20.0
 
@@ -13,7 +17,8 @@ PATIENCE_SECONDS = 20.0
 class Served:
     """A running server."""
 
-    process: "subprocess.Popen[str]"
+    process: ForkServerProcess
+    stdout: TextIO
     host: str
     port: int
     output: list[str] = field(default_factory=list)
@@ -31,11 +36,23 @@ class Served:
     def get(self, path: str, *fields: str) -> bytes:
         return self.ask(get(path, "Connection: close", *fields))
 
-    def wait(self) -> int:
+    @property
+    def pid(self) -> int:
+        assert self.process.pid is not None
+        return self.process.pid
+
+    def signal(self, number: signal.Signals) -> None:
+        os.kill(self.pid, number)
+
+    def children(self) -> list[int]:
+        """Return the process ids of the workers."""
+        return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+
+    def wait(self) -> int | None:
         """Wait until the process has ended and return its exit status."""
-        assert self.process.stdout is not None
-        self.output += self.process.stdout.read().splitlines()  # not `communicate`: it drops lines that were read ahead
-        return self.process.wait(timeout=PATIENCE_SECONDS)
+        self.output += self.stdout.read().splitlines()
+        self.process.join(PATIENCE_SECONDS)
+        return self.process.exitcode
 
 
 def get(path: str, *fields: str, host: str = "acme.localhost") -> bytes:

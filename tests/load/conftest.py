@@ -1,50 +1,64 @@
 """Fixtures that start a server process for each test."""
 
-import json
-import subprocess
+import multiprocessing
+import os
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from typing import Any, TextIO
 
 import pytest
 
 from tests.load.clients import Served
 
-ROOT = Path(__file__).parents[2]
+
+def run(settings: dict[str, Any], output: Connection) -> None:
+    """Serve as `python -m tests.load` does: in a session of its own, its standard output read by the test."""
+    from tests.load.application import main  # noqa: PLC0415 - loaded once, by the process that forks
+
+    os.setsid()
+    os.dup2(output.fileno(), sys.stdout.fileno())
+    output.close()
+    sys.exit(main(settings))
+
+
+@pytest.fixture(scope="session")
+def forking() -> ForkServerContext:
+    """Return what starts processes as forks of one that has loaded the application: loading it takes longer than most tests."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["__main__", "tests.load.application"])
+    return context
 
 
 @pytest.fixture
-def serving() -> Iterator[Callable[..., Served]]:
+def serving(forking: ForkServerContext) -> Iterator[Callable[..., Served]]:
     """Return a function that starts servers: `serving(workers=2, limits={"waiting": 4})`."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[tuple[ForkServerProcess, TextIO]] = []
 
     def start(**settings: Any) -> Served:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.load", json.dumps(settings)],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        started.append(process)
+        reader, writer = forking.Pipe(duplex=False)
+        process = forking.Process(target=run, args=(settings, writer))
+        process.start()
+        writer.close()
+        stdout = os.fdopen(os.dup(reader.fileno()))
+        reader.close()
+        started.append((process, stdout))
         output: list[str] = []
-        assert process.stdout is not None
-        for line in process.stdout:
+        while line := stdout.readline():
             if line.startswith("ready "):
-                address = line.split()[1]
-                if address.startswith("unix:"):
-                    return Served(process, address.removeprefix("unix:"), 0, output)
-                host, port = address.rsplit(":", 1)
-                return Served(process, host, int(port), output)
+                host, _, port = line.split()[1].rpartition(":")
+                if host == "unix":
+                    host, port = port, "0"
+                return Served(process, stdout, host, int(port), output)
             output.append(line.strip())
         raise AssertionError(f"the server did not start; it printed {output}")
 
     yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+    for process, stdout in started:
+        process.kill()
+        process.join()
+        stdout.close()
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def test_running_and_queued_requests_are_answered(
     served = serving(workers=workers, threads=1)
     clients = [served.connect(get("/slow/1.2")) for _ in range(3)]
     time.sleep(ARRIVAL_SECONDS)
-    served.process.send_signal(number)
+    served.signal(number)
     for client in clients:
         answer = read_all(client)
         assert answer.endswith(b"slow but complete")
@@ -38,7 +38,7 @@ def test_partial_request_may_still_complete(served: Served) -> None:
     request = post("/length", b"hello")
     with served.connect(request[:20]) as in_head, served.connect(request[:-2]) as in_body:
         time.sleep(ARRIVAL_SECONDS)
-        served.process.send_signal(signal.SIGTERM)
+        served.signal(signal.SIGTERM)
         time.sleep(0.3)
         in_head.sendall(request[20:])
         in_body.sendall(request[-2:])
@@ -52,7 +52,7 @@ def test_stalled_partial_request_gets_503(serving: Callable[..., Served]) -> Non
     request = post("/length", b"hello")
     with served.connect(request[:20]) as in_head, served.connect(request[:-2]) as in_body:
         time.sleep(ARRIVAL_SECONDS)
-        served.process.send_signal(signal.SIGTERM)
+        served.signal(signal.SIGTERM)
         assert status(read_answer(in_body)) == 503
         assert status(read_all(in_head)) == 503
     assert served.wait() == 0
@@ -61,7 +61,7 @@ def test_stalled_partial_request_gets_503(serving: Callable[..., Served]) -> Non
 def test_kept_connection_is_answered_during_shutdown(served: Served) -> None:
     with served.connect(get("/")) as client:
         read_answer(client)
-        served.process.send_signal(signal.SIGTERM)
+        served.signal(signal.SIGTERM)
         time.sleep(0.2)
         client.sendall(get("/"))
         assert b"connection: close" in read_all(client)
@@ -94,7 +94,7 @@ def test_no_response_breaks_under_load(serving: Callable[..., Served], workers: 
     for client in clients:
         client.start()
     time.sleep(0.5)
-    served.process.send_signal(signal.SIGTERM)
+    served.signal(signal.SIGTERM)
     for client in clients:
         client.join()
     assert served.wait() == 0
@@ -106,7 +106,7 @@ def test_endless_request_does_not_block_shutdown(serving: Callable[..., Served])
     served = serving(limits={"drain_seconds": 1.0, "drain_arrival_seconds": 0.5})
     with served.connect(get("/slow/600.0")):
         time.sleep(ARRIVAL_SECONDS)
-        served.process.send_signal(signal.SIGTERM)
+        served.signal(signal.SIGTERM)
         assert served.wait() == 0
 
 
@@ -114,17 +114,16 @@ def test_endless_request_does_not_block_shutdown(serving: Callable[..., Served])
 def test_background_jobs_start_once_and_stop(serving: Callable[..., Served], workers: int) -> None:
     served = serving(workers=workers)
     served.get("/")
-    served.process.send_signal(signal.SIGTERM)
+    served.signal(signal.SIGTERM)
     assert served.wait() == 0
     assert served.output == ["job started", "job stopped"]
 
 
 def test_crashed_background_job_is_restarted(serving: Callable[..., Served]) -> None:
     served = serving(job_crashes=True)
-    assert served.process.stdout is not None
     while served.output.count("job started") < 2:
-        served.output.append(served.process.stdout.readline().strip())
-    served.process.send_signal(signal.SIGTERM)
+        served.output.append(served.stdout.readline().strip())
+    served.signal(signal.SIGTERM)
     assert served.wait() == 0
     assert served.output[-1] == "job stopped"
 
@@ -153,8 +152,8 @@ def test_server_outlives_its_parent_process(tmp_path: Path) -> None:
 
 def test_workers_end_when_supervisor_is_killed(serving: Callable[..., Served]) -> None:
     served = serving(workers=2)
-    workers = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children").read_text().split()
-    served.process.kill()
+    workers = served.children()
+    served.signal(signal.SIGKILL)
     assert eventually(lambda: not any(is_running(worker) for worker in workers))
 
 
@@ -166,18 +165,17 @@ def test_unix_socket_is_served(serving: Callable[..., Served], tmp_path: Path) -
         assert b'"REMOTE_ADDR":""' in read_all(client)
 
 
-def is_running(process: str) -> bool:
+def is_running(process: int) -> bool:
     stat = Path(f"/proc/{process}/stat")
     return stat.exists() and ") Z" not in stat.read_text()
 
 
 def test_crashed_worker_is_replaced(serving: Callable[..., Served]) -> None:
     served = serving(workers=2)
-    path = f"/proc/{served.process.pid}/task/{served.process.pid}/children"
-    for worker in Path(path).read_text().split():
-        os.kill(int(worker), signal.SIGKILL)
+    for worker in served.children():
+        os.kill(worker, signal.SIGKILL)
     assert served.get("/").endswith(b"ordinary")
-    served.process.send_signal(signal.SIGTERM)
+    served.signal(signal.SIGTERM)
     assert served.wait() == 0
 
 
@@ -189,24 +187,24 @@ def ready(served: Served) -> int:
 def test_lame_duck_fails_readiness_and_serves_the_rest(serving: Callable[..., Served], workers: int) -> None:
     served = serving(workers=workers, limits={"lame_duck_seconds": 3600})
     assert ready(served) == 200
-    served.process.terminate()
+    served.signal(signal.SIGTERM)
     assert eventually(lambda: {ready(served) for _ in range(8)} == {503})  # both workers have noticed
     assert served.get("/").endswith(b"ordinary")
-    assert served.process.poll() is None
-    served.process.terminate()  # a second signal closes the listener
+    assert served.process.is_alive()
+    served.signal(signal.SIGTERM)  # a second signal closes the listener
     assert served.wait() == 0
 
 
 def test_listener_closes_after_lame_duck_time(serving: Callable[..., Served]) -> None:
     served = serving(workers=2, limits={"lame_duck_seconds": 0.3})
-    served.process.terminate()
+    served.signal(signal.SIGTERM)
     assert served.wait() == 0
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_skips_lame_duck(serving: Callable[..., Served], workers: int) -> None:
     served = serving(workers=workers, limits={"lame_duck_seconds": 3600})
-    os.killpg(served.process.pid, signal.SIGINT)  # a terminal signals the supervisor and its workers
+    os.killpg(served.pid, signal.SIGINT)  # a terminal signals the supervisor and its workers
     assert served.wait() == 0
 
 
@@ -216,7 +214,7 @@ def test_unfinished_requests_get_503_at_drain_deadline(serving: Callable[..., Se
     clients = [served.connect(get("/slow/30")) for _ in range(2)]
     clients += [served.connect(post("/queued/30", b"")) for _ in range(2)]
     time.sleep(ARRIVAL_SECONDS)
-    served.process.terminate()
+    served.signal(signal.SIGTERM)
     answers = [read_all(client) for client in clients]
     assert [status(answer) for answer in answers] == [503] * 4
     assert all(b"retry-after" in answer.lower() for answer in answers)
