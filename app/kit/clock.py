@@ -51,7 +51,9 @@ def iso(at: datetime | None) -> str | None:
     """Return the interface's date-time: ISO 8601, UTC, milliseconds, `Z`."""
     if at is None:
         return None
-    return aware(at).astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    if at.tzinfo is not UTC:
+        at = aware(at).astimezone(UTC)
+    return at.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def aware(at: datetime) -> datetime:

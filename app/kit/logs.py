@@ -81,7 +81,7 @@ class _Lines(logging.StreamHandler[Any]):
         self.acquire()
         try:
             self.stream.write(f"{line}{self.terminator}")
-            self.flush()
+            self.stream.flush()
         finally:
             self.release()
 
@@ -180,7 +180,7 @@ def _redact_text(text: str) -> str:
         text = _CREDENTIALS.sub(rf"\1 {REDACTED}", text)
     if ("=" in text or ":" in text) and _may_name_secret(text):
         text = _PAIR.sub(rf"\1{REDACTED}", text)
-    if "/" in text:
+    if "/" in text and _PATH_TOKEN.search(text):
         text = _PATH_TOKEN.sub(rf"\1{REDACTED}", text)
     return text
 

@@ -120,16 +120,16 @@ class ForwardedHeaders:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         self._apply_certificate(environ)
-        forwarded = [key for key in environ if key.startswith(FORWARDED)]
-        if forwarded:
+        if _may_be_forwarded(environ):
+            forwarded = [key for key in environ if key.startswith(FORWARDED)]
             self._apply_trusted(environ, {key: environ.pop(key) for key in forwarded})
         return self.app(environ, start_response)
 
     def as_seen(self, environ: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the environment as the application will see it, without calling it."""
-        forwarded = {key: value for key, value in environ.items() if key.startswith(FORWARDED)}
-        if not forwarded:
+        if not _may_be_forwarded(environ):
             return environ
+        forwarded = {key: value for key, value in environ.items() if key.startswith(FORWARDED)}
         seen = {key: value for key, value in environ.items() if key not in forwarded}
         self._apply_trusted(seen, forwarded)
         return seen
@@ -170,6 +170,12 @@ class ForwardedHeaders:
             if not self.proxies.includes(address):
                 break
         return max(steps, 1)
+
+
+def _may_be_forwarded(environ: Mapping[str, Any]) -> bool:
+    """Return whether one of the keys could begin as those of FORWARDED do: the same question to all keys at once."""
+    keys = " ".join(environ)
+    return "FORWARDED" in keys or "X_REAL_IP" in keys
 
 
 @lru_cache(maxsize=100)

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import os
 import secrets
 import uuid
 
@@ -13,7 +14,7 @@ def token(size_bytes: int = 32) -> str:
 
 def random_bytes(size_bytes: int) -> bytes:
     """Return random bytes for keys and nonces."""
-    return secrets.token_bytes(size_bytes)
+    return os.urandom(size_bytes)
 
 
 def guid() -> str:

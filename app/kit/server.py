@@ -37,6 +37,7 @@ Res = TypeVar("Res", bound="Wire | Document")
 ContextT = TypeVar("ContextT")
 JSON = "application/json"
 MOST_RUNS = 3  # of one request whose transaction the store aborted
+_NO_CONTENT: Final = HTTPStatus.NO_CONTENT  # looking up a member of an enum takes a call
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
@@ -53,7 +54,7 @@ class Answer:
         for _, value in self.headers:
             if "\n" in value or "\r" in value:
                 raise ValueError("a header's value holds a line break")
-        if self.status != HTTPStatus.NO_CONTENT:
+        if self.status != _NO_CONTENT:
             self.headers.append(("Content-Length", str(len(self.content))))
         start_response(_STATUS_LINES.get(self.status) or f"{self.status} Unknown", self.headers)
         return [] if method == "HEAD" else [self.content]

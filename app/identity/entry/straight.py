@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, Final
 
 from app.contract import oauth_metadata, oauth_tokens
-from app.contract.oauth_metadata import UserinfoResponse
 from app.contract.oauth_tokens import INTROSPECTION_JWT, IntrospectionRequest, IntrospectionResponse
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
@@ -53,7 +52,7 @@ _USUAL_FIELDS: Final = frozenset({"token", "token_type_hint", "client_id", "clie
 _LONGEST_ID: Final = 128
 
 
-def read_userinfo(services: Services, raw: RawRequest) -> tuple[Context, UserinfoResponse | Document] | None:
+def read_userinfo(services: Services, raw: RawRequest) -> tuple[Context, Document] | None:
     """The claims of the account behind a bearer token of an application (OpenID Connect Core section 5.3)."""
     token = raw.bearer()
     if raw.method != "GET" or token is None or raw.query_text or raw.body or raw.too_large:

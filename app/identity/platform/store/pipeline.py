@@ -22,6 +22,7 @@ from app.kit.clock import monotonic
 
 MOST_PREPARED: Final = 200
 """Prepared statements of one connection; others are parsed each time."""
+_SYNC: Final = ExecStatus.PIPELINE_SYNC
 _DONE: Final = frozenset({ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK})
 
 
@@ -127,7 +128,7 @@ class Pipelines:
                     _wait(self._readable, ends_at)
                     server.consume_input()
                 result = server.get_result()
-                if result is not None and result.status == ExecStatus.PIPELINE_SYNC:
+                if result is not None and result.status == _SYNC:
                     return results
                 if result is not None:
                     results.append(result)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from pydantic_core import to_json
+
 from app.contract.errors_oauth import InsufficientScope, InvalidToken
-from app.contract.oauth_metadata import UserinfoResponse
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context, TokenHolder
@@ -128,7 +128,7 @@ def of(profile: Profile, wanted: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in read.items() if value is not None}
 
 
-def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
+def userinfo(context: Context, app: str | None) -> Document:
     """Return the userinfo response (section 5.3): the claims of the token's scope and of `claims`, as a JWT if the client wants one.
 
     Raises:
@@ -165,9 +165,16 @@ def userinfo(context: Context, app: str | None) -> UserinfoResponse | Document:
         signed = {**payload, "iss": issuer.url, "aud": client.client_id}
         text = context.services.signing_keys.sign(context.work, signed, algorithm=algorithm)
         return Document(text.encode(), "application/jwt")
-    if mapping:  # claims that no model names
-        return Document(json.dumps(payload, separators=(",", ":")).encode())
-    return UserinfoResponse.model_validate(payload)
+    return Document(to_json(_known(payload)))
+
+
+def _known(value: Any) -> Any:
+    """Return a JSON value without members that are null, as all responses of OAuth."""
+    if isinstance(value, dict):
+        return {
+            name: _known(one) if isinstance(one, dict | list) else one for name, one in value.items() if one is not None
+        }
+    return [_known(one) for one in value] if isinstance(value, list) else value
 
 
 def _membership(context: Context, holder: TokenHolder) -> Membership | None:
