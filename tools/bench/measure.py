@@ -94,6 +94,18 @@ def measure(product: Server, bare: Server, operation: Operation, warm: int = 20,
     return Spent(min(own), min(measured_bare), counts)
 
 
+def beside(one: Server, operation: Operation, other: Server, same: Operation, warm: int = 20) -> tuple[float, float]:
+    """Do the same on two servers in turns; return the milliseconds of CPU of each in its least busy turn."""
+    done = _warm(operation, warm)
+    _warm(same, warm)
+    times = _times(operation, done)
+    spent_ms: list[tuple[float, float]] = []
+    for _ in range(TURNS):
+        spent_ms.append((_turn(one, operation, done, times)[0], _turn(other, same, done, times)[0]))
+        done += times
+    return min(first for first, _ in spent_ms), min(second for _, second in spent_ms)
+
+
 def _warm(operation: Operation, times: int) -> int:
     for number in range(times):
         _counts(operation(number))

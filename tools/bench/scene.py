@@ -1,7 +1,4 @@
-"""What the rows are measured on: one tenant, one relying party, some accounts; SQLite in a folder of its own.
-
-`BENCH_DATABASE_URL` names an empty PostgreSQL database to measure on instead.
-"""
+"""What the rows are measured on: one tenant, one relying party, some accounts; SQLite in a folder of its own, or a PostgreSQL database."""
 
 import json
 import os
@@ -17,12 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from tests.support.servers import PostgresUrls
 from tools.bench.servers import Server, free_port
 from tools.bench.visitor import Answer, Unexpected, Visitor, form_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GATEHOUSE = Path(sys.executable).with_name("gatehouse")
 TENANT, TWO_STEP_TENANT, RELYING_PARTY = "bench", "bench-two", "bench-shop"
+ON_SQLITE = PostgresUrls("", "")
 SECRET_KEY = secrets.token_urlsafe(48)
 CLIENT_SECRET = "a-secret-of-the-bench-only-0123456789"
 REDIRECT = "http://relying.localhost/callback"
@@ -113,18 +112,19 @@ class Scene:
     product: Server
     bare: Server
     options: frozenset[str] = field(default_factory=frozenset)
+    database: PostgresUrls = ON_SQLITE
 
     @classmethod
-    def open(cls, options: frozenset[str]) -> Self:
+    def open(cls, options: frozenset[str], database: PostgresUrls = ON_SQLITE) -> Self:
         """Make the data, start both servers."""
         folder = Path(tempfile.mkdtemp(prefix="gatehouse-bench-"))
         port, bare_port = free_port(), free_port()
         try:
-            prepare(folder, port)
+            prepare(folder, port, database)
             bare_command = [sys.executable, "-m", "tools.bench.bare", f"127.0.0.1:{bare_port}"]
             bare = Server.start(bare_command, bare_port, folder / "bare.log")
             try:
-                return cls(folder, port, start_product(folder, port), bare, options)
+                return cls(folder, port, start_product(folder, port, database), bare, options, database)
             except BaseException:
                 bare.stop()
                 raise
@@ -143,7 +143,7 @@ class Scene:
         for _ in range(3):
             self.product.stop()
             began = time.monotonic()
-            self.product = start_product(self.folder, self.port)
+            self.product = start_product(self.folder, self.port, self.database)
             self.visitor().get("/login").expect(200)
             best = min(best, time.monotonic() - began)
         return best
@@ -167,12 +167,12 @@ class Scene:
         self.product.stop()
         try:
             address = f"redis://127.0.0.1:{redis_port}/0"
-            self.product = start_product(self.folder, self.port, "--workers", str(count), redis=address)
+            self.product = start_product(self.folder, self.port, self.database, "--workers", str(count), redis=address)
             yield
         finally:
             self.product.stop()
             shared.stop()
-            self.product = start_product(self.folder, self.port)
+            self.product = start_product(self.folder, self.port, self.database)
 
     def visitor(self, tenant: str = TENANT) -> Visitor:
         """Return a visitor without cookies."""
@@ -199,13 +199,14 @@ class Scene:
         return landing
 
 
-def environment(folder: Path, port: int) -> dict[str, str]:
+def environment(folder: Path, port: int, database: PostgresUrls = ON_SQLITE) -> dict[str, str]:
     """The settings, and a folder for bytecode, which an installed product has and a checkout may not be allowed to write."""
     return {
         "PYTHONDONTWRITEBYTECODE": "",
         "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
         "GATEHOUSE_DATA_DIR": str(folder / "data"),
-        "GATEHOUSE_DATABASE_URL": os.environ.get("BENCH_DATABASE_URL", ""),
+        "GATEHOUSE_DATABASE_URL": database.runtime_url,
+        "GATEHOUSE_MIGRATE_URL": database.migrate_url,
         "GATEHOUSE_SECRET_KEY": SECRET_KEY,
         "GATEHOUSE_REDIS_URL": "",
         "GATEHOUSE_HUB_DOMAIN": f"localhost:{port}",
@@ -213,7 +214,7 @@ def environment(folder: Path, port: int) -> dict[str, str]:
     }
 
 
-def prepare(folder: Path, port: int) -> None:
+def prepare(folder: Path, port: int, database: PostgresUrls) -> None:
     """Migrate and apply: tenants with the cheapest hash for the CPU rows, one with the shipped hash for memory."""
     stated = folder / "bench.yaml"
     tenants = [
@@ -225,7 +226,7 @@ def prepare(folder: Path, port: int) -> None:
     for command in (["migrate"], ["apply", str(stated)]):
         completed = subprocess.run(
             [str(GATEHOUSE), *command],
-            env={**os.environ, **environment(folder, port)},
+            env={**os.environ, **environment(folder, port, database)},
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -235,8 +236,8 @@ def prepare(folder: Path, port: int) -> None:
             raise Unexpected(f"gatehouse {command[0]} failed:\n{completed.stdout[-1500:]}\n{completed.stderr[-1500:]}")
 
 
-def start_product(folder: Path, port: int, *options: str, redis: str = "") -> Server:
+def start_product(folder: Path, port: int, database: PostgresUrls, *options: str, redis: str = "") -> Server:
     """Start `gatehouse serve` on the scene's data."""
     command = [str(GATEHOUSE), "serve", "--bind", f"127.0.0.1:{port}", *options]
-    stated = {**environment(folder, port), "GATEHOUSE_REDIS_URL": redis}
+    stated = {**environment(folder, port, database), "GATEHOUSE_REDIS_URL": redis}
     return Server.start(command, port, folder / "product.log", stated)

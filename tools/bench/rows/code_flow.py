@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from tools.bench.measure import Budget, Line, measure
+from tools.bench.measure import Budget, Line, Operation, measure
 from tools.bench.scene import CLIENT_SECRET, REDIRECT, RELYING_PARTY, TENANT, Scene
 from tools.bench.visitor import Unexpected, Visitor, path_of
 
@@ -50,17 +50,23 @@ def tokens(browser: Visitor, program: Visitor, endpoints: dict[str, str], number
 
 def measured(scene: Scene) -> Iterator[Line]:
     """The session is the same throughout; every run has a code of its own."""
+    yield measure(scene.product, scene.bare, flow(scene)).line(
+        "code flow of a signed-in person: authorize, token", BUDGET
+    )
+
+
+def flow(scene: Scene) -> Operation:
     browser, program = scene.visitor(), scene.visitor()
     endpoints = metadata(program)
     scene.sign_in(browser, 3)  # no member of an organization: its policies would be one more statement
     browser.costs.clear()
     program.costs.clear()
 
-    def flow(number: int) -> Visitor:
+    def code_flow(number: int) -> Visitor:
         tokens(browser, program, endpoints, number)
         for name, count in program.costs.items():
             browser.costs[name] = browser.costs.get(name, 0) + count
         program.costs.clear()
         return browser
 
-    yield measure(scene.product, scene.bare, flow).line("code flow of a signed-in person: authorize, token", BUDGET)
+    return code_flow

@@ -25,12 +25,20 @@ KEY = ECKey.generate_key("P-256")
 
 def measured(scene: Scene) -> Iterator[Line]:
     """Each refresh spends the token of the one before; each bound flow has new proofs of one key."""
+    refresh, credentials = grants(scene)
+    yield measure(scene.product, scene.bare, refresh).line("refresh of tokens", REFRESH)
+    yield measure(scene.product, scene.bare, credentials).line("client credentials", CREDENTIALS)
+    name = "code flow, pushed request, DPoP: push, authorize, token"
+    yield measure(scene.product, scene.bare, bound_flow(scene)).line(name, BOUND)
+
+
+def grants(scene: Scene) -> tuple[Operation, Operation]:
+    """Return the refresh, and the client credentials."""
     browser, program = scene.visitor(), scene.visitor()
     endpoints = metadata(program)
     scene.sign_in(browser, 4)
     held = {"refresh_token": tokens(browser, program, endpoints, 0)["refresh_token"]}
-    for visitor in (browser, program):
-        visitor.costs.clear()
+    program.costs.clear()
     token = path_of(endpoints["token_endpoint"])
 
     def refresh(_: int) -> Visitor:
@@ -42,16 +50,16 @@ def measured(scene: Scene) -> Iterator[Line]:
         program.post(token, {"grant_type": "client_credentials"}, Authorization=BASIC).expect(200)
         return program
 
-    yield measure(scene.product, scene.bare, refresh).line("refresh of tokens", REFRESH)
-    yield measure(scene.product, scene.bare, credentials).line("client credentials", CREDENTIALS)
-    browser.close()  # it has been idle for longer than servers keep connections; the next request opens another one
-    bound = _bound_flow(browser, program, endpoints)
-    name = "code flow, pushed request, DPoP: push, authorize, token"
-    yield measure(scene.product, scene.bare, bound).line(name, BOUND)
+    return refresh, credentials
 
 
-def _bound_flow(browser: Visitor, program: Visitor, endpoints: dict[str, str]) -> Operation:
-    """Return the flow of `code_flow`, with the same program and person, as FAPI asks for it."""
+def bound_flow(scene: Scene) -> Operation:
+    """Return the flow of `code_flow` as FAPI asks for it."""
+    browser, program = scene.visitor(), scene.visitor()
+    endpoints = metadata(program)
+    scene.sign_in(browser, 4)
+    browser.costs.clear()
+    program.costs.clear()
 
     def post(name: str, form: dict[str, str], status: int) -> dict[str, str]:
         address = endpoints[name]

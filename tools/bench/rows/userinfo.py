@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import Budget, Line, measure
+from tools.bench.measure import Budget, Line, Operation, measure
 from tools.bench.rows.code_flow import BASIC, metadata, tokens
 from tools.bench.scene import Scene
 from tools.bench.visitor import Visitor, path_of
@@ -12,6 +12,13 @@ BUDGET = Budget(bar=2, aim=0.7, counts={"sql": 1})
 
 def measured(scene: Scene) -> Iterator[Line]:
     """One token, asked about again and again."""
+    userinfo, introspect = operations(scene)
+    yield measure(scene.product, scene.bare, userinfo).line("userinfo", BUDGET)
+    yield measure(scene.product, scene.bare, introspect).line("introspection", BUDGET)
+
+
+def operations(scene: Scene) -> tuple[Operation, Operation]:
+    """Return both, about one token."""
     browser, program = scene.visitor(), scene.visitor()
     endpoints = metadata(program)
     scene.sign_in(browser, 2)
@@ -27,5 +34,4 @@ def measured(scene: Scene) -> Iterator[Line]:
         program.post(path_of(endpoints["introspection_endpoint"]), form, Authorization=BASIC).expect(200)
         return program
 
-    yield measure(scene.product, scene.bare, userinfo).line("userinfo", BUDGET)
-    yield measure(scene.product, scene.bare, introspect).line("introspection", BUDGET)
+    return userinfo, introspect
