@@ -75,7 +75,6 @@ PURPOSES = {
     "types-wtforms": "types of WTForms",
     "uv": "writes the locks",
     "uvicorn": "quickstart",
-    "granian": "comparison in the benchmark",
     "waitress": "comparison in the benchmark",
     "openapi-explorer": "the API reference, copied into `static/vendor` by `python -m tools.vendor`",
     "ejs": "quickstart: templates of Express",
