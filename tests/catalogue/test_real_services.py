@@ -1,6 +1,8 @@
 """Tests run on real PostgreSQL and Redis, set up as in production, and the outside network is closed."""
 
 import socket
+import ssl
+from collections.abc import Callable
 
 import psycopg
 import pytest
@@ -57,6 +59,34 @@ def test_own_postgres_stops_and_starts_again(own_postgres: Postgres) -> None:
 def test_outside_network_is_closed(address: tuple[str, int]) -> None:
     with pytest.raises(NetworkClosed):
         socket.create_connection(address, timeout=1)
+
+
+OUTSIDE = ("192.0.2.1", 80)
+
+
+def reach_over_tls(one: socket.socket) -> None:
+    with ssl.create_default_context().wrap_socket(one, server_hostname="example.com") as wrapped:
+        wrapped.connect(OUTSIDE)
+
+
+@pytest.mark.parametrize(
+    "reach",
+    [
+        lambda one: one.connect(OUTSIDE),
+        lambda one: one.connect_ex(OUTSIDE),
+        lambda one: one.sendto(b"x", OUTSIDE),
+        lambda one: one.sendto(b"x", 0, OUTSIDE),
+        lambda one: one.sendmsg([b"x"], [], 0, OUTSIDE),
+        reach_over_tls,
+    ],
+    ids=["connect", "connect_ex", "sendto", "sendto with flags", "sendmsg", "TLS"],
+)
+def test_no_socket_leaves_this_machine(
+    reach: Callable[[socket.socket], object], request: pytest.FixtureRequest
+) -> None:
+    kind = socket.SOCK_DGRAM if "send" in request.node.callspec.id else socket.SOCK_STREAM
+    with socket.socket(socket.AF_INET, kind) as one, pytest.raises(NetworkClosed):
+        reach(one)
 
 
 def test_names_under_localhost_resolve_to_this_machine() -> None:

@@ -1,12 +1,14 @@
 """Close the network: a test that reaches for anything but this machine fails. Import nothing from here: pytest loads it.
 
-An audit hook sees every socket that Python opens, whichever library asked for it. It cannot be taken away again, so it is
-set by the test run alone. Names under `.localhost` are this machine (RFC 6761), on systems too whose resolver does not say so.
+Every socket of Python is a `socket.socket`, whichever library asks for it. (An audit hook sees the same, but is called for each `id()`,
+too, of which SQLAlchemy has thousands in a request.) Names under `.localhost` are this machine (RFC 6761), on systems too whose
+resolver does not say so.
 """
 
 import ipaddress
 import socket
-import sys
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 LOCAL_NAMES = frozenset({"localhost", "", "0.0.0.0", "::"})
@@ -27,18 +29,26 @@ def is_local(host: object) -> bool:
         return False
 
 
-def guard(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "socket.getaddrinfo":
-        host = arguments[0]
-    elif event in ("socket.connect", "socket.sendto") and isinstance(arguments[1], tuple):
-        host = arguments[1][0]
-    else:
-        return
+def guard(host: object) -> None:
     if not is_local(host):
-        raise NetworkClosed(f"{event} of {host!r}: tests reach nothing outside this machine")
+        raise NetworkClosed(f"{host!r} was asked for: tests reach nothing outside this machine")
+
+
+def guarded(name: str) -> Callable[..., Any]:
+    """Return a method of sockets that looks at the address first, which is its last argument."""
+    method = getattr(socket.socket, name)
+
+    @wraps(method)
+    def call(self: socket.socket, *arguments: Any) -> Any:
+        if arguments and isinstance(arguments[-1], tuple):  # of the internet; a socket of this machine has a path
+            guard(arguments[-1][0])
+        return method(self, *arguments)
+
+    return call
 
 
 def resolve(host: bytes | str | None, *arguments: Any, **named: Any) -> Any:
+    guard(host)
     name = host.decode() if isinstance(host, bytes) else host
     local = name and name.rstrip(".").lower().endswith(".localhost")
     return _resolve("127.0.0.1" if local else host, *arguments, **named)
@@ -46,5 +56,6 @@ def resolve(host: bytes | str | None, *arguments: Any, **named: Any) -> Any:
 
 def pytest_configure() -> None:
     if socket.getaddrinfo is not resolve:
-        sys.addaudithook(guard)
         socket.getaddrinfo = resolve
+        for name in ("connect", "connect_ex", "sendto", "sendmsg"):
+            setattr(socket.socket, name, guarded(name))
