@@ -11,10 +11,11 @@ from typing import Any
 
 from flask import Flask
 from sqlalchemy import update
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit import UnitOfWork
+from tests.support.plain_client import PlainClient
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, TenantServer
 from tests.support.visitor import VisitedPage, Visitor
@@ -142,7 +143,7 @@ class Subject:
 
 def browser_of(who: Subject, hub: Flask) -> Visitor:
     """Open a new browser at the tenant."""
-    return Visitor(Client(hub), who.tenant.services.settings.hub_url(who.tenant.name))
+    return Visitor(PlainClient(hub), who.tenant.services.settings.hub_url(who.tenant.name))
 
 
 def page_summary(who: Subject, page: VisitedPage) -> Summary:

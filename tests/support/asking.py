@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client, EnvironBuilder, TestResponse
+from werkzeug.test import TestResponse
 
 from app.contract.auth import AuthScheme, Host
 from app.contract.configuration import RequestLimits
@@ -30,6 +30,7 @@ from app.kit.server import raw_request
 from app.kit.signing import SIGNATURE_HEADER, signature
 from app.kit.wire import shape_of
 from tests.support.machines import machine
+from tests.support.plain_client import PlainClient, environ_of
 from tests.support.tenant_server import TenantServer
 
 load_catalogue()
@@ -116,7 +117,7 @@ class Caller:
 
     def __init__(self, tenant: TenantServer, app: Flask) -> None:
         self.tenant = tenant
-        self.client = Client(app, use_cookies=False)  # programs keep none
+        self.client = PlainClient(app, use_cookies=False)  # programs keep none
         self.may_have_lost_token = False
 
     @cached_property
@@ -170,7 +171,7 @@ class Caller:
         """
         if not self.is_on_postgres or AuthScheme.CLIENT in operation.admission.every_auth.schemes():
             return False  # a client's credentials are looked up before the request is read
-        raw = raw_request(EnvironBuilder(**self._request(operation, query or {}, {}, body=body)).get_environ())
+        raw = raw_request(environ_of(**self._request(operation, query or {}, {}, body=body)))
         raw.parameters = dict.fromkeys(_PLACEHOLDER.findall(operation.path), "something")
         try:
             filter_address(operation, raw)

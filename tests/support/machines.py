@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from app.contract.application_settings import ApplicationSettings
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import TenantServer, answered
 
 SECRET = "a secret of the machine"
@@ -47,7 +48,9 @@ def machine(tenant: TenantServer, *scopes: str) -> str:
         "client_secret": SECRET,
     }
     base = f"http://{tenant.name}.{tenant.services.settings.hub_domain}"
-    return str(answered(Client(tenant.app).post("/service/oauth/token", data=asked, base_url=base))["access_token"])
+    return str(
+        answered(PlainClient(tenant.app).post("/service/oauth/token", data=asked, base_url=base))["access_token"]
+    )
 
 
 def ask(tenant: TenantServer, token: str, method: str, path: str, body: Any = None, **query: Any) -> TestResponse:

@@ -11,7 +11,7 @@ from wsgiref.types import WSGIApplication
 
 import pytest
 from sqlalchemy import delete, insert, select, update
-from werkzeug.test import Client as WsgiClient
+from werkzeug.test import Client
 
 from app.contract.application_settings import ApplicationSettings
 from app.contract.branding import Brand
@@ -25,6 +25,7 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.identity_service import CHEAP
+from tests.support.plain_client import PlainClient
 from tests.support.relying_party import Browser, Person, RelyingParty
 from tests.support.straight_answers import compared
 
@@ -36,7 +37,7 @@ class World:
     """One tenant, and what stands in it."""
 
     services: Services
-    wsgi: WsgiClient
+    wsgi: Client
     tenant_id: str
     name: str
     api_key: str
@@ -164,7 +165,7 @@ def new_world(services: Services, identity_app: WSGIApplication) -> NewWorld:
         }  # fmt: skip
         with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
             work.run(insert(tenants), row)
-        return World(services, WsgiClient(identity_app), tenant_id, name, key)
+        return World(services, PlainClient(identity_app), tenant_id, name, key)
 
     return make
 

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sqlalchemy import select
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
 from app.identity.platform.audit import audit
@@ -21,6 +21,7 @@ from tests.support.customers import UNLIMITED, Customer, a_customer
 from tests.support.expected_operations import ROWS, Row, status_of
 from tests.support.identity_service import pass_time
 from tests.support.mailbox import sent_messages
+from tests.support.plain_client import PlainClient
 from tests.support.shapes import differs, narrowed
 from tests.support.tenant_server import NewTenantServer, TenantServer, refused
 
@@ -230,7 +231,7 @@ def send(who: AccountHolder, row_id: str, asked: Ask, variant: str) -> TestRespo
         headers["Content-Type"] = "application/x-www-form-urlencoded"
         sent = {"data": urlencode(body or {})}
     path = path.format(**{"uid": who.uid, **asked.at})
-    return Client(who.tenant.app).open(
+    return PlainClient(who.tenant.app).open(
         path, method=row.method, query_string=query, base_url=base, headers=headers, **sent
     )
 

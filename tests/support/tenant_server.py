@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from sqlalchemy import insert, select, update
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from app.contract.branding import Brand
 from app.contract.configuration import TenantSettings
@@ -21,6 +21,7 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.identity_service import CHEAP
+from tests.support.plain_client import PlainClient
 
 PASSWORD = "Zebra-kettle-91"
 MANAGE = "/identity/v2/manage/account"
@@ -52,7 +53,7 @@ class TenantServer:
         held = {"apikey": self.api_key, "apisecret": self.api_secret if with_secret and bearer is None else None}
         asked = {name: value for name, value in {**held, **query}.items() if value is not None}
         headers = {**(headers or {}), **({"Authorization": f"Bearer {bearer}"} if bearer else {})}
-        client = Client(self.app, use_cookies=False)  # one of its own per request would be empty, yet parsed
+        client = PlainClient(self.app, use_cookies=False)
         base = f"http://{self.services.settings.api_hostname}"
         sent = {"json": body} if body is not None else {}
         return client.open(path, method=method, query_string=asked, base_url=base, headers=headers, **sent)

@@ -19,6 +19,7 @@ from app.identity.platform.services import Services
 from app.kit.server import Server
 from tests.support.local_calls import HUB_CALLS
 from tests.support.oauth_world import World
+from tests.support.plain_client import PlainClient
 from tests.support.relying_party import RelyingParty
 
 MOST_HOPS = 8
@@ -225,13 +226,13 @@ NewVisitorAt = Callable[[World], Visitor]
 @pytest.fixture
 def new_visitor(hub_app: Flask, world: World) -> NewVisitor:
     """Return a function that opens a new browser at the tenant."""
-    return lambda: Visitor(Client(hub_app), world.services.settings.hub_url(world.name))
+    return lambda: Visitor(PlainClient(hub_app), world.services.settings.hub_url(world.name))
 
 
 @pytest.fixture
 def new_visitor_at(hub_app: Flask) -> NewVisitorAt:
     """Return a function that opens a new browser at any tenant."""
-    return lambda world: Visitor(Client(hub_app), world.services.settings.hub_url(world.name))
+    return lambda world: Visitor(PlainClient(hub_app), world.services.settings.hub_url(world.name))
 
 
 @pytest.fixture
