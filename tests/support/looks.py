@@ -1,14 +1,14 @@
 """Rules for pages in a browser. Each rule returns faults as text and leaves the pages unchanged.
 
 All pages are shown on one sheet, each in a frame with its own width, focus and styles,
-so that one evaluation checks all of them and a narrow window costs only a layout.
-Rules on single elements examine only states that differ in their elements (`tests/support/page_cover.py`); `EXAMINED` names their frames.
+so that one evaluation checks all of them and a narrow window costs only a layout. Each rule asks all pages that are on the sheet:
+first all states, then those that differ in their elements (`tests/support/page_cover.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from playwright.sync_api import Page
@@ -26,24 +26,23 @@ ACTING = ("button", "link", "textbox", "checkbox", "combobox")
 SHEET = """<!doctype html><html lang="en"><title>Sheet</title><link rel="icon" href="data:,">
 <style>:root, iframe { color-scheme: light dark } iframe { display: block; border: 0 } main { opacity: 0 }</style>
 <a id="begin" href="#">Begin</a><main></main><a id="end" href="#">End</a>"""
-LAY = """([addresses, examined, width, height]) => Promise.all(addresses.map((address, index) => new Promise(done => {
+LAY = """([addresses, width, height]) => Promise.all(addresses.map(address => new Promise(done => {
     const frame = Object.assign(document.createElement("iframe"), {onload: done, width, height, src: address});
-    frame.classList.toggle("examined", examined.includes(index));
     document.querySelector("main").append(frame);
 })))"""
-EVERY, EXAMINED = "main > iframe", "main > iframe.examined"
-ASK = """async ([frames, with_what]) => {
+KEEP = "kept => document.querySelectorAll('main > iframe').forEach((frame, index) => kept.includes(index) || frame.remove())"
+ASK = """async with_what => {
     const said = [];
-    for (const frame of document.querySelectorAll(frames))
+    for (const frame of document.querySelectorAll("main > iframe"))
         said.push(await (%s)(frame.contentDocument, with_what, frame));
     return said;
 }"""
 # One axe of the sheet, set up once for each frame's window, is parsed and compiled once; frames with an axe of their own do both.
-LEARN = "source => window.axeOf = new Function('window', source + '; return window.axe')"
+LEARN = "source => window.axeOf ||= new Function('window', source + '; return window.axe')"
 AXE = """async (doc, only, frame) => (await (frame.axe ||= axeOf(doc.defaultView))
     .run(doc, {resultTypes: ["violations"], iframes: false, preload: false, ...only}))
     .violations.map(each => each.id + ": " + each.nodes.map(node => node.target.join(" ")).join(", "))"""
-COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+COLOURS = ["color-contrast", "link-in-text-block"]
 NARROW = """(doc, [desk, widths, telephone], frame) => {
     const root = doc.documentElement, isTooWide = () => root.scrollWidth > root.clientWidth;
     const faults = isTooWide() ? ["scrolls sideways"] : [];
@@ -97,13 +96,11 @@ TAB = {"type": "rawKeyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode
 STOPS = """doc => [...doc.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, iframe")]
     .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled)
     .filter(each => each.type !== "radio" || each.checked || !each.form.querySelector("[type=radio]:checked")).length"""
-BEGIN = """examined => {
-    for (const frame of document.querySelectorAll("main > iframe")) frame.inert = !frame.matches(examined);
+BEGIN = """() => {
     const end = document.querySelector("#end");
     end.addEventListener("focus", () => window.isOver = true);
     document.querySelector("#begin").focus();
 }"""
-END = "every => { for (const frame of document.querySelectorAll(every)) frame.inert = false; }"
 LOOK = "document.activeElement.note && document.activeElement.note()"
 VISITS = "(doc, _, frame) => frame.visits"
 HAS_FRAMES = "doc => doc.querySelector('iframe') !== null"
@@ -126,35 +123,58 @@ class Sheet:
     """Pages side by side; the window's own address serves `SHEET`."""
 
     page: Page
+    names: list[str] = field(default_factory=list)
+    """Of the pages on the sheet, in order."""
 
-    def lay(self, home: str, addresses: Sequence[str], examined: Sequence[int] | None = None) -> None:
-        """Show these pages; those at the indices `examined`, by default all, are examined by rules on single elements."""
-        chosen = [*range(len(addresses))] if examined is None else [*examined]
+    def lay(self, home: str, addresses: Mapping[str, str]) -> None:
+        """Show the pages at these addresses, by name."""
+        self.names = [*addresses]
         self.page.emulate_media(media="screen", color_scheme="light", forced_colors="none", reduced_motion="reduce")
         self.page.goto(home)
-        self.page.evaluate(LAY, [addresses, chosen, *DESK])
+        self.page.evaluate(LAY, [[*addresses.values()], *DESK])
 
-    def ask(self, rule: str, with_what: Any = None, frames: str = EXAMINED) -> list[Any]:
-        """Evaluate a rule on pages."""
-        answers: list[Any] = self.page.evaluate(ASK % rule, [frames, with_what])
+    def keep(self, names: Collection[str]) -> None:
+        """Remove the pages that are not named."""
+        self.page.evaluate(KEEP, [index for index, name in enumerate(self.names) if name in names])
+        self.names = [name for name in self.names if name in names]
+
+    def ask(self, rule: str, with_what: Any = None) -> list[Any]:
+        """Evaluate a rule on each page."""
+        answers: list[Any] = self.page.evaluate(ASK % rule, with_what)
         return answers
+
+    def faults(self, *rules: Rule) -> list[str]:
+        """Return the faults that rules find on the pages."""
+        found = [
+            (name, faults)
+            for rule in rules
+            for each in rule(self)
+            for name, faults in zip(self.names, each, strict=True)
+        ]
+        return [f"{name}: {fault}" for name, faults in found for fault in faults]
 
 
 Rule = Callable[[Sheet], Iterator[Faults]]
 
 
 def accessible(sheet: Sheet) -> Iterator[Faults]:
-    """Run axe; in the dark scheme only its colour rules."""
+    """Run axe without its rules on colours."""
     sheet.page.evaluate(LEARN, axe_source())
-    yield sheet.ask(AXE, {})
+    yield sheet.ask(AXE, {"rules": {rule: {"enabled": False} for rule in COLOURS}})
+
+
+def legible(sheet: Sheet) -> Iterator[Faults]:
+    """Run axe's rules on colours, in both schemes."""
+    sheet.page.evaluate(LEARN, axe_source())
+    yield sheet.ask(AXE, {"runOnly": COLOURS})
     sheet.page.emulate_media(color_scheme="dark")
-    yield [[f"in the dark, {each}" for each in found] for found in sheet.ask(AXE, COLOURS)]
+    yield [[f"in the dark, {each}" for each in found] for found in sheet.ask(AXE, {"runOnly": COLOURS})]
     sheet.page.emulate_media(color_scheme="light")
 
 
 def in_narrow_windows(sheet: Sheet) -> Iterator[Faults]:
     """No horizontal scrolling at any width (WCAG 2.2, 1.4.10), and targets of 24 px on a phone."""
-    yield sheet.ask(NARROW, [DESK[0], NARROWEST, TELEPHONE], EVERY)
+    yield sheet.ask(NARROW, [DESK[0], NARROWEST, TELEPHONE])
 
 
 def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
@@ -164,7 +184,7 @@ def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
         sheet.ask(STOPS),
         any(sheet.ask(HAS_FRAMES)),
     )  # key events in a third-party frame are not visible here
-    sheet.page.evaluate(BEGIN, EXAMINED)
+    sheet.page.evaluate(BEGIN)
     keyboard = sheet.page.context.new_cdp_session(sheet.page)
     for press in range(MOST_PRESSES * len(stops)):
         keyboard.send("Input.dispatchKeyEvent", TAB)
@@ -173,7 +193,6 @@ def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
         if press >= sum(stops) and sheet.page.evaluate("window.isOver"):
             break
     keyboard.detach()
-    sheet.page.evaluate(END, EVERY)
     orders = zip(sheet.ask(VISITS), stops, sheet.ask(STOPS), strict=True)
     yield [[*_faults_of_tab_order(visits, {before, after})] for visits, before, after in orders]
 
@@ -214,12 +233,16 @@ def _unheard(nodes: list[dict[str, Any]]) -> Iterator[str]:
     yield from (f"more than one button says {said}" for said in {said for said in buttons if buttons.count(said) > 1})
 
 
+def with_larger_text(sheet: Sheet) -> Iterator[Faults]:
+    """Text at 200 % grows and fits (WCAG 2.2, 1.4.4)."""
+    yield sheet.ask(LARGER, [DESK[0], LARGER_IN])
+
+
 def otherwise(sheet: Sheet) -> Iterator[Faults]:
-    """Forced colours, reduced motion, print, and text at 200 % (WCAG 2.2, 1.4.4)."""
+    """Forced colours, reduced motion and print."""
     yield sheet.ask(MOVING)
     sheet.page.emulate_media(forced_colors="active")
     yield sheet.ask(WITHOUT_EDGE)
     sheet.page.emulate_media(forced_colors="none", media="print")
     yield sheet.ask(ON_PAPER)
     sheet.page.emulate_media(media="screen")
-    yield sheet.ask(LARGER, [DESK[0], LARGER_IN])

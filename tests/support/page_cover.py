@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from html.parser import HTMLParser
+from typing import NamedTuple
+
+from tests.support.samples import names, rendered, states
+from tests.support.services import of_the_run
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 VALUES_MATTER = {"class", "type", "role", "tabindex", "dir", "lang"}
@@ -42,12 +48,43 @@ class Places(HTMLParser):
             self.found.add((*self._around, ("text",)))
 
 
-def covering(pages: Sequence[str]) -> list[int]:
+def covering(pages: Sequence[set[Place]]) -> list[int]:
     """Return the indices of pages, in order, that together have every element in every place of all."""
-    places = [Places(html).found for html in pages]
-    missing, chosen = set[Place]().union(*places), list[int]()
+    missing, chosen = set[Place]().union(*pages), list[int]()
     while missing:
-        best = max(range(len(pages)), key=lambda index: len(places[index] & missing))
-        missing -= places[best]
+        best = max(range(len(pages)), key=lambda index: len(pages[index] & missing))
+        missing -= pages[best]
         chosen.append(best)
     return sorted(chosen)
+
+
+class Cover(NamedTuple):
+    """States of a page that differ in their elements, which are the same in all languages."""
+
+    of_page: list[str]
+    """These have every element in every place of the page."""
+    of_all: list[str]
+    """With those of the other pages, these have every element in every place of all pages; at least one."""
+
+
+@cache
+def covers() -> dict[str, Cover]:
+    """Return the cover of each page."""
+    path = of_the_run("page_covers.json", lambda part: part.write_text(json.dumps(_covers())))
+    return {name: Cover(*cover) for name, cover in json.loads(path.read_text()).items()}
+
+
+def _covers() -> dict[str, Cover]:
+    places = {(name, state): Places(rendered(name, state, "en").html).found for name, state in names()}
+    of_page = {
+        name: [of[index] for index in covering([places[name, state] for state in of])] for name, of in states().items()
+    }
+    kept = [(name, state) for name, of in of_page.items() for state in of]
+    of_all = [kept[index] for index in covering([places[each] for each in kept])]
+    return {
+        name: Cover(
+            of,
+            [state for state in of if (name, state) in of_all] or [max(of, key=lambda state: len(places[name, state]))],
+        )
+        for name, of in of_page.items()
+    }

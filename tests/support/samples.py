@@ -87,14 +87,13 @@ def weight(part: str) -> int:
 
 
 @cache
-def rendered(page: str, state: str, language: str) -> Sample:
+def rendered(page: str, state: str, language: str, look: str = "acme") -> Sample:
     """Render a page and measure everything that a browser fetches for it, unless another worker of this run has done so."""
-    address = hashlib.sha256(f"{page}/{state}/{language}".encode()).hexdigest()
-    kept = [folder / address for folder in SHARED]
+    kept = [folder / hashlib.sha256(f"{page}/{state}/{language}/{look}".encode()).hexdigest() for folder in SHARED]
     for path in kept:
         if path.exists():
             return Sample(**json.loads(path.read_text()))
-    made = _render(page, state, language)
+    made = _render(page, state, language, look)
     for path in kept:
         unfinished = path.with_suffix(f".{os.getpid()}.{get_ident()}")
         unfinished.write_text(json.dumps(asdict(made)))
@@ -102,9 +101,9 @@ def rendered(page: str, state: str, language: str) -> Sample:
     return made
 
 
-def _render(page: str, state: str, language: str) -> Sample:
+def _render(page: str, state: str, language: str, look: str) -> Sample:
     client = hub().test_client()
-    answer = client.get(address(page, state, language), headers={"Accept-Encoding": "gzip"})
+    answer = client.get(address(page, state, language, look), headers={"Accept-Encoding": "gzip"})
     assert answer.status_code == 200, f"{page} {state} {language}: {answer.status_code}"
     html = gzip.decompress(answer.data).decode()
     parts = re.findall(r'(?:href|src)="(/static/[^"]+)"', html)
@@ -141,16 +140,20 @@ def shown(request: Request) -> Response:
         return Response("waits")  # the polling script's request
     if request.headers.get("Sec-Fetch-Dest") != "iframe":
         return Response.from_app(hub(), request.environ)
-    return framed(Response.from_app(hub(), {**request.environ, "HTTP_ACCEPT_ENCODING": "identity"}))
+    return framed(request)
 
 
-def framed(answer: Response) -> Response:
-    """Return a page of the hub for a frame of the sheet: frames are allowed there only."""
-    if answer.mimetype == "text/html":
-        policy = answer.headers["Content-Security-Policy"]
-        answer.headers["Content-Security-Policy"] = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
-        answer.headers["X-Frame-Options"] = "SAMEORIGIN"
-        answer.set_data(UNSOLVED.sub("", answer.get_data(as_text=True)))
+def framed(request: Request) -> Response:
+    """Return a rendered page for a frame of the sheet: frames are allowed there only."""
+    page, state = request.path.removeprefix("/_gallery/").split("/", 1)
+    sample = rendered(page, state, request.args["lang"], request.args["look"])
+    answer = Response(UNSOLVED.sub("", sample.html), headers=sample.headers)
+    del answer.headers["Content-Encoding"]
+    answer.headers["Content-Security-Policy"] = sample.policy.replace(
+        "frame-ancestors 'none'", "frame-ancestors 'self'"
+    )
+    answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    answer.headers["Content-Length"] = str(len(answer.get_data()))
     return answer
 
 
