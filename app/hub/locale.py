@@ -67,16 +67,39 @@ def _babel_locale(tag: str) -> BabelLocale:
     return BabelLocale.parse(tag, sep="-")
 
 
-def _text(text: str, **variables: Any) -> str:
-    found: str = catalogue(current_language().tag if has_app_context() else SOURCE.tag).gettext(text)
-    return found % variables if variables else found
+class LazyText(LazyString):  # type: ignore[misc]  # Flask-Babel ships no types
+    """A text of the code that is translated when it is written. Flask-Babel's own looks for its domain at each use."""
+
+    def __init__(self, text: str, variables: dict[str, Any]) -> None:
+        super().__init__(None)
+        self._text, self._variables = text, variables
+
+    def __str__(self) -> str:
+        tag = current_language().tag if has_app_context() else SOURCE.tag
+        texts = _translated.setdefault(tag, {})
+        found = texts.get(self._text)
+        if found is None:
+            found = texts[self._text] = catalogue(tag).gettext(self._text)
+        return found % self._variables if self._variables else found
+
+    __html__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LazyText):
+            return self._text == other._text and self._variables == other._variables
+        return str(self) == other
+
+    def __hash__(self) -> int:
+        return hash(self._text)
 
 
-def lazy_gettext(text: str, **variables: Any) -> LazyString:
-    """Return a text that is translated when it is written. Flask-Babel's own looks for its domain at each use."""
-    return LazyString(_text, text, **variables)
+def lazy_gettext(text: str, **variables: Any) -> LazyText:
+    """Return a text that is translated when it is written."""
+    return LazyText(text, variables)
 
 
+_translated: Final[dict[str, dict[str, str]]] = {}
+"""By language: the texts of the code that were written."""
 _shown: Final[dict[str, dict[str, Markup]]] = {}
 """By language: the texts of templates that were shown. They are constants of the templates."""
 

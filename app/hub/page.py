@@ -19,6 +19,7 @@ from app.hub.forms.captcha_widget import Widget
 from app.hub.frame import Frame, Rendering
 from app.hub.locale import lazy_gettext as _l
 from app.hub.parts.formatting import Countdown
+from app.hub.personal_texts import PersonalTexts
 from app.hub.safety import content_security_policy
 from app.hub.visit import Visit, current_visit
 from app.kit.errors import ApiError
@@ -128,8 +129,11 @@ class Page:
         captcha = getattr(getattr(self, "form", None), "captcha", None)
         return captcha.provider_widget if isinstance(captcha, CaptchaField) else None
 
-    def html(self) -> str:
-        """Return the page rendered for the current visit."""
+    def html(self, texts: PersonalTexts | None = None) -> str:
+        """Return the page rendered for the current visit, with these texts in its holes."""
+        return self._rendered() if texts is None else texts.fill(self, self._rendered, is_kept=not self.pictures)
+
+    def _rendered(self) -> str:
         visit, brand = current_visit(), self.brand
         form = getattr(self, "form", None)
         if isinstance(form, HubForm) and self.notice is None:
@@ -143,11 +147,11 @@ class Page:
         template = current_app.jinja_env.get_template(self.template)
         return rendering.filled(template, view)
 
-    def render(self, status: int = 200) -> Response:
-        """Return the page as a response, compressed if the browser accepts gzip."""
+    def render(self, status: int = 200, texts: PersonalTexts | None = None) -> Response:
+        """Return the page, with these texts in its holes, as a response; compressed if the browser accepts gzip."""
         services = self.widget.sources if self.widget else ()
         allows_fetch = self.allows_fetch or "poll" in self.run
-        body, is_compressed = self.html().encode("utf-8", "replace"), accepts_gzip()
+        body, is_compressed = self.html(texts).encode("utf-8", "replace"), accepts_gzip()
         return _response(
             _compress(body) if is_compressed else body,
             status,

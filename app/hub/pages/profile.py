@@ -18,6 +18,8 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
+from app.hub.personal_texts import PersonalTexts
+from app.hub.templating import breaking
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
@@ -54,8 +56,9 @@ class ProfilePage(Page):
     scripts = ("language",)
     query = {"landing": 10, "saved": 1, "changed": 8}
 
-    name: str
-    account: str
+    name: Any
+    account: Any
+    initials: Any
     groups: tuple[Group, ...]
     picture: str = ""
     is_return_url_refused: bool = False
@@ -76,11 +79,7 @@ class ProfilePage(Page):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        return (self.picture,)
-
-    @property
-    def initials(self) -> str:
-        return initials(self.name or self.account)
+        return (self.picture,) if self.picture else ()
 
     @classmethod
     def samples(cls) -> Mapping[str, ProfilePage]:
@@ -100,11 +99,11 @@ class ProfilePage(Page):
         full, bare = (about, Group(_l("Contact"), contact)), Group(_l("Contact"), emails[:1])
         unset = Group(_l("Contact"), (*emails[:1], _phone("", is_verified=False), _username("")))
         consenting = Group(about.heading, (*about.facts, _CONSENTS))
-        lovelace = "Ada Lovelace", "ada@example.com"
+        lovelace = "Ada Lovelace", "ada@example.com", "AL"
         return {
             "full": cls(*lovelace, full, deletion_days=7),
             "with things not set": cls(*lovelace, (consenting, unset), deletion_days=1),
-            "bare": cls("", "ada@example.com", (bare,), has_to_do=True),
+            "bare": cls("", "ada@example.com", "A", (bare,), has_to_do=True),
             "after a change": cls(*lovelace, full, is_saved=True),
             "after a reset": cls(*lovelace, full, is_password_changed=True),
             "after a refused address": cls(*lovelace, full, is_return_url_refused=True),
@@ -117,11 +116,13 @@ def show_profile() -> Response:
     if view is None:
         return oidc_client.start_login("/profile")
     tenant, profile = current_visit().tenant, view.profile
-    groups = (Group(_l("About you"), _about(view)), Group(_l("Contact"), _contact(view)))
-    picture = str(profile.get("ImageUrl") or "")
-    return ProfilePage(
-        name=view.person.name or "",
-        account=view.person.label,
+    texts = PersonalTexts()
+    groups = (Group(_ABOUT, _about(view, texts)), Group(_CONTACT, _contact(view, texts)))
+    name, picture = view.person.name, str(profile.get("ImageUrl") or "")
+    page = ProfilePage(
+        name=texts.hole(name) if name else "",
+        account=texts.hole(breaking(view.person.label)),
+        initials=texts.hole(initials(name or view.person.label)),
         groups=tuple(group for group in groups if group.facts),
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
         is_return_url_refused=current_visit().query.get("landing") == "refused",
@@ -129,7 +130,8 @@ def show_profile() -> Response:
         is_password_changed=current_visit().query.get("changed") == "password",
         deletion_days=tenant.deletion_days,
         has_to_do=view.has_to_do,
-    ).render()
+    )
+    return page.render(texts=texts)
 
 
 def _format_date(text: str) -> str:
@@ -140,63 +142,74 @@ def _format_date(text: str) -> str:
         return text
 
 
-def _about(view: contract.ProfileResponse) -> tuple[Fact, ...]:
+def _about(view: contract.ProfileResponse, texts: PersonalTexts) -> tuple[Fact, ...]:
     """Return who the account is of; each row leads to the form if the tenant's form has the field."""
     profile, tenant = view.profile, current_visit().tenant
     fields = {field.name for field in editable(tenant.form)}
-    name = (Fact(_l("Name"), view.person.name, "person", EDIT if "first_name" in fields else ""),)
-    others = tuple(
-        Fact(label, _format_date(value) if wire == "BirthDate" else value, icon, EDIT if field in fields else "")
-        for wire, field, label, icon in _OTHERS
-        if isinstance(value := profile.get(wire), str) and value
-    )
-    facts = (*(name if view.person.name else ()), *others)
+    name = view.person.name
+    own = [(_NAME, texts.hole(breaking(name)), "person", "first_name")] if name else []
+    for wire, field, label, icon in _OTHERS:
+        if isinstance(value := profile.get(wire), str) and value:
+            shown = _format_date(value) if wire == "BirthDate" else value
+            own.append((label, texts.hole(breaking(shown)), icon, field))
+    facts = tuple(Fact(label, value, icon, EDIT if field in fields else "") for label, value, icon, field in own)
     if not any(fact.address for fact in facts):
-        facts = (*facts, Fact(_l("Edit your profile"), _l("Name, date of birth and more"), "pen", EDIT))
+        facts = (*facts, _EDIT_LINK)
     has_consents = bool(tenant.consent_forms or tenant.privacy_policy.versions)
     return (*facts, *((_CONSENTS,) if has_consents else ()))
 
 
-def _contact(view: contract.ProfileResponse) -> tuple[Fact, ...]:
+def _contact(view: contract.ProfileResponse, texts: PersonalTexts) -> tuple[Fact, ...]:
     """Return addresses, phone number and username; the account's own flag applies to its primary address."""
     profile, identifiers = view.profile, current_visit().tenant.identifiers
     entries = [entry for entry in profile.get("Email") or () if isinstance(entry, dict) and entry.get("Value")]
     facts = [
         _email(
-            str(entry["Value"]),
+            texts.hole(breaking(str(entry["Value"]))),
             is_verified=bool(entry.get("IsVerified", entry.get("Verified", profile.get("EmailVerified")))),
             is_first=at == 0 and len(entries) > 1,
         )
         for at, entry in enumerate(entries)
     ]
     if not entries:
-        facts.append(Fact(_l("Email"), _l("Add one to reset your password if you forget it"), "mail", "/emails"))
+        facts.append(_NO_EMAIL)
     if view.phone or Identifier.PHONE in identifiers:
-        facts.append(_phone(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
+        number = texts.hole(view.phone) if view.phone else ""
+        facts.append(_phone(number, is_verified=bool(profile.get("PhoneIdVerified"))))
     if profile.get("UserName") or Identifier.USERNAME in identifiers:
-        facts.append(_username(str(profile.get("UserName") or "")))
+        name = str(profile.get("UserName") or "")
+        facts.append(_username(texts.hole(breaking(name)) if name else ""))
     return tuple(facts)
 
 
-def _email(address: str, *, is_verified: bool, is_first: bool = False) -> Fact:
-    name = _l("Primary email") if is_first else _l("Email")
-    return Fact(name, address, "mail", "/emails", *_VERIFIED[is_verified])
+def _email(address: Any, *, is_verified: bool, is_first: bool = False) -> Fact:
+    return Fact(_PRIMARY_EMAIL if is_first else _EMAIL, address, "mail", "/emails", *_VERIFIED[is_verified])
 
 
-def _phone(number: str, *, is_verified: bool) -> Fact:
+def _phone(number: Any, *, is_verified: bool) -> Fact:
     if not number:
-        return Fact(_l("Phone number"), _l("Add one to sign in with"), "phone", "/phone", _l("Not set"))
+        return Fact(_PHONE, _l("Add one to sign in with"), "phone", "/phone", _NOT_SET)
     page = "/phone" if Identifier.PHONE in current_visit().tenant.identifiers else ""
-    return Fact(_l("Phone number"), number, "phone", page, *_VERIFIED[is_verified])
+    return Fact(_PHONE, number, "phone", page, *_VERIFIED[is_verified])
 
 
-def _username(name: str) -> Fact:
+def _username(name: Any) -> Fact:
     hint = name or _l("Choose one to sign in with")
-    return Fact(_l("Username"), hint, "at", "/username", "" if name else _l("Not set"))
+    return Fact(_USERNAME, hint, "at", "/username", "" if name else _NOT_SET)
 
 
 EDIT: Final = "/profile/edit"
+_ABOUT: Final = _l("About you")
+_CONTACT: Final = _l("Contact")
+_NAME: Final = _l("Name")
+_EMAIL: Final = _l("Email")
+_PRIMARY_EMAIL: Final = _l("Primary email")
+_PHONE: Final = _l("Phone number")
+_USERNAME: Final = _l("Username")
+_NOT_SET: Final = _l("Not set")
 _VERIFIED: Final = {True: (_l("Verified"), "ok"), False: (_l("Not verified"), "warn")}
+_EDIT_LINK: Final = Fact(_l("Edit your profile"), _l("Name, date of birth and more"), "pen", EDIT)
+_NO_EMAIL: Final = Fact(_EMAIL, _l("Add one to reset your password if you forget it"), "mail", "/emails")
 _CONSENTS: Final = Fact(_l("Consent"), _l("Review or change your consent"), "tick", "/consents")
 _OTHERS: Final = (
     ("NickName", "nick_name", _l("Nickname"), "person"),
