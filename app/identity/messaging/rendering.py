@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
 
 from app.contract.messages import MailKind
+from app.identity.messaging.kept_mails import Origin, filled
 from app.identity.messaging.message import (
     MAX_SUBJECT_LENGTH,
     Branding,
@@ -51,10 +52,18 @@ _BLANK: Final = Markup("&zwnj;&nbsp;" * 90)  # noqa: S704 - a constant
 
 def render(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> RenderedMessage:
     """Return the mail of this kind in HTML and plain text."""
-    subject, values = _subject(kind, branding, facts, language), _values(kind, branding, facts, language)
-    html = _template(kind, language.tag, _HTML).render(**values, layout=_HTML).strip() + "\n"
-    text = collapse_blank_lines(_template(kind, language.tag, _TEXT).render(**values, layout=_TEXT))
-    return RenderedMessage(subject, text, html, language.tag)
+    tag = language.tag
+    origin = Origin(origin_sentence(facts, tag), origin_sentence(facts, tag, is_change=True))
+
+    def rendered(facts: Facts, origin: Origin) -> RenderedMessage:
+        values = _values(kind, branding, facts, language) | origin._asdict()
+        html = _template(kind, tag, _HTML).render(**values, layout=_HTML).strip() + "\n"
+        text = collapse_blank_lines(_template(kind, tag, _TEXT).render(**values, layout=_TEXT))
+        return RenderedMessage(_subject(kind, branding, facts, language), text, html, tag)
+
+    if kind in _NEW_SIGN_INS:  # they say when, and by which device
+        return rendered(facts, origin)
+    return filled(kind, branding, facts, origin, tag, rendered)
 
 
 def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> str:
@@ -67,7 +76,7 @@ def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Languag
 
 
 def _values(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> dict[str, Any]:
-    """Return the values of a mail's templates."""
+    """Return the values of a mail's templates, but for those of `Origin`."""
     return dict(
         **_layout_values(branding, language, facts.organization_color),
         to=facts.to,
@@ -87,8 +96,6 @@ def _values(kind: MailKind, branding: Branding, facts: Facts, language: Language
         inviter=facts.inviter,
         day=format_day(facts.until, language.tag) if facts.until else "",
         lifetime=format_duration(facts.minutes, language.tag) if facts.minutes else "",
-        asked_by=origin_sentence(facts, language.tag),
-        changed_by=origin_sentence(facts, language.tag, is_change=True),
         good_for=validity_sentence(facts, language.tag),
     )
 

@@ -26,7 +26,7 @@ from app.identity.directory.accounts.account import (
 from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
-from app.identity.platform.store.compiled import Compiled, insert_row, row_class
+from app.identity.platform.store.compiled import Compiled, change_row, changes, insert_row, row_class
 from app.identity.platform.store.unit import UnitOfWork
 
 A, I = accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
@@ -190,17 +190,22 @@ def current_uid(context: Context, former: str) -> str | None:
 _CLAIMED = frozenset({"profile", "email", "email_verified", "username", "phone", "phone_verified"})
 
 
+@cache
+def _change(columns: frozenset[str]) -> Compiled:
+    return change_row(accounts, ("tenant_id", "uid"), columns, _COLUMNS)
+
+
 def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None:
     """Update columns and return the changed account; the row stays locked until the commit.
 
     A value that applications read changes the profile, unless `values` states when it did.
     """
-    where = (A.tenant_id == context.tenant.tenant_id, A.uid == uid)
+    key = {"tenant_id": context.tenant.tenant_id, "uid": uid}
     instants = {"modified_at": context.now} | (
         {} if _CLAIMED.isdisjoint(values) else {"profile_modified_at": context.now}
     )
-    statement = update(accounts).where(*where).values(**{**instants, **values}).returning(*_COLUMNS)
-    found = _found(context, context.work.one(statement))
+    written = {**instants, **values}
+    found = _found(context, context.work.one(_change(frozenset(written)), changes(key, written)))
     context.work.locked[uid] = found is not None
     return found
 

@@ -83,11 +83,14 @@ def insert_row(table: Table, *returned: ColumnElement[Any]) -> Compiled:
 
 
 @cache
-def change_row(table: Table, key: tuple[str, ...], changed: frozenset[str]) -> Compiled:
+def change_row(
+    table: Table, key: tuple[str, ...], changed: frozenset[str], returned: tuple[ColumnElement[Any], ...] = ()
+) -> Compiled:
     """Return the update of these columns in the row with this key; the parameters are those of `changes`."""
     where = (table.c[name] == bindparam(f"key_{name}") for name in key)
     values = {name: bindparam(f"new_{name}", type_=table.c[name].type) for name in sorted(changed)}
-    return Compiled(update(table).where(*where).values(values))
+    statement = update(table).where(*where).values(values)
+    return Compiled(statement.returning(*returned) if returned else statement)
 
 
 def changes(key: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
