@@ -9,15 +9,21 @@ from typing import Any, Final
 
 from flask.sansio.app import App
 from flask.templating import Environment
+from jinja2 import Template
 from jinja2.runtime import Context, Macro
+from jinja2.utils import missing
 from markupsafe import Markup, escape  # noqa: TID251 - one mark within an escaped text
+from wtforms.fields.core import Field, Label
 
+from app.hub.escaping import written
 from app.hub.fragments import only
 from app.hub.locale import template_text
 
 _BREAKING_AT: Final = Markup("@<wbr>")
 _DRAWINGS: Final = frozenset({"icon", "chevron", "time_left"})
 """Macros that write the same for the same arguments, in every language and for everybody."""
+_PLAIN: Final = MethodType, Field, Label
+"""Callables that take nothing of Jinja's."""
 
 
 @lru_cache(maxsize=256)
@@ -26,15 +32,39 @@ def _drawn(macro: Macro, *arguments: Hashable) -> str:
         return macro(*arguments)
 
 
+class PageMacro(Macro):
+    """A macro whose usual call, with plain arguments, is one call of its function."""
+
+    def write(self, context: Context, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """Return what the macro writes."""
+        names = self.arguments[len(args) :]
+        is_usual = not (self.caller or self.catch_kwargs or self.catch_varargs or len(args) > self._argument_count)
+        if not is_usual or (kwargs and not kwargs.keys() <= set(names)):
+            return self(context.eval_ctx, *args, **kwargs)
+        return str.__new__(Markup, self._func(*args, *(kwargs.get(name, missing) for name in names)))
+
+
+class PageTemplate(Template):
+    """A template with `written` in place of `escape`, and macros of this module."""
+
+    @classmethod
+    def from_code(cls, *args: Any, **kwargs: Any) -> Template:
+        """Return the template of compiled code, whose functions find both names in its module."""
+        template = super().from_code(*args, **kwargs)
+        template.root_render_func.__globals__.update(escape=written, Macro=PageMacro)
+        return template
+
+
 class PageContext(Context):
-    """A context that calls macros, methods and gettext straight; for other callables Jinja looks up what they take."""
+    """A context that calls macros, methods, form fields and gettext straight; for other callables Jinja looks up what they take."""
 
     def call(self, called: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(called, Macro):
-            kwargs.pop("_block_vars", None)
-            kwargs.pop("_loop_vars", None)
-            return _drawn(called, *args) if called.name in _DRAWINGS else called(self.eval_ctx, *args, **kwargs)
-        if isinstance(called, MethodType) or called is template_text:
+        if isinstance(called, PageMacro):
+            if kwargs:
+                kwargs.pop("_block_vars", None)
+                kwargs.pop("_loop_vars", None)
+            return _drawn(called, *args) if called.name in _DRAWINGS else called.write(self, args, kwargs)
+        if isinstance(called, _PLAIN) or called is template_text:
             kwargs.pop("_block_vars", None)
             kwargs.pop("_loop_vars", None)
             return called(*args, **kwargs)
@@ -50,6 +80,7 @@ class PageEnvironment(Environment):
     """An environment whose templates share one map of globals, which no template changes."""
 
     context_class = PageContext
+    template_class = PageTemplate
 
     def __init__(self, app: App, **options: Any) -> None:
         super().__init__(app, **options)

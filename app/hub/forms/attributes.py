@@ -9,8 +9,10 @@ from copy import copy
 from functools import lru_cache
 from typing import Any
 
-from markupsafe import Markup, escape  # noqa: TID251 - names of the code, values that are escaped here
+from markupsafe import Markup  # noqa: TID251 - names of the code, values that are escaped here
 from wtforms.widgets import Input
+
+from app.hub.escaping import written
 
 
 def attributes(**given: Any) -> Markup:
@@ -26,7 +28,7 @@ def attributes(**given: Any) -> Markup:
 
 def _quoted(value: Any) -> str:
     """Return a value that cannot end its attribute: a text that is markup may have quotation marks."""
-    return str(escape(value)).replace('"', "&quot;")
+    return str(written(value)).replace('"', "&quot;")
 
 
 def quick(widget: Any) -> Any:
