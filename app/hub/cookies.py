@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from flask import Response
+from werkzeug.http import dump_cookie
 
 from app.contract.hub_models import OtherSessions, Session
 from app.contract.hub_sign_out import CHECK_SESSION_PATH
@@ -22,9 +23,10 @@ OTHERS_SEPARATOR: Final = "."
 def set_cookie(response: Response, name: str, value: str, lifetime_seconds: int | None) -> None:
     """Set a cookie of this host; without a lifetime the browser drops it when it closes."""
     is_secure = services().is_https
-    response.set_cookie(
-        name, value, max_age=lifetime_seconds, path="/", secure=is_secure, httponly=True, samesite="Lax"
+    written = dump_cookie(
+        name, value, max_age=lifetime_seconds, path="/", secure=is_secure, httponly=True, samesite="Lax", max_size=0
     )
+    response.headers.add("Set-Cookie", written)  # `Response.set_cookie` looks up the application to warn of a long one
 
 
 def delete_cookie(response: Response, name: str) -> None:

@@ -12,7 +12,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response
 
-from app.hub import lifecycle
+from app.hub import lifecycle, plain_responses
 from app.hub.direct import directly, read_parameters, visit_in_memory
 from app.hub.services import HANDED_OVER, Services
 from app.hub.visit import Visit, requested_interaction_id, set_current_visit
@@ -32,7 +32,9 @@ class DirectPages:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         view = VIEWS.get(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "GET" else None
         response = self.response(view, environ) if view is not None else None
-        return (response or self._app)(environ, start_response)
+        if response is None:
+            return self._app(environ, start_response)
+        return plain_responses.send(response, environ, start_response)
 
     def response(self, view: View, environ: WSGIEnvironment) -> Response | None:
         """Return the response; None if Flask is to answer."""

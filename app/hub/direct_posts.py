@@ -20,7 +20,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 from flask import Flask, Response
 
-from app.hub import lifecycle, plain_redirects
+from app.hub import lifecycle, plain_responses
 from app.hub.direct import DirectRequest, Unusual, directly, visit_in_memory
 from app.hub.forms.base import TOKEN_FIELD, is_own_post
 from app.hub.services import Services
@@ -109,7 +109,7 @@ class DirectPosts:
         response = self.response(direct, environ) if direct is not None else None
         if response is None:
             return self._flask(environ, start_response)
-        return plain_redirects.send(response, environ, start_response)
+        return plain_responses.send(response, environ, start_response)
 
     def response(self, direct: _Direct, environ: WSGIEnvironment) -> Response | None:
         """Return the response; None if Flask is to answer."""

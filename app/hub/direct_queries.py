@@ -16,7 +16,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response
 
-from app.hub import plain_redirects
+from app.hub import plain_responses
 from app.hub.direct import DirectRequest, Unusual, directly, read_parameters, visit_in_memory
 from app.hub.frame import LANGUAGE_PARAMETER
 from app.hub.services import Services
@@ -61,7 +61,7 @@ class DirectQueries:
         response = self.response(answer, environ) if answer is not None else None
         if response is None:
             return self._app(environ, start_response)
-        return plain_redirects.send(response, environ, start_response)
+        return plain_responses.send(response, environ, start_response)
 
     def response(self, answer: Answer, environ: WSGIEnvironment) -> Response | None:
         """Return the response; None if Flask is to answer."""

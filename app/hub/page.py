@@ -197,17 +197,11 @@ def _response(
     is_compressed: bool,
 ) -> Response:
     visit = current_visit()
-    response = Response(status=status, content_type="text/html; charset=utf-8")
-    if is_compressed:
-        response.headers["Content-Encoding"] = "gzip"
-    response.set_data(body)
-    response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
-    response.headers["Content-Language"] = locale.current_language().tag
     brand = visit.brand
     application_logo = visit.interaction.logo if visit.interaction else ""
     images = {file_source(address) for address in (*brand.pictures, application_logo, *pictures) if "://" in address}
     fonts = (file_source(brand.font_file) if "://" in brand.font_file else "'self'",) if brand.font_file else ()
-    response.headers["Content-Security-Policy"] = content_security_policy(
+    policy = content_security_policy(
         visit.nonce,
         form_targets=form_targets,
         images=sorted(images),
@@ -216,6 +210,14 @@ def _response(
         frames=frames,
         allows_fetch=allows_fetch,
     )
+    headers = [
+        ("Vary", "Accept-Encoding, Accept-Language, Cookie"),
+        ("Content-Language", locale.current_language().tag),
+        ("Content-Security-Policy", policy),
+    ]
+    if is_compressed:
+        headers.append(("Content-Encoding", "gzip"))
+    response = Response(body, status, headers, content_type="text/html; charset=utf-8")
     if visit.interaction and visit.interaction.display == "popup":
         # The page that opened the pop-up needs its reference to it.
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"

@@ -8,6 +8,7 @@ differ only in case never do. Free maps stay untouched.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -35,6 +36,7 @@ class Also:
         object.__setattr__(self, "names", names)
 
 
+@lru_cache(maxsize=4096)
 def pascal(name: str) -> str:
     """Return `RoleIds` for `role_ids`."""
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))

@@ -1,4 +1,4 @@
-"""Sends redirects of direct answers without werkzeug's second pass over headers and address, where that changes nothing."""
+"""Sends direct answers without werkzeug's second pass over headers and address, where that changes nothing."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ _PLAIN: Final = re.compile(
     r"(?:https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::[1-9][0-9]{0,3})?)?/(?!/)[A-Za-z0-9/._~%-]*(?:\?[A-Za-z0-9._~%&=+-]+)?"
 )
 """An address that is a URI as it stands: werkzeug would take it apart, encode each part, and join them to the same text."""
-_REDIRECTS: Final = (302, 303)
+_STATUSES: Final = (200, 302, 303)
 
 
 def send(response: Response, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Send a response (PEP 3333)."""
-    headers = response.headers
-    is_plain = _PLAIN.fullmatch(headers.get("Location", "")) is not None and "Content-Length" in headers
-    is_whole = response.is_sequence and environ["REQUEST_METHOD"] != "HEAD"
-    if response.status_code not in _REDIRECTS or not is_plain or not is_whole:
+    headers = response.headers.to_wsgi_list()
+    if response.status_code not in _STATUSES or environ["REQUEST_METHOD"] == "HEAD" or not response.is_sequence:
         return response(environ, start_response)
-    content = response.get_data()
-    start_response(response.status, headers.to_wsgi_list())
+    present = {name.lower(): value for name, value in headers}
+    location = present.get("location")
+    is_plain = location is None or _PLAIN.fullmatch(location) is not None
+    if not is_plain or "content-length" not in present or "content-location" in present:
+        return response(environ, start_response)
+    content = b"".join(response.iter_encoded())
+    start_response(response.status, headers)
     response.close()
     return [content]

@@ -13,7 +13,7 @@ from werkzeug.test import EnvironBuilder
 from werkzeug.urls import iri_to_uri
 from werkzeug.utils import redirect
 
-from app.hub.plain_redirects import _PLAIN, send
+from app.hub.plain_responses import _PLAIN, send
 
 ADDRESSES = [
     "https://shop.example/cb?code=a-b_c&state=x%20y%2B%3D&iss=http%3A%2F%2Facme.localhost%3A8000", "http://127.0.0.1:5000/cb?code=a",
