@@ -8,7 +8,7 @@ import pytest
 
 from app.contract.profile import FIELDS
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.profile import age, born_on, profile_of
+from app.identity.directory.accounts.profile import age, born_on, entered_of, profile_of
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ADA = Account(
@@ -104,3 +104,18 @@ def test_age_is_in_whole_years(born: date, today: date, years: int) -> None:
 
 def test_age_is_as_of_the_time_of_reading() -> None:
     assert shown(profile={"BirthDate": "03-01-2000"})["Age"] == "26"
+
+
+def test_entered_part_agrees_with_the_whole_profile() -> None:
+    pin = {"sealed": "x", "changed_at": "2026-01-01"}
+    typed = {
+        "FirstName": "Ada",
+        "BirthDate": "12/10/1815",
+        "CustomFields": {"shoe": "38"},
+        "ImageUrl": "https://a.example/a.png",
+    }
+    account = replace(ADA, profile=typed, private={"pin": pin}, username="ada", phone="+442079460018")
+    whole, entered = profile_of(account), entered_of(account)
+    assert {name: whole[name] for name in entered} == entered
+    assert {*typed, "Email", "EmailVerified", "UserName", "PhoneIdVerified", "PIN"} <= set(entered)
+    assert "argon2" not in str(entered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from flask import Response
 from flask_babel import format_date, lazy_pgettext
@@ -25,8 +25,7 @@ from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """One row of the profile: a name, its value, and where it is changed."""
 
     name: Any
@@ -40,8 +39,7 @@ class Fact:
     """Of the tag: ok, warn or none."""
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """A titled group of rows."""
 
     heading: Any

@@ -188,7 +188,7 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
     sessions.touch(context, session)
     return hub.ProfileResponse(
         person=views.person(context, account),
-        profile=accounts.profile_of(account),
+        profile=accounts.entered_of(account),
         has_password=account.password_hash is not None,
         must_confirm=reauthentication.must_confirm(context, session, account),
         answered=list(account.security_answers),

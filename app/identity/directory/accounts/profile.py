@@ -38,6 +38,14 @@ def claimable_of(account: Account) -> dict[str, Any]:
     return profile
 
 
+def entered_of(account: Account) -> dict[str, Any]:
+    """Return the part of the profile that the account's own pages show: what its owner entered. What is absent has no value."""
+    profile = dict(account.profile)
+    profile.update(_identifiers(account))
+    profile["PIN"] = _pin(account.pin)
+    return profile
+
+
 def _bookkeeping(account: Account) -> dict[str, Any]:
     created = iso(account.created_at)
     return {

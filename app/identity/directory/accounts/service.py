@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME, normalize
-from app.identity.directory.accounts.profile import claimable_of, profile_of
+from app.identity.directory.accounts.profile import claimable_of, entered_of, profile_of
 from app.identity.directory.accounts.projection import project
 from app.identity.platform.context import Context
 
@@ -150,6 +150,7 @@ __all__ = [
     "by_uid",
     "by_username",
     "claimable_of",
+    "entered_of",
     "current",
     "full_name",
     "is_email",
