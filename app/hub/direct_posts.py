@@ -24,7 +24,7 @@ from app.hub import lifecycle, plain_responses
 from app.hub.direct import DirectRequest, Unusual, directly, visit_in_memory
 from app.hub.forms.base import TOKEN_FIELD, is_own_post
 from app.hub.services import Services
-from app.hub.visit import Visit, set_current_visit
+from app.hub.visit import SHOWN_UID, Visit, set_current_visit
 from app.kit.admission import SHED
 
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -145,6 +145,7 @@ def _read_fields(environ: WSGIEnvironment, direct: _Direct) -> dict[str, str]:
 def _read_visit(shared: Services, environ: WSGIEnvironment, fields: Mapping[str, str]) -> Visit:
     """Return the visit of a form. Raises Unusual also if its page is an error."""
     visit = visit_in_memory(shared, environ)
+    visit.posted_uid = fields.get(SHOWN_UID, "")[:64]
     if attempt := fields.get(_ATTEMPT):
         visit.interaction = shared.interactions.read(visit.cookies, visit.tenant.name, attempt)
         if visit.interaction is None:

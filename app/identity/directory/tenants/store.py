@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, bindparam, or_, select
 from sqlalchemy.engine import Row
 
 from app.contract.application_settings import ApplicationSettings
@@ -15,6 +15,7 @@ from app.contract.branding import Brand
 from app.contract.configuration import TenantSettings
 from app.identity.directory.tenants.changes import secret_digest
 from app.identity.directory.tenants.tables import applications, custom_hosts, tenants
+from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 
@@ -50,9 +51,12 @@ def by_client(work: UnitOfWork, client_id: str, secret_hash: str) -> Tenant | No
     return _only(work, tenants.c.tenant_id.in_(owners))
 
 
+_VERSION = Compiled(select(tenants.c.version).where(tenants.c.tenant_id == bindparam("tenant"), tenants.c.is_active))
+
+
 def version(work: UnitOfWork, tenant_id: str) -> int | None:
     """Return the current version of a tenant's configuration; None if the tenant is gone."""
-    row = work.one(select(tenants.c.version).where(tenants.c.tenant_id == tenant_id, tenants.c.is_active))
+    row = work.one(_VERSION, {"tenant": tenant_id})
     return int(row[0]) if row else None
 
 
