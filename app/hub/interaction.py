@@ -77,6 +77,20 @@ class Interaction:
         organization = (self.organization, self.organization_logo, self.organization_colour)
         return (self.relying_party, self.logo, self.policy, self.terms, *organization)
 
+    def anonymous(self, id: str) -> Interaction:  # noqa: A002 - the field
+        """Return an interaction of that id of which pages show the same, `application`, and which has nothing else of this one."""
+        return Interaction(
+            id,
+            "",
+            relying_party=self.relying_party,
+            logo=self.logo,
+            policy=self.policy,
+            terms=self.terms,
+            organization=self.organization,
+            organization_logo=self.organization_logo,
+            organization_colour=self.organization_colour,
+        )
+
     @property
     def redirect_scheme(self) -> str:
         """The scheme that redirects after this interaction's forms may use (`https:`); empty if none is known.

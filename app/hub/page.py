@@ -129,9 +129,14 @@ class Page:
         captcha = getattr(getattr(self, "form", None), "captcha", None)
         return captcha.provider_widget if isinstance(captcha, CaptchaField) else None
 
+    @property
+    def kept_by(self) -> Hashable:
+        """What a page with holes is kept by: all that it is made from but the holes' texts; None for one that is not kept."""
+        return None if self.pictures else self
+
     def html(self, texts: PersonalTexts | None = None) -> str:
         """Return the page rendered for the current visit, with these texts in its holes."""
-        return self._rendered() if texts is None else texts.fill(self, self._rendered, is_kept=not self.pictures)
+        return self._rendered() if texts is None else texts.fill(self.kept_by, self._rendered)
 
     def _rendered(self) -> str:
         visit, brand = current_visit(), self.brand

@@ -64,6 +64,8 @@ class Visit:
     binding: str = ""
     """The secret that binds forms outside of an interaction to this browser."""
     is_binding_new: bool = False
+    form_token: str = ""
+    """What forms have in place of a fresh token; empty but for a page that is kept."""
     device_passkey: str = ""
     """A digest of the passkey that this device used last."""
     is_device_passkey_new: bool = False

@@ -1,6 +1,7 @@
 """An account page that is kept with holes for the person's texts shows each person their own, and keeps none of them (decisions/0302)."""
 
 import re
+from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
@@ -70,6 +71,14 @@ def test_each_response_has_a_nonce_of_its_own(visitor: Visitor, ada: Person) -> 
     assert len(set.union(*nonces)) == 3
     for page, (nonce,) in zip(pages, nonces, strict=True):
         assert f"'nonce-{nonce}'" in policy(page)
+
+
+def test_page_without_a_form_sets_no_cookie(visitor: Visitor, ada: Person) -> None:
+    signed_in(visitor, ada).open("/profile")
+    visitor.client.delete_cookie("gatehouse-browser", domain=urlsplit(visitor.home).hostname or "")
+    page = visitor.open("/profile")
+    assert page.answer is not None
+    assert "Set-Cookie" not in page.answer.headers
 
 
 def test_nothing_of_a_person_is_kept(hub_app: Flask, visitor: Visitor, world: World, ada: Person) -> None:

@@ -60,7 +60,7 @@ def is_own_post(token: str, environ: Mapping[str, Any]) -> bool:
 
 def fresh_token() -> str:
     """Return a newly masked CSRF token for the current visit."""
-    return _tokens().make(*_token_context())
+    return current_visit().form_token or _tokens().make(*_token_context())
 
 
 def _tokens() -> FormTokens:
