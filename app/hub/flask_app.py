@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask
 from jinja2 import StrictUndefined
+from werkzeug.routing import Rule
 
 from app.contract.branding import DEFAULT_LOGO_PATH
 from app.hub import assets, fragments, locale, safety
@@ -25,8 +27,22 @@ _VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "_
 """By first segment: the positions that hold names, which keep their letter case; None: all later segments do."""
 
 
+class HubRule(Rule):
+    """A rule that compiles its address function when an address is first made: most of the 230 rules are never asked for one."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        compiled = cache(partial(super()._compile_builder, append_unknown))
+
+        def build(rule: Rule, **values: Any) -> tuple[str, str]:
+            return compiled()(rule, **values)
+
+        return build
+
+
 class HubApp(Flask):
     """A Flask application without asynchronous views."""
+
+    url_rule_class = HubRule
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function; Flask would look at each view and hook, at each request, whether it is a coroutine."""
