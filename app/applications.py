@@ -34,17 +34,17 @@ def create_hub(settings: Settings) -> Application:
 def create_identity(settings: Settings) -> Application:
     """Return the identity service alone."""
     services = identity.create_services(settings)
-    server = identity.create_service(services)
+    server = identity.create_service(services, loads_later=True)
     service = KeptDocuments(identity.create_app(server), services)
     front = OnDemandTls(service, settings, services.directory)
     slot = HashQueueRouter(services, server).queue_slot
-    return _served(settings, front, slot, service.ready, services.hashing.recent_seconds)
+    return _served(settings, front, slot, service.ready, services.hashing.recent_seconds, server.load)
 
 
 def create_both(settings: Settings) -> Application:
     """Return both services in one process; the hub reaches the identity service without a socket."""
     services = identity.create_services(settings)
-    server = identity.create_service(services)
+    server = identity.create_service(services, loads_later=True)
     service = KeptDocuments(identity.create_app(server), services)
     pages = hub.create_app(settings, clock=services.clock, server=server)
     ready_pages = KeptPages.of(pages).ready
@@ -59,7 +59,7 @@ def create_both(settings: Settings) -> Application:
         return service.ready(environ) or ready_pages(environ)
 
     app = OnDemandTls(front, settings, services.directory)
-    return _served(settings, app, queue_slot, ready, services.hashing.recent_seconds)
+    return _served(settings, app, queue_slot, ready, services.hashing.recent_seconds, server.load)
 
 
 class Dispatcher:
@@ -90,6 +90,7 @@ def _served(
     queue_slot: QueueSlotOf,
     ready: ReadyOf,
     hash_seconds: Callable[[], float] = float,
+    load: Callable[[], object] = lambda: None,
 ) -> Application:
     """Return the application wrapped in its middleware; `queue_slot` and `ready` see the request as the application does."""
     front = _protected(AnswerReady(app), settings)
@@ -97,7 +98,7 @@ def _served(
     def slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return None if environ["REQUEST_METHOD"] in _WITHOUT_HASH else queue_slot(front.as_seen(environ))
 
-    return Application(front, slot, hash_seconds, lambda environ: ready(front.as_seen(environ)))
+    return Application(front, slot, hash_seconds, lambda environ: ready(front.as_seen(environ)), load)
 
 
 def _protected(app: WSGIApplication, settings: Settings) -> ForwardedHeaders:

@@ -20,11 +20,14 @@ def create_services(settings: Settings, clock: Clock | None = None) -> Services:
     return assemble(settings, clock)
 
 
-def create_service(services: Services) -> Server:
-    """Return the server of all operations."""
+def create_service(services: Services, *, loads_later: bool = False) -> Server:
+    """Return the server of all operations, whose handlers are loaded now or, at the latest, when the first operation is called."""
     from app.identity.entry.server import make_server
 
-    return make_server(services)
+    server = make_server(services)
+    if not loads_later:
+        server.load()
+    return server
 
 
 def create_app(server: Server) -> WSGIApplication:

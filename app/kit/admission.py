@@ -30,7 +30,7 @@ QueueSlotOf = Callable[[Mapping[str, Any]], QueueSlot | None]
 
 @dataclass(frozen=True)
 class Application:
-    """A WSGI application, which of its requests may compute a hash, and which answers it has in memory."""
+    """A WSGI application, which of its requests may compute a hash, which answers it has in memory, and what it loads late."""
 
     wsgi: WSGIApplication
     queue_slot: QueueSlotOf = lambda _environ: None
@@ -38,6 +38,8 @@ class Application:
     """The current duration of a hash."""
     ready: ReadyOf = lambda _environ: None
     """An answer that needs no thread. The server passes it back in the environment, through the middleware, to `AnswerReady`."""
+    load: Callable[[], object] = lambda: None
+    """Loads what the first page needs not wait for; called in the background once the process serves."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self.wsgi(environ, start_response)

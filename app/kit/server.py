@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
+from threading import Lock
 from typing import Any, Final, Protocol, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
@@ -93,16 +94,16 @@ class RequestLifecycle(Protocol[ContextT]):
 
 StraightAnswer = Callable[[RawRequest], "tuple[Any, Any] | None"]
 """Returns context and answer of a usual request, its unit of work closed; None, without having changed anything, for any other."""
-_NONE_STRAIGHT: Final[Mapping[str, StraightAnswer]] = {}
+LoadHandlers = Callable[[], Mapping[str, StraightAnswer]]
+"""Imports the modules that implement the operations; returns the straight functions of those that have one, by operation name."""
 
 
 class Server:
     """The WSGI application that serves a catalogue.
 
     Args:
-        straight: the straight functions of operations that have one, by the operation's name.
-
-    Raises LookupError if an operation has no handler.
+        load_handlers: called once, by `load` or before the first operation runs.
+        early: names of operations that are implemented before, and need nothing of what it loads.
     """
 
     def __init__(
@@ -110,17 +111,29 @@ class Server:
         catalogue: Catalogue,
         lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], Host],
-        straight: Mapping[str, StraightAnswer] = _NONE_STRAIGHT,
+        load_handlers: LoadHandlers = dict,
+        early: frozenset[str] = frozenset(),
     ) -> None:
         self.catalogue = catalogue
         self.lifecycle = lifecycle
         self._host_of = host_of
-        self._straight = straight
+        self._load_handlers = load_handlers
+        self._early = early
+        self._straight: Mapping[str, StraightAnswer] = {}
+        self._is_loaded, self._loading = False, Lock()
         self._unavailable = ThrottledLog(log)
-        if missing := [operation.name for operation in catalogue if not operation.is_implemented]:
-            raise LookupError(f"operations without a handler: {', '.join(missing)}")
         self._routers = {host: Router(catalogue.on(host)) for host in catalogue.hosts()}
         self._nothing = Router(())
+
+    def load(self) -> None:
+        """Load the handlers, unless they are loaded; wait if another thread does. Raises LookupError for an operation without one."""
+        with self._loading:
+            if self._is_loaded:
+                return
+            self._straight = self._load_handlers()
+            if missing := [operation.name for operation in self.catalogue if not operation.is_implemented]:
+                raise LookupError(f"operations without a handler: {', '.join(missing)}")
+            self._is_loaded = True
 
     def _router(self, host: Host) -> Router:
         return self._routers.get(host, self._nothing)
@@ -192,6 +205,8 @@ class Server:
         if raw.shed is not None:
             return self._refuse(raw.shed, operation, raw, None)
         try:
+            if not (self._is_loaded or operation.name in self._early):
+                self.load()
             filter_address(operation, raw)
             context = self.lifecycle.open(operation, raw)
             body = read_members()

@@ -1,14 +1,17 @@
-"""Handlers of operations: each operation has exactly one, and servers share it."""
+"""Handlers of operations: each operation has exactly one, servers share it, and it is loaded before its operation runs."""
 
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import httpx
 import pytest
 
 from app.contract.auth import Host
-from app.kit.client import Client, http_transport
+from app.kit.client import Client, ServiceUnavailable, http_transport
 from app.kit.operation import Catalogue, Operation
-from app.kit.server import Server
+from app.kit.server import Server, StraightAnswer
 from app.kit.wire import Wire
 from tests.support.typed_handlers import PROFILE, Counted
 
@@ -48,9 +51,75 @@ def count(server: Server, operation: Operation[Wire, Counted]) -> int:
         return Client(http_transport(http), lambda *_: {})(operation, Wire()).number
 
 
-def test_operation_without_handler_stops_the_start() -> None:
+class Handlers:
+    """Implements an operation when it is told to load, as the areas' modules do."""
+
+    def __init__(self, operation: Operation[Wire, Counted]) -> None:
+        self.operation = operation
+        self.may_end = Event()
+        self.has_begun = Event()
+        self.problems: list[Exception] = []
+        self.loads = 0
+
+    def load(self) -> Mapping[str, StraightAnswer]:
+        self.loads += 1
+        self.has_begun.set()
+        assert self.may_end.wait(30)
+        if self.problems:
+            raise self.problems.pop()
+        self.operation.implements(lambda _context, _req: Counted(number=7))
+        return {}
+
+    def server(self, early: str = "") -> Server:
+        catalogue = Catalogue([self.operation])
+        return Server(catalogue, Lifecycle(0), lambda _raw: Host.API, self.load, frozenset({early}))
+
+
+def test_operation_without_handler_is_named_when_loading() -> None:
     with pytest.raises(LookupError, match=r"things\.count"):
-        server(declared())
+        server(declared()).load()
+
+
+def test_requests_wait_until_the_handlers_are_loaded_once() -> None:
+    handlers = Handlers(declared())
+    ours = handlers.server()
+    with ThreadPoolExecutor(3) as threads:
+        answers = [threads.submit(count, ours, handlers.operation) for _ in range(2)]
+        loading = threads.submit(ours.load)
+        assert handlers.has_begun.wait(30)
+        assert not loading.done()
+        assert not any(one.done() for one in answers)
+        handlers.may_end.set()
+        loading.result(30)
+        assert [one.result(30) for one in answers] == [7, 7]
+    assert handlers.loads == 1
+
+
+def test_a_handler_alone_opens_no_operation_before_the_rest() -> None:
+    """Another import may register a handler while hooks that it needs are missing."""
+    handlers = Handlers(declared())
+    handlers.problems.append(RuntimeError("a hook is missing"))
+    handlers.may_end.set()
+    handlers.operation.implements(lambda _context, _req: Counted(number=1))
+    with pytest.raises(ServiceUnavailable):
+        count(handlers.server(), handlers.operation)
+
+
+def test_early_operation_waits_for_no_other_handler() -> None:
+    handlers = Handlers(declared())
+    handlers.operation.implements(lambda _context, _req: Counted(number=1))
+    assert count(handlers.server(early="things.count"), handlers.operation) == 1
+    assert handlers.loads == 0
+
+
+def test_request_after_failed_loading_loads_again() -> None:
+    handlers = Handlers(declared())
+    handlers.problems.append(RuntimeError("the disk is gone"))
+    handlers.may_end.set()
+    ours = handlers.server()
+    with pytest.raises(ServiceUnavailable):
+        count(ours, handlers.operation)
+    assert count(ours, handlers.operation) == 7
 
 
 def test_second_handler_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Imports every module that implements operations (`@operation.implements`); the server refuses to start if one is missing."""
+"""Imports every module that implements operations (`@operation.implements`); `Server.load` refuses if one is missing."""
 
 # ruff: noqa: F401 - importing them is the purpose
 import app.identity.administration.access_settings

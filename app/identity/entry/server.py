@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from app.contract import errors as e
+from app.contract import hub
 from app.contract.auth import AuthScheme, Host
 from app.contract.errors import MachineRefused
 from app.contract.operations import CATALOGUE
-from app.identity.entry import (
-    areas,  # noqa: F401 - registers the handlers
-    callers,
-    straight,
-)
+from app.contract.resources import import_contract
+from app.identity.entry import callers
+from app.identity.hosted import tenant_view  # noqa: F401 - registers the handler of the early operation
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
@@ -25,8 +24,10 @@ from app.kit.errors import ApiError, OAuthError
 from app.kit.logs import bind
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
-from app.kit.server import Server
+from app.kit.server import Server, StraightAnswer
 
+EARLY: Final = frozenset({hub.tenant.name})
+"""The operation that any first page asks. Its handler reads the tenant and calls no hook of another area."""
 _OF_PROGRAMS: Final = frozenset({AuthScheme.MACHINE_TOKEN, AuthScheme.QUERY_CLIENT_SECRET, AuthScheme.API_SECRET})
 
 
@@ -140,9 +141,15 @@ class IdentityLifecycle:
 
 
 def make_server(services: Services) -> Server:
-    """Return the server of the whole catalogue."""
+    """Return the server of the whole catalogue; it loads the handlers when the first operation is called, unless that is early."""
+    import_contract()
+
+    def load_handlers() -> Mapping[str, StraightAnswer]:
+        from app.identity.entry import areas, straight  # noqa: F401, PLC0415 - decisions/0304; `areas` registers the handlers
+
+        return straight.answers(services)
 
     def host_of(raw: RawRequest) -> Host:
         return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-    return Server(CATALOGUE, IdentityLifecycle(services), host_of, straight.answers(services))
+    return Server(CATALOGUE, IdentityLifecycle(services), host_of, load_handlers, EARLY)

@@ -42,13 +42,6 @@ from app.identity.protocols.oauth import views as oauth_views
 from app.identity.protocols.oauth.authorize import account_choice
 
 
-@hub.tenant.implements
-def read_tenant(context: Context, req: hub.TenantRequest) -> hub.TenantResponse:
-    if req.version == context.tenant.version_tag:
-        return hub.TenantResponse()
-    return hub.TenantResponse(tenant=views.tenant(context))
-
-
 @hub.authorize.implements
 def open_authorization(context: Context, req: hub.AuthorizeRequest) -> Next:
     return authorize.open(context, req.protocol, req.app, req.parameters)

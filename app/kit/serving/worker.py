@@ -13,6 +13,8 @@ from app.kit.loading import loading
 from app.kit.serving.server import Plan, Server
 
 RESTART_AFTER_SECONDS = 1.0
+LOAD_AFTER_SECONDS = 0.3
+"""How long the first page, which waiting browsers and probes ask for at once, has the interpreter to itself."""
 RETURN_SECONDS = 60.0
 """How often free memory is returned to the system."""
 logger = logging.getLogger("gatehouse.serving")
@@ -32,8 +34,15 @@ def run_worker(
     app = made if isinstance(made, Application) else Application(made)
     server = Server(app, plan, listener)
     stop = threading.Event()
+
+    def load(stop: threading.Event) -> None:
+        if not stop.wait(LOAD_AFTER_SECONDS):
+            with loading():
+                app.load()
+
     jobs = [
-        threading.Thread(target=_run_job, args=(job, stop), daemon=True) for job in (*background, return_free_memory)
+        threading.Thread(target=_run_job, args=(job, stop), daemon=True)
+        for job in (*background, load, return_free_memory)
     ]
     for thread in jobs:
         thread.start()

@@ -1,0 +1,67 @@
+"""What the hub's pages need of a tenant. Loaded before every other handler (decisions/0304)."""
+
+from __future__ import annotations
+
+from app.contract import hub
+from app.contract.captcha import Widget
+from app.contract.configuration import Captcha
+from app.contract.hub_models import BrandView
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.passwordless import methods
+from app.identity.authentication.passwordless.methods import PHONE
+from app.identity.directory.tenants import registration_form, webauthn_origins
+from app.identity.platform.context import Context
+
+
+@hub.tenant.implements
+def read_tenant(context: Context, req: hub.TenantRequest) -> hub.TenantResponse:
+    """Return the tenant; nothing if the hub has this version already."""
+    if req.version == context.tenant.version_tag:
+        return hub.TenantResponse()
+    return hub.TenantResponse(tenant=tenant(context))
+
+
+def tenant(context: Context) -> hub.TenantView:
+    """Return the tenant's configuration for the pages."""
+    settings, brand = context.tenant.settings, context.tenant.brand
+    return hub.TenantView(
+        name=context.tenant.name,
+        display_name=context.tenant.display_name,
+        version=context.tenant.version_tag,
+        brand=BrandView(**brand.model_dump(exclude={"display_name"})),
+        locales=list(settings.locales),
+        default_locale=settings.default_locale,
+        identifiers=list(settings.login_kinds),
+        remember_me=settings.remember_me,
+        connections=[
+            hub.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
+            for connection in connections.active_connections(context)
+        ],
+        ways=[*methods.enabled_methods(context), *([PHONE] if settings.qr_sign_on else [])],
+        one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
+        passkeys=settings.passkey_settings.selection if settings.passkeys else "",
+        related_origins=webauthn_origins.origins(context)[1:],
+        registration=settings.registration,
+        security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
+        every_question=settings.security_questions,
+        registration_form=list(registration_form.fields_of(settings)),
+        consent_forms=list(settings.consent_forms),
+        privacy_policy=settings.privacy_policy,
+        registration_captcha=settings.registration_captcha,
+        captcha=_widget(settings.captcha),
+        deletion_days=settings.deletion_days,
+        organizations=settings.organizations.enabled,
+        creates_organizations=settings.organizations.self_service_creation,
+        skip_backup_codes=settings.second_factors.skip_backup_codes,
+        pin=settings.pin,
+        password_policy=settings.password_policy,
+        session_management=settings.session_management,
+        organization_domains=settings.organizations.enabled and settings.organizations.dns,
+        uses_https=context.services.settings.public_scheme == "https",
+    )
+
+
+def _widget(captcha: Captcha) -> Widget | None:
+    if captcha.provider == "own":
+        return None
+    return Widget(provider=captcha.provider, site_key=captcha.site_key, has_question=captcha.fallback)
