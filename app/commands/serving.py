@@ -99,8 +99,7 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
             click.echo(f"Emails and text messages aren't delivered. Read them at {settings.hub_url('inbox')}", err=True)
 
     if workers > 1:
-        with loading():
-            import_module("app.applications")  # before the fork, so that the workers share its memory
+        preload(role)
     try:
         return serve_http(
             lambda: application(settings, role, metrics.observers, has_inbox=has_inbox),
@@ -116,6 +115,18 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
         )
     except (ValueError, OSError) as problem:
         raise bind_error(bind, problem) from None
+
+
+def preload(role: str) -> None:
+    """Import what each worker would import, before they are forked: so they share its memory."""
+    with loading():
+        import_module("app.applications")
+        if role != "hub":
+            import_module("app.identity.entry.areas")
+        if role != "identity":
+            from app import hub
+
+            hub.import_pages()
 
 
 def application(

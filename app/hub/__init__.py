@@ -76,8 +76,7 @@ def create_app(
         cookie_cipher=CookieCipher(settings.secrets),
     )
     lifecycle.install(app)
-    for module in pkgutil.iter_modules(page_modules.__path__):
-        importlib.import_module(f"{page_modules.__name__}.{module.name}")
+    import_pages()
     for views in (
         page_modules.pages,
         crawlers.views,
@@ -99,6 +98,12 @@ def create_app(
     _register_error_pages(app)
     KeptPages.install(app)
     return app
+
+
+def import_pages() -> None:
+    """Import the modules of all pages, which register their views."""
+    for module in pkgutil.iter_modules(page_modules.__path__):
+        importlib.import_module(f"{page_modules.__name__}.{module.name}")
 
 
 def _register_error_pages(app: Flask) -> None:
@@ -188,4 +193,4 @@ def _error_page(status: int, wait_seconds: int = 0) -> Response:
     ).render(status)
 
 
-__all__ = ["create_app"]
+__all__ = ["create_app", "import_pages"]
