@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import ssl
 import threading
@@ -20,6 +21,7 @@ import pytest
 from tests.conformance.provider import BYE, CALLBACK, PASSWORD, SECRET, SIGNING_SECRET, Provider
 from tests.conformance.visitor import Visitor
 from tests.support.commands import this_version
+from tests.support.identity_service import migrated_sqlite
 from tests.support.servers import end, free_port, is_gone
 from tests.support.signed_requests import client_key, public_jwks
 
@@ -180,10 +182,10 @@ Running = Callable[[], bool]
 
 @contextmanager
 def started(environment: dict[str, str], file: Path, port: int) -> Iterator[tuple[Running, Path]]:
-    """Prepare a database by `gatehouse migrate` and `gatehouse apply`, and serve it; give whether it runs, and its log."""
+    """Fill a migrated database by `gatehouse apply`, and serve it; give whether it runs, and its log."""
     commands, log = this_version(), file.with_suffix(".log")
-    for command in (["migrate"], ["apply", str(file)]):
-        commands.run(environment, *command)
+    shutil.copy(migrated_sqlite(), Path(environment["GATEHOUSE_DATA_DIR"], "gatehouse.db"))
+    commands.run(environment, "apply", str(file))
     server = commands.start(environment, "serve", "--bind", f"127.0.0.1:{port}", log=log)
     try:
         yield lambda: not is_gone(server), log
