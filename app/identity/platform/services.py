@@ -82,7 +82,7 @@ class KeySet:
 
     def has(self, algorithms: Collection[str]) -> bool:
         """Return whether a key signs for each of these algorithms."""
-        return all(name in self.signers for name in algorithms)
+        return self.signers.keys() >= set(algorithms)
 
 
 @dataclass(frozen=True)

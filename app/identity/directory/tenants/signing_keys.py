@@ -11,12 +11,11 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from joserfc import jwt
 from joserfc.jwk import Key
 from sqlalchemy import delete, insert, select, update
 
 from app.identity.directory.tenants import changes
-from app.identity.directory.tenants.signing_algorithms import ALGORITHMS, DEFAULT, new_rsa_key
+from app.identity.directory.tenants.signing_algorithms import ALGORITHMS, DEFAULT, compact_jwt, new_rsa_key
 from app.identity.directory.tenants.tables import signing_keys
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import KeySet, RevokedKey, Signer
@@ -125,9 +124,7 @@ class StoredSigningKeys:
         """Return a compact JWT of the claims under the tenant's active key of the algorithm."""
         signer = self.current(work, algorithm).signers[algorithm]
         work.cost.signatures += 1
-        return jwt.encode(
-            {"alg": algorithm, "kid": signer.kid, "typ": kind}, claims, signer.key, algorithms=[algorithm]
-        )
+        return compact_jwt({"typ": kind, "alg": algorithm, "kid": signer.kid}, claims, signer.key)
 
     def algorithms(self, work: UnitOfWork) -> tuple[str, ...]:
         """Return the algorithms that the tenant has keys for."""
