@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
-from urllib.parse import parse_qsl
+from typing import Any, Final, TypeVar
 from wsgiref.types import WSGIEnvironment
 
 from flask import Flask, Response
@@ -18,14 +17,16 @@ from app.hub import journey, lifecycle
 from app.hub.identity_client import AccountChanged
 from app.hub.services import HANDED_OVER, HandedOver, Services, api
 from app.hub.visit import Visit, current_visit
+from app.kit import form_fields
 from app.kit.admission import SHED
-from app.kit.client import Req, Res, ServiceUnavailable
+from app.kit.client import Client, Req, Res, ServiceUnavailable
 from app.kit.errors import ApiError
 from app.kit.operation import Operation
 
 log = logging.getLogger("gatehouse.hub")
 
 
+Made = TypeVar("Made")
 _SHOWN: Final = (ApiError, ServiceUnavailable, AccountChanged, journey.InteractionGone, HTTPException)
 """Errors that have a page of their own, or Flask's answer."""
 
@@ -46,26 +47,37 @@ class DirectRequest:
         An error, or a step without an address, is handed over to the view, which shows it. Raises Unusual then.
         """
         try:
-            outcome: Any = api()(operation, req)
+            outcome: Any = self._api()(operation, req)
         except Exception as problem:  # noqa: BLE001 - Flask's error handlers answer it
             outcome = problem
-        self.environ[HANDED_OVER] = [HandedOver(operation.name, outcome, tuple(current_visit().costs))]
+        self.environ[HANDED_OVER] = [HandedOver(operation.name, outcome, tuple(self._visit().costs))]
         if isinstance(outcome, Exception) or (isinstance(outcome, Next) and journey.needs_page(outcome)):
             raise Unusual
         answer: Res = outcome
         return answer
 
+    def _api(self) -> Client:
+        return api()
+
+    def _visit(self) -> Visit:
+        return current_visit()
+
 
 def directly(flask: Flask, answer: Callable[[Services], Response]) -> Response | None:
     """Return the response of `answer`; None if Flask is to answer, also after an error."""
     with flask.app_context():
-        try:
-            return lifecycle.finish_response(answer(flask.extensions["gatehouse"]))
-        except (Unusual, ValidationError, *_SHOWN):
-            return None
-        except Exception:  # its outcome is handed over, too
-            log.exception("direct_answer.broke")
-            return None
+        return attempt(lambda: lifecycle.finish_response(answer(flask.extensions["gatehouse"])))
+
+
+def attempt(answer: Callable[[], Made]) -> Made | None:
+    """Return what `answer` makes; None if Flask is to answer, also after an error."""
+    try:
+        return answer()
+    except (Unusual, ValidationError, *_SHOWN):
+        return None
+    except Exception:  # its outcome is handed over, too
+        log.exception("direct_answer.broke")
+        return None
 
 
 def read_parameters(environ: WSGIEnvironment) -> dict[str, str]:
@@ -76,7 +88,7 @@ def read_parameters(environ: WSGIEnvironment) -> dict[str, str]:
     if not text:
         return {}
     try:
-        pairs = parse_qsl(text.encode("ascii").decode(), keep_blank_values=True, errors="strict")
+        pairs = form_fields.read(text.encode("ascii").decode(), errors="strict")
     except ValueError:
         raise Unusual from None
     parameters = dict(pairs)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from app.contract.hub import Next
@@ -153,6 +153,10 @@ def _short(address: str | None) -> str:
     return str(address) if is_known and len(str(address)) <= MAX_ADDRESS_LENGTH else ""
 
 
+_FIELDS: Final = tuple(field.name for field in fields(Interaction))
+_values_of: Final = attrgetter(*_FIELDS)
+
+
 class InteractionCookies:
     """Reads and writes the interactions of one browser, one encrypted cookie each.
 
@@ -181,10 +185,7 @@ class InteractionCookies:
     def write(self, interaction: Interaction, tenant: str) -> tuple[str, str]:
         """Return the cookie's name and value."""
         name = self.name_of(interaction.id)
-        content = [
-            list(value) if isinstance(value, tuple) else value
-            for value in (getattr(interaction, field.name) for field in fields(interaction))
-        ]
+        content = [list(value) if isinstance(value, tuple) else value for value in _values_of(interaction)]
         while len(content) > _FEWEST_FIELDS and not content[-1]:
             content.pop()
         return name, self._cipher.encrypt(content, f"{tenant} {name}")
@@ -222,7 +223,7 @@ class InteractionCookies:
 
     def _decrypt(self, value: str, tenant: str, name: str) -> Interaction | None:
         content: Any = self._cipher.decrypt(value, f"{tenant} {name}")
-        if not isinstance(content, list) or not _FEWEST_FIELDS <= len(content) <= len(fields(Interaction)):
+        if not isinstance(content, list) or not _FEWEST_FIELDS <= len(content) <= len(_FIELDS):
             return None
-        values = dict(zip((field.name for field in fields(Interaction)), content, strict=False))
+        values = dict(zip(_FIELDS, content, strict=False))
         return Interaction(**{**values, "languages": tuple(values["languages"])})

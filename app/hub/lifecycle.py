@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 from wsgiref.types import WSGIEnvironment
 
@@ -70,7 +71,7 @@ def choose_language_of_query(visit: Visit) -> None:
 
 def new_visit(shared: Services, environ: WSGIEnvironment, host: str) -> Visit:
     """Return the visit of a request, without a tenant yet."""
-    cookies = parse_cookie(environ.get("HTTP_COOKIE")).to_dict()
+    cookies: dict[str, str] = parse_cookie(environ.get("HTTP_COOKIE"), _first_of_each)  # type: ignore[arg-type]
     return Visit(
         host=host,
         scheme=environ["wsgi.url_scheme"],
@@ -88,6 +89,11 @@ def new_visit(shared: Services, environ: WSGIEnvironment, host: str) -> Visit:
         device_passkey=cookies.get(shared.passkey_cookie, "")[:64],
         cookie_language=cookies.get(shared.language_cookie, ""),
     )
+
+
+def _first_of_each(pairs: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
+    """Return the first cookie of each name, which is the one with the longest path (RFC 6265 section 5.4)."""
+    return dict(reversed(pairs))
 
 
 def _others(text: str) -> tuple[str, ...]:

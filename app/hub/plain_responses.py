@@ -4,16 +4,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from flask import Response
+from werkzeug.utils import redirect
 
 _PLAIN: Final = re.compile(
     r"(?:https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::[1-9][0-9]{0,3})?)?/(?!/)[A-Za-z0-9/._~%-]*(?:\?[A-Za-z0-9._~%&=+-]+)?"
 )
 """An address that is a URI as it stands: werkzeug would take it apart, encode each part, and join them to the same text."""
 _STATUSES: Final = (200, 302, 303)
+_ADDRESS: Final = "/address"
+
+
+def is_plain(address: str) -> bool:
+    """Return whether `found` may send a browser there."""
+    return _PLAIN.fullmatch(address) is not None
+
+
+def found(address: str, start_response: StartResponse) -> Iterable[bytes]:
+    """Redirect to a plain address (PEP 3333), with the bytes of Flask's `redirect` and no cookie."""
+    content = _page().replace(_ADDRESS, address.replace("&", "&amp;")).encode()
+    headers = [
+        ("Content-Type", "text/html; charset=utf-8"),
+        ("Content-Length", str(len(content))),
+        ("Location", address),
+    ]
+    start_response("302 FOUND", headers)
+    return [content]
+
+
+@cache
+def _page() -> str:
+    return redirect(_ADDRESS).get_data(as_text=True)
 
 
 def send(response: Response, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -23,8 +48,8 @@ def send(response: Response, environ: WSGIEnvironment, start_response: StartResp
         return response(environ, start_response)
     present = {name.lower(): value for name, value in headers}
     location = present.get("location")
-    is_plain = location is None or _PLAIN.fullmatch(location) is not None
-    if not is_plain or "content-length" not in present or "content-location" in present:
+    has_plain_address = location is None or is_plain(location)
+    if not has_plain_address or "content-length" not in present or "content-location" in present:
         return response(environ, start_response)
     content = b"".join(response.iter_encoded())
     start_response(response.status, headers)

@@ -11,7 +11,7 @@ from flask import Flask, current_app
 from app.hub.encryption import CookieCipher
 from app.hub.identity_client import IdentityClient
 from app.hub.interaction import InteractionCookies
-from app.hub.locale import COOKIE
+from app.hub.locale import COOKIE, Language, current_language
 from app.hub.tenancy import Tenancy
 from app.hub.visit import Visit, current_visit
 from app.kit.client import Client, Req, Res, ResponseHeaders
@@ -164,16 +164,21 @@ class _ClientAfterOutcomes(Client):
         return answer
 
 
-def api() -> Client:
-    """Return the client of the identity service for the current visit."""
-    shared, visit = services(), current_visit()
+def api_of(shared: Services, visit: Visit, language: Language) -> Client:
+    """Return the client of the identity service for a visit."""
 
     def on_response(headers: ResponseHeaders) -> None:
         shared.tenancy.on_response(visit.host, headers)
         if cost := headers.get(COST_HEADER):
             visit.costs.append(cost)
 
-    client = shared.identity_client.for_visit(visit.to_signed_visit(), on_response)
+    return shared.identity_client.for_visit(visit.to_signed_visit(language), on_response)
+
+
+def api() -> Client:
+    """Return the client of the identity service for the current visit."""
+    visit = current_visit()
+    client = api_of(services(), visit, current_language())
     outcomes: list[HandedOver] | None = visit.environ.get(HANDED_OVER)
     if outcomes is None:
         return client

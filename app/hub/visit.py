@@ -13,7 +13,6 @@ from flask.globals import request_ctx
 
 from app.contract.hub import PersonView, Session
 from app.contract.visit import Visit as SignedVisit
-from app.hub import locale
 from app.hub.brand import Brand
 from app.hub.interaction import Interaction
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
@@ -123,7 +122,7 @@ class Visit:
         """Name of the application that asked for the sign-in; empty outside of an interaction."""
         return self.interaction.relying_party if self.interaction else ""
 
-    def to_signed_visit(self) -> SignedVisit:
+    def to_signed_visit(self, language: Language) -> SignedVisit:
         """Return the visit as it is signed and sent to the identity service."""
         return SignedVisit(
             host=self.host,
@@ -136,7 +135,7 @@ class Visit:
             address=self.address,
             agent=self.agent[:400],
             languages=self.accept_language[:200],
-            language=locale.current_language().tag,
+            language=language.tag,
             application=self.relying_party[:60],
             reference=self.reference,
         )

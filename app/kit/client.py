@@ -170,6 +170,8 @@ def split_request(operation: AnyOperation, req: Wire) -> tuple[dict[From, dict[s
     """Return the request's fields outside of its body, by place and wire name, and its body as JSON values."""
     shape = shape_of(operation.request)
     held = req.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if not shape.in_address and not shape.places[From.WHOLE]:
+        return _NONE_PLACED, held
     by_field = _aliases(type(req))
     whole = next((held.pop(by_field[name], None) for name in shape.places[From.WHOLE]), None)
     placed: dict[From, dict[str, str]] = {}
@@ -177,6 +179,9 @@ def split_request(operation: AnyOperation, req: Wire) -> tuple[dict[From, dict[s
         given = {wire: held.pop(by_field[name], None) for name, wire in shape.places[place].items()}
         placed[place] = {wire: str(value) for wire, value in given.items() if value is not None}
     return placed, whole if shape.places[From.WHOLE] else held
+
+
+_NONE_PLACED: dict[From, dict[str, str]] = {From.PATH: {}, From.QUERY: {}, From.HEADER: {}}
 
 
 def _encoded(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, str]]:

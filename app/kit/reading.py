@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
-from app.kit import input_filter
+from app.kit import form_fields, input_filter
 from app.kit.admission import Shed
 from app.kit.errors import ApiError
 from app.kit.once import once
@@ -57,8 +55,7 @@ class RawRequest:
         """Every query parameter in order, repeated ones included."""
         if not self.query_text:
             return []
-        text = self.query_text if self.has_few_parameters else ""
-        return parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
+        return form_fields.read(self.query_text, errors="surrogateescape") if self.has_few_parameters else []
 
     @property
     def has_few_parameters(self) -> bool:
@@ -77,7 +74,10 @@ class RawRequest:
     @once
     def form_pairs(self) -> list[tuple[str, str]]:
         """Fields of a form-encoded body, empty ones included. Raises ValueError for one that is not UTF-8, or has too many."""
-        return parse_qsl(self.body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        text = self.body.decode()
+        if text.count("&") >= _MOST_FIELDS:
+            raise ValueError("too many fields")
+        return form_fields.read(text)
 
     @property
     def media_type(self) -> str:
@@ -182,9 +182,11 @@ def _read_json(
 
 def filter_members(operation: AnyOperation, members: dict[str, Any]) -> dict[str, Any]:
     """Return the body's members. Refuses dangerous content, as `read_body` describes it."""
-    with suppress(ValueError):  # a lone surrogate has no JSON
+    try:
         if not input_filter.may_be_dangerous(to_json(members)):
             return members
+    except ValueError:  # a lone surrogate has no JSON
+        pass
     return _filtered(operation, members)
 
 

@@ -13,7 +13,7 @@ from werkzeug.test import EnvironBuilder
 from werkzeug.urls import iri_to_uri
 from werkzeug.utils import redirect
 
-from app.hub.plain_responses import _PLAIN, send
+from app.hub.plain_responses import _PLAIN, found, is_plain, send
 
 ADDRESSES = [
     "https://shop.example/cb?code=a-b_c&state=x%20y%2B%3D&iss=http%3A%2F%2Facme.localhost%3A8000", "http://127.0.0.1:5000/cb?code=a",
@@ -43,6 +43,15 @@ def by_werkzeug(response: Response, environ: Any, start_response: Any) -> Any:
 @pytest.mark.parametrize("changed", [{}, {"status_code": 303}, {"status_code": 200}, {"status_code": 304}])
 def test_redirect_is_sent_as_werkzeug_sends_it(address: str, changed: dict[str, Any]) -> None:
     assert sent(send, address, **changed) == sent(by_werkzeug, address, **changed)
+
+
+@pytest.mark.parametrize("address", [one for one in ADDRESSES if is_plain(one)])
+def test_redirect_without_a_response_has_the_same_bytes(address: str) -> None:
+    started: list[Any] = []
+    start: Any = lambda status, headers: started.append((status, headers))  # noqa: E731
+    body = b"".join(found(address, start))
+    status, headers, expected = sent(send, address)
+    assert (*started[0], body) == (status, [pair for pair in headers if pair[0] != "Set-Cookie"], expected)
 
 
 @given(some.from_regex(re.compile(_PLAIN.pattern, re.ASCII), fullmatch=True))

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 
 from app.contract import hub as contract
+from app.contract.hub import Next
 from app.contract.hub_models import MAX_TOKEN_LENGTH
 from app.contract.hub_sign_out import SignOutRequest
 from app.hub import journey
@@ -32,13 +33,13 @@ _MAX_QUERY_CHARACTERS: Final = 6000
 
 
 @direct_query("/service/oidc/authorize", "/service/oauth/authorize")
-def authorize_directly(query: Query) -> Response:
-    """Answer a usual request as `authorize` does."""
+def authorize_directly(query: Query) -> Next:
+    """Return the step to which `authorize` leads for a usual request."""
     if _INVITATION in query.parameters:
         raise Unusual
     protocol, parameters = query.path.split("/")[2], list(query.parameters.items())
     req = contract.AuthorizeRequest(protocol=protocol, app=None, parameters=parameters)
-    return journey.follow(query.call(contract.authorize, req))
+    return query.call(contract.authorize, req)
 
 
 @views.route("/service/oidc/authorize", methods=["GET", "POST"], defaults={"protocol": "oidc", "app": None})
