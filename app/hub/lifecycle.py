@@ -71,7 +71,7 @@ def choose_language_of_query(visit: Visit) -> None:
 
 def new_visit(shared: Services, environ: WSGIEnvironment, host: str) -> Visit:
     """Return the visit of a request, without a tenant yet."""
-    cookies: dict[str, str] = parse_cookie(environ.get("HTTP_COOKIE"), _first_of_each)  # type: ignore[arg-type]
+    cookies: dict[str, str] = parse_cookie(environ.get("HTTP_COOKIE"), _first_of_each)  # type: ignore[arg-type]  # werkzeug calls it only
     return Visit(
         host=host,
         scheme=environ["wsgi.url_scheme"],

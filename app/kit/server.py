@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
 from threading import Lock
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -94,8 +94,19 @@ class RequestLifecycle(Protocol[ContextT]):
 
 StraightAnswer = Callable[[RawRequest], "tuple[Any, Any] | None"]
 """Returns context and answer of a usual request, its unit of work closed; None, without having changed anything, for any other."""
-LoadHandlers = Callable[[], Mapping[str, StraightAnswer]]
-"""Imports the modules that implement the operations; returns the straight functions of those that have one, by operation name."""
+StraightAdmission = Callable[[RawRequest], "tuple[Any, Wire] | None"]
+"""Returns context and request of a usual request; None, without having changed anything, for any other."""
+
+
+class Straight(NamedTuple):
+    """The straight functions of operations that have one, by the operation's name: they answer its usual request, or admit and read it."""
+
+    answers: Mapping[str, StraightAnswer] = {}
+    admissions: Mapping[str, StraightAdmission] = {}
+
+
+LoadHandlers = Callable[[], Straight]
+"""Imports the modules that implement the operations; returns the straight functions."""
 
 
 class Server:
@@ -111,7 +122,7 @@ class Server:
         catalogue: Catalogue,
         lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], Host],
-        load_handlers: LoadHandlers = dict,
+        load_handlers: LoadHandlers = Straight,
         early: frozenset[str] = frozenset(),
     ) -> None:
         self.catalogue = catalogue
@@ -119,7 +130,7 @@ class Server:
         self._host_of = host_of
         self._load_handlers = load_handlers
         self._early = early
-        self._straight: Mapping[str, StraightAnswer] = {}
+        self._straight = Straight()
         self._is_loaded, self._loading = False, Lock()
         self._unavailable = ThrottledLog(log)
         self._routers = {host: Router(catalogue.on(host)) for host in catalogue.hosts()}
@@ -171,15 +182,14 @@ class Server:
 
     def _directly(self, operation: AnyOperation, raw: RawRequest) -> Outcome | None:
         """Return the outcome of a usual request to an operation that has a straight function; None for any other request."""
-        straight = self._straight.get(operation.name)
-        if straight is None or raw.shed is not None:
-            return None
-        try:
-            found = straight(raw)
-        except Exception:
-            log.exception("straight.broke", extra={"operation": operation.name, "reference": raw.request_id})
-            return None
+        straight = self._straight.answers.get(operation.name)
+        found = _straightly(straight, operation, raw) if straight is not None and raw.shed is None else None
         return Outcome(operation, *found) if found is not None else None
+
+    def _admitted(self, operation: AnyOperation, raw: RawRequest) -> tuple[Any, Wire] | None:
+        """Return context and request of a usual request; None for any other request."""
+        admission = self._straight.admissions.get(operation.name)
+        return _straightly(admission, operation, raw) if admission is not None else None
 
     def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:
         """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
@@ -207,11 +217,15 @@ class Server:
         try:
             if not (self._is_loaded or operation.name in self._early):
                 self.load()
-            filter_address(operation, raw)
-            context = self.lifecycle.open(operation, raw)
-            body = read_members()
-            self.lifecycle.admit_person(context, operation, raw, body)
-            answer = operation.handler(context, read_request(operation, raw, body))
+            if (admitted := self._admitted(operation, raw)) is not None:
+                context, request = admitted
+            else:
+                filter_address(operation, raw)
+                context = self.lifecycle.open(operation, raw)
+                body = read_members()
+                self.lifecycle.admit_person(context, operation, raw, body)
+                request = read_request(operation, raw, body)
+            answer = operation.handler(context, request)
             self.lifecycle.close(context, None)
         except Exception as problem:  # noqa: BLE001 - any undeclared failure is answered with a reference
             if runs_left > 1 and context is not None and self.lifecycle.may_retry(context, problem):
@@ -281,6 +295,17 @@ class Server:
         for held in found.methods.values():
             headers.update(self.lifecycle.headers(None, held[0], raw))
         return Answer(204, headers=list(headers.items()))
+
+
+def _straightly(
+    straight: Callable[[RawRequest], tuple[Any, Any] | None], operation: AnyOperation, raw: RawRequest
+) -> tuple[Any, Any] | None:
+    """Return what a straight function does; None, for the general way, also where it breaks."""
+    try:
+        return straight(raw)
+    except Exception:
+        log.exception("straight.broke", extra={"operation": operation.name, "reference": raw.request_id})
+        return None
 
 
 def _answer(status: int, content: bytes, media_type: str = JSON, kept: str = "no-store") -> Answer:

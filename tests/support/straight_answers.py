@@ -1,11 +1,12 @@
-"""Answers each usual request both ways, and fails where the straight function differs from `Server.run` (decisions/0297).
+"""Answers each usual request both ways, and fails where the straight way differs (decisions/0297, 0301).
 
+Token requests are admitted both ways; an authorization request whose checks are kept is checked in full beside it.
 `compared` is what the tests' servers of the identity service run behind, so every test that asks such an operation compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import Context as Variables
 from contextvars import copy_context
 from copy import copy
@@ -13,23 +14,96 @@ from dataclasses import replace
 from typing import Any
 
 from app.identity.platform.services import Services
+from app.identity.protocols.oauth.authorize import kept_checks
+from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS, Check
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from app.kit import logs
 from app.kit.errors import ApiError
 from app.kit.limits import Limits
 from app.kit.operation import AnyOperation
-from app.kit.reading import RawRequest, read_body
+from app.kit.reading import RawRequest, filter_address, read_body, read_request
 from app.kit.server import Outcome, Server
 from app.kit.window_counts import WindowCounts
 
 answered: list[str] = []
 """The operations that straight functions have answered in this process, in order."""
+admitted: list[str] = []
+"""The operations whose requests straight functions have admitted."""
+kept: list[str] = []
+"""The clients of authorization requests whose checks were kept."""
 
 
 def compared(server: Server, services: Services) -> Server:
     """Return the server; each answer of a straight function is compared with that of `Server.run`."""
     straight = server._directly
     server._directly = lambda operation, raw: _both(server, services, straight, operation, raw)  # type: ignore[method-assign]  # of this one
+    admission = server._admitted
+    server._admitted = lambda operation, raw: _admitted_twice(server, admission, operation, raw)  # type: ignore[method-assign]  # of this one
+    kept_checks.take = _checked_twice
     return server
+
+
+def _admitted_twice(
+    server: Server, straight: Callable[..., Any], operation: AnyOperation, raw: RawRequest
+) -> tuple[Any, Any] | None:
+    """Return what the straight admission does; fails where the general one admits another client, or reads another request."""
+    before, bound = copy_context(), logs._bound.get()
+    question = replace(raw, response_headers={}, claimed=set())
+    found: tuple[Any, Any] | None = straight(operation, raw)
+    if found is None:
+        assert logs._bound.get() == bound, "changed before it handed over"
+        return None
+    admitted.append(operation.name)
+    context, request = before.run(_admit, server, operation, question)
+    assert request == found[1]
+    assert (context.tenant, context.client, context.schemes) == (
+        found[0].tenant,
+        found[0].client,
+        found[0].schemes,
+    )
+    assert (context.address, context.agent, context.issuer) == (found[0].address, found[0].agent, found[0].issuer)
+    assert logs._bound.get() == _bound_in(before)
+    assert found[0].audit.is_empty
+    context.work.rollback()
+    return found
+
+
+def _admit(server: Server, operation: AnyOperation, raw: RawRequest) -> tuple[Any, Any]:
+    """Admit and read as `Server.run` does for any operation."""
+    filter_address(operation, raw)
+    context = server.lifecycle.open(operation, raw)
+    body = read_body(operation, raw)
+    server.lifecycle.admit_person(context, operation, raw, body)
+    return context, read_request(operation, raw, body)
+
+
+_take = kept_checks.take
+
+
+def _checked_twice(request: UncheckedRequest) -> bool:
+    """Take kept checks; fails where all checks together would accept or refuse something else."""
+    if not _take(request):
+        return False
+    kept.append(request.client.client_id)
+    found, full = copy(request), UncheckedRequest(request.context, request.protocol, request.app, request.parameters)
+    found.accepted = dict(request.accepted)
+    outcomes = [
+        _outcome(found, kept_checks.CHECKS_OF_EACH),
+        _outcome(full, (*CLIENT_CHECKS, *PARAMETER_CHECKS)),
+    ]
+    assert outcomes[0] == outcomes[1]
+    return True
+
+
+def _outcome(request: UncheckedRequest, checks: Iterable[Check]) -> tuple[Any, ...]:
+    try:
+        for check in checks:
+            check(request)
+    except RefusedByRedirect as refusal:
+        accepted = {"response_mode": "query", "state": None, **request.accepted}
+        told = {name: accepted[name] for name in ("state", "response_mode", "redirect_uri")}
+        return refusal.error, refusal.description, told
+    return request.client, request.issuer, request.to_authorization()
 
 
 def _both(
@@ -39,7 +113,7 @@ def _both(
     operation: AnyOperation,
     raw: RawRequest,
 ) -> Outcome | None:
-    if operation.name not in server._straight:
+    if operation.name not in server._straight.answers:
         return None
     before, limits, bound = copy_context(), _copied(services.limits), logs._bound.get()
     question = replace(raw, response_headers={}, claimed=set())

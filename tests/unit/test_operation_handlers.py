@@ -1,6 +1,5 @@
 """Handlers of operations: each operation has exactly one, servers share it, and it is loaded before its operation runs."""
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from app.contract.auth import Host
 from app.kit.client import Client, ServiceUnavailable, http_transport
 from app.kit.operation import Catalogue, Operation
-from app.kit.server import Server, StraightAnswer
+from app.kit.server import Server, Straight
 from app.kit.wire import Wire
 from tests.support.typed_handlers import PROFILE, Counted
 
@@ -61,14 +60,14 @@ class Handlers:
         self.problems: list[Exception] = []
         self.loads = 0
 
-    def load(self) -> Mapping[str, StraightAnswer]:
+    def load(self) -> Straight:
         self.loads += 1
         self.has_begun.set()
         assert self.may_end.wait(30)
         if self.problems:
             raise self.problems.pop()
         self.operation.implements(lambda _context, _req: Counted(number=7))
-        return {}
+        return Straight()
 
     def server(self, early: str = "") -> Server:
         catalogue = Catalogue([self.operation])

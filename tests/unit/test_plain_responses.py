@@ -48,7 +48,7 @@ def test_redirect_is_sent_as_werkzeug_sends_it(address: str, changed: dict[str, 
 @pytest.mark.parametrize("address", [one for one in ADDRESSES if is_plain(one)])
 def test_redirect_without_a_response_has_the_same_bytes(address: str) -> None:
     started: list[Any] = []
-    start: Any = lambda status, headers: started.append((status, headers))  # noqa: E731
+    start: Any = lambda status, headers: started.append((status, headers))  # noqa: E731 - one line
     body = b"".join(found(address, start))
     status, headers, expected = sent(send, address)
     assert (*started[0], body) == (status, [pair for pair in headers if pair[0] != "Set-Cookie"], expected)

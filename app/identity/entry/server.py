@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 from app.contract import errors as e
@@ -24,7 +24,7 @@ from app.kit.errors import ApiError, OAuthError
 from app.kit.logs import bind
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
-from app.kit.server import Server, StraightAnswer
+from app.kit.server import Server, Straight
 
 EARLY: Final = frozenset({hub.tenant.name})
 """The operation that any first page asks. Its handler reads the tenant and calls no hook of another area."""
@@ -144,10 +144,10 @@ def make_server(services: Services) -> Server:
     """Return the server of the whole catalogue; it loads the handlers when the first operation is called, unless that is early."""
     import_contract()
 
-    def load_handlers() -> Mapping[str, StraightAnswer]:
+    def load_handlers() -> Straight:
         from app.identity.entry import areas, straight  # noqa: F401, PLC0415 - decisions/0304; `areas` registers the handlers
 
-        return straight.answers(services)
+        return Straight(straight.answers(services), straight.admissions(services))
 
     def host_of(raw: RawRequest) -> Host:
         return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)

@@ -1,19 +1,21 @@
-"""The usual requests of the operations that resource servers ask most, each in one straight function (decisions/0297).
+"""The usual requests of the operations that programs ask most, each in one straight function (decisions/0297).
 
-Each does what `Server.run`, `entry/server.py` and `entry/callers.py` do for any operation, and nothing that such a request does not
-need. It returns None for any other request, a refused one included, before it has changed or counted anything: then `Server.run`
-answers. Both ask the same functions about clients, tokens, accounts and claims, and
+A token request is only admitted and read here; its grant and its refusals are those of `Server.run` (decisions/0301).
+Each function does what `Server.run`, `entry/server.py` and `entry/callers.py` do for any operation, and nothing that
+such a request does not need. It returns None for any other request, a refused one included, before it has changed or
+counted anything: then `Server.run` answers. Both ask the same functions about clients, tokens, accounts and claims, and
 `tests/support/straight_answers.py` compares their answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
 from app.contract import oauth_metadata, oauth_tokens
-from app.contract.oauth_tokens import INTROSPECTION_JWT, IntrospectionRequest, IntrospectionResponse
+from app.contract.oauth_tokens import INTROSPECTION_JWT, IntrospectionRequest, IntrospectionResponse, TokenRequest
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.entry import callers
@@ -25,14 +27,14 @@ from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import claims, introspection, issuing, rate_limits, refusals
-from app.identity.protocols.oauth.client_authentication import credentials
+from app.identity.protocols.oauth.client_authentication import credentials, none
 from app.identity.protocols.oauth.client_authentication.registry import METHODS
 from app.kit import input_filter, randomness
 from app.kit.errors import OAuthError
 from app.kit.logs import bind
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
-from app.kit.server import StraightAnswer
+from app.kit.server import StraightAdmission, StraightAnswer
 from app.kit.wire import Document
 
 _USUAL_FACTS: Final = frozenset(
@@ -48,7 +50,9 @@ _USUAL_FACTS: Final = frozenset(
     }
 )
 """Facts of an access token that say nothing about who may present it."""
-_USUAL_FIELDS: Final = frozenset({"token", "token_type_hint", "client_id", "client_secret"})
+_OF_CLIENTS: Final = frozenset({"client_id", "client_secret"})
+_OF_INTROSPECTION: Final = _OF_CLIENTS | {"token", "token_type_hint"}
+_OF_TOKENS: Final = _OF_CLIENTS | {"grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope"}
 _LONGEST_ID: Final = 128
 
 
@@ -76,13 +80,13 @@ def read_userinfo(services: Services, raw: RawRequest) -> tuple[Context, Documen
 
 def introspect(services: Services, raw: RawRequest) -> tuple[Context, IntrospectionResponse] | None:
     """What a token is, for a client that sends its secret (RFC 7662)."""
-    form = _form(raw)
+    form = _form(raw, _OF_INTROSPECTION)
     context = _context(services, raw, oauth_tokens.introspect) if form is not None and "token" in form else None
     if form is None or context is None or INTROSPECTION_JWT in raw.headers.get("accept", "").lower():
         return None
     try:
         client = _client(context, form)
-        if client is None:
+        if client is None or client.settings.is_public:
             return None
         request = IntrospectionRequest.model_validate(form)
         response = introspection.introspect(context, client, request)
@@ -95,6 +99,21 @@ def introspect(services: Services, raw: RawRequest) -> tuple[Context, Introspect
     return context, response
 
 
+def admit_token_request(services: Services, raw: RawRequest) -> tuple[Context, TokenRequest] | None:
+    """A token request of a client that sends its secret, or of a public one (RFC 6749 section 3.2)."""
+    form = _form(raw, _OF_TOKENS)
+    context = _context(services, raw, oauth_tokens.token) if form is not None and "grant_type" in form else None
+    if form is None or context is None:
+        return None
+    with suppress(OAuthError, StoreUnavailable):
+        context.client = _client(context, form)
+    if context.client is None:
+        context.work.rollback()
+        return None
+    bind(client_id=refusals.shown(context.client.client_id))
+    return context, TokenRequest.model_validate(form)
+
+
 _ANSWERS: Final[Mapping[str, Callable[[Services, RawRequest], tuple[Context, Any] | None]]] = {
     oauth_metadata.userinfo.name: read_userinfo,
     oauth_tokens.introspect.name: introspect,
@@ -104,6 +123,11 @@ _ANSWERS: Final[Mapping[str, Callable[[Services, RawRequest], tuple[Context, Any
 def answers(services: Services) -> Mapping[str, StraightAnswer]:
     """Return the straight functions by the name of their operation."""
     return {name: partial(answer, services) for name, answer in _ANSWERS.items()}
+
+
+def admissions(services: Services) -> Mapping[str, StraightAdmission]:
+    """Return the functions that only admit and read, by the name of their operation."""
+    return {oauth_tokens.token.name: partial(admit_token_request, services)}
 
 
 def _context(services: Services, raw: RawRequest, operation: AnyOperation) -> Context | None:
@@ -119,7 +143,7 @@ def _context(services: Services, raw: RawRequest, operation: AnyOperation) -> Co
     return Context(services, tenant, work, audit, outbox, raw, schemes, cost=cost, operation=operation)
 
 
-def _form(raw: RawRequest) -> dict[str, str] | None:
+def _form(raw: RawRequest, usual: frozenset[str]) -> dict[str, str] | None:
     """Return the fields of a form that has usual ones only, each once and with a value."""
     if raw.method != "POST" or raw.query_text or raw.media_type != "application/x-www-form-urlencoded":
         return None
@@ -128,13 +152,13 @@ def _form(raw: RawRequest) -> dict[str, str] | None:
     except ValueError:
         return None
     form = dict(pairs)
-    if len(form) != len(pairs) or not _USUAL_FIELDS.issuperset(form) or not all(form.values()):
+    if len(form) != len(pairs) or not usual.issuperset(form) or not all(form.values()):
         return None
     return None if input_filter.are_fields_dangerous(pairs, with_markup=True) else form
 
 
 def _client(context: Context, form: Mapping[str, str]) -> Application | None:
-    """Return the client that the request authenticates by its secret, in the way that it is registered for. Raises OAuthError."""
+    """Return a public client, or one that sends its secret in the way that it is registered for. Raises OAuthError."""
     presented = credentials.read(context.raw, dict(form))
     if presented is None or len(presented.client_id) > _LONGEST_ID or "://" in presented.client_id:
         return None
@@ -143,7 +167,7 @@ def _client(context: Context, form: Mapping[str, str]) -> Application | None:
     if client is None or not client.settings.is_active:
         return None
     method = METHODS[client.settings.token_endpoint_auth_method]
-    if not method.is_secret_sent or method.carrier is not presented.carrier:
+    if not (method.is_secret_sent or method is none.METHOD) or method.carrier is not presented.carrier:
         return None
     method.verify(context, client, presented)
     return client

@@ -66,10 +66,10 @@ def shortened(
     context: Context, account: Account | None, access_seconds: int | None = None, refresh_seconds: int | None = None
 ) -> tuple[int | None, int | None]:
     """Return the lifetimes of an access and a refresh token, shortened by the account's organizations; None: as the tenant says."""
-    settings, found = (
-        context.tenant.settings,
-        active_policies.of_account(context, account) if account is not None else (),
-    )
+    settings = context.tenant.settings
+    found = active_policies.of_account(context, account) if account is not None else ()
+    if not found:
+        return access_seconds, refresh_seconds
     shortest_access = _least(one.policies.session_policy.access_token_ttl for one in found)
     shortest_refresh = _least(one.policies.session_policy.refresh_token_ttl for one in found)
     if shortest_access is not None:

@@ -128,8 +128,10 @@ def token_response(
     roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, facts.get("id_token_claims") or ())
     mapping = client.settings.claims_mapping.access_token
     mapped = mapped_claims.of_token(account, mapping, claims.withheld(scope)) if mapping else {}
-    narrowed = replace(grant, scope=scope, facts=facts)
-    signed = _signed_access_token(context, client, narrowed, lifetime, {**mapped, **roles.access_token})
+    signed = None
+    if client.settings.access_token_format == "jwt":
+        narrowed = replace(grant, scope=scope, facts=facts)
+        signed = _signed_access_token(context, client, narrowed, lifetime, {**mapped, **roles.access_token})
     issued = tokens.issue(
         context,
         uid=grant.uid,
@@ -299,15 +301,13 @@ def _authentication(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _signed_access_token(
     context: Context, client: Application, grant: Grant, lifetime: int, more: Mapping[str, Any]
-) -> str | None:
-    """Return a JWT access token (RFC 9068 section 2); None for a client with opaque tokens.
+) -> str:
+    """Return a JWT access token (RFC 9068 section 2).
 
     `more`: the mapped claims (section 2.2.2), and those of roles (section 2.2.3.1).
 
     Its digest is stored like an opaque token's, so that it can be revoked.
     """
-    if client.settings.access_token_format != "jwt":
-        return None
     now, audience = int(context.now.timestamp()), grant.facts["aud"]
     payload: dict[str, Any] = {
         **more,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.errors_oauth import InvalidTarget
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+
+_OF_THIS_API: Final = frozenset(INTERFACE_SCOPES)
 
 
 def is_known(context: Context, client: Application, resource: str) -> bool:
@@ -40,6 +44,8 @@ def narrow_scope(
     context: Context, client: Application, scope: tuple[str, ...], resource: str | None
 ) -> tuple[str, ...]:
     """Return the scope without account access, unless the token is for this API and the client (still) has that access."""
+    if _OF_THIS_API.isdisjoint(scope):
+        return scope
     is_for_api = resource in (None, context.services.settings.base_url)
     allowed = client.settings.interface_scopes if is_for_api else ()
     return tuple(name for name in scope if name not in INTERFACE_SCOPES or name in allowed)
@@ -47,7 +53,7 @@ def narrow_scope(
 
 def audience(context: Context, client: Application, scope: tuple[str, ...], resource: str | None) -> list[str]:
     """Return the `aud` values: the resource or else the client, and this API where the scope gives access to it."""
-    has_api_access = any(name in INTERFACE_SCOPES for name in scope)
+    has_api_access = not _OF_THIS_API.isdisjoint(scope)
     return list(
         dict.fromkeys([resource or client.client_id, *([context.services.settings.base_url] if has_api_access else [])])
     )

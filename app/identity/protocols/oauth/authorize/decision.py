@@ -150,8 +150,10 @@ class Decision:
         account, hint = self._account, self.request.login_hint
         if account is None or not self.request.accepts(account.uid) or self._is_for_another:
             return False
+        if hint is None:
+            return True
         subject = subjects.of(self.context, self.client, account.uid)
-        return hint is None or not login_hint.names_another(self.context.tenant.settings, account, subject, hint)
+        return not login_hint.names_another(self.context.tenant.settings, account, subject, hint)
 
     @once
     def _is_for_another(self) -> bool:
@@ -336,7 +338,7 @@ class Decision:
         if browser_state is not None:
             sent["session_state"] = session_state.make(request.client_id, request.redirect_uri, browser_state)
         step = response.success(self.context, self.client, request, sent)
-        return step.model_copy(update={"browser_state": browser_state})
+        return step if browser_state is None else step.model_copy(update={"browser_state": browser_state})
 
     def _browser_state(self, session: BrowserSession) -> str | None:
         """Return the session's state for Session Management (section 2); None where it is off, or the request is none of OpenID."""

@@ -125,9 +125,11 @@ class UncheckedRequest:
     def __post_init__(self) -> None:
         # A parameter without a value is treated as omitted (RFC 6749 section 3.1).
         present = [(name, value) for name, value in self.parameters if value != ""]
-        counts = Counter(name for name, _ in present)
-        self.repeated = frozenset(name for name, count in counts.items() if count > 1)
-        self.values = {name: value for name, value in present if name not in self.repeated}
+        self.values, self.repeated = dict(present), frozenset()
+        if len(self.values) != len(present):
+            counts = Counter(name for name, _ in present)
+            self.repeated = frozenset(name for name, count in counts.items() if count > 1)
+            self.values = {name: value for name, value in present if name not in self.repeated}
 
     def replace(self, parameters: Mapping[str, str]) -> None:
         """Use these parameters in place of those of the request; the client stays."""

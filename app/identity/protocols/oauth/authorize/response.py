@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from app.contract.hub import Next, Step
 from app.identity.platform.context import Context
@@ -51,4 +51,5 @@ def deliver(redirect_uri: str, carrier: str, parameters: Mapping[str, str]) -> N
     if carrier == response_mode.FORM_POST:
         return Next(step=Step.FORM_POST, address=redirect_uri, fields=dict(parameters))
     separator = "#" if carrier == response_mode.FRAGMENT else "&" if "?" in redirect_uri else "?"
-    return Next(step=Step.REDIRECT, address=f"{redirect_uri}{separator}{urlencode(parameters, quote_via=quote)}")
+    encoded = "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items())
+    return Next(step=Step.REDIRECT, address=f"{redirect_uri}{separator}{encoded}")
