@@ -7,23 +7,26 @@ import hmac
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import timedelta
+from threading import Thread
 from typing import Any
 
 import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import ECKey, KeySet, RSAKey
+from sqlalchemy import text
 
 from app.contract.hub import Step
 from app.identity import create_services
 from app.identity.administration import key_revocation
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
-from app.identity.directory.tenants.signing_keys import LEAD
+from app.identity.directory.tenants.signing_keys import LEAD, StoredSigningKeys
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import issued_jwts, machine_tokens
 from tests.support.callers import call_of
 from tests.support.identity_service import MovableClock, pass_time
+from tests.support.installation import eventually
 from tests.support.machines import ask, machine
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, parameters_of
@@ -313,14 +316,30 @@ def test_either_name_of_the_curve_is_signed_and_accepted_alone(world: World, bro
     """RFC 9864 section 2.2: a client is registered for one name, and gets that one, with a key that states it."""
     for name, other in (("EdDSA", "Ed25519"), ("Ed25519", "EdDSA")):
         client = signed_with(world, name, name)
-        text = (client.redeem(browser.code(client, ada)).json or {})["id_token"]
-        header = jws.extract_compact(text.encode()).headers()
+        signed = (client.redeem(browser.code(client, ada)).json or {})["id_token"]
+        header = jws.extract_compact(signed.encode()).headers()
         (key,) = [one for one in published(client) if one["kid"] == header["kid"]]
         assert (header["alg"], key["alg"], key["crv"]) == (name, name, "Ed25519")
-        step = browser.authorize(client.authorization_parameters(id_token_hint=text, prompt="none"))
+        step = browser.authorize(client.authorization_parameters(id_token_hint=signed, prompt="none"))
         assert "code" in parameters_of(step)
-        head, _, rest = text.partition(".")
+        head, _, rest = signed.partition(".")
         forged = json.loads(urlsafe_b64decode(head + "=" * (-len(head) % 4))) | {"alg": other}
         renamed = urlsafe_b64encode(json.dumps(forged).encode()).rstrip(b"=").decode()
         step = browser.authorize(client.authorization_parameters(id_token_hint=f"{renamed}.{rest}", prompt="none"))
         assert parameters_of(step)["error"] == "invalid_request"
+
+
+def test_who_waits_for_new_keys_holds_no_connection(services: Services, world: World) -> None:
+    """Else as many requests as a pooler has connections would keep them from the one that creates the keys."""
+    other = create_services(services.settings, services.clock)
+    keys = other.signing_keys
+    assert isinstance(keys, StoredSigningKeys)
+    work = UnitOfWork(other.database, world.tenant_id)
+    work.one(text("SELECT 1"))
+    with keys._lock:
+        waiting = Thread(target=keys.current, args=(work, "ES256"))
+        waiting.start()
+        eventually(lambda: work._borrowed is None)
+    waiting.join()
+    work.rollback()
+    other.database.dispose()

@@ -88,6 +88,8 @@ class StoredSigningKeys:
             return cached[2]
 
     def _refresh(self, work: UnitOfWork, cached: tuple[float, str, KeySet] | None, wanted: set[str]) -> KeySet:
+        if not work.is_writing:
+            work.release_connection()  # whoever waits here would keep it from the one that creates keys
         with self._lock:
             dropped = self._dropped
             rows = self._rows(work)
