@@ -78,7 +78,7 @@ class BoundedTransport(httpx.BaseTransport):
         deadline, proxy = Deadline(TIMEOUT_SECONDS), _proxy_for(request.url)
         request.extensions["timeout"] = httpx.Timeout(TIMEOUT_SECONDS).as_dict()
         request.headers["Accept-Encoding"] = "identity"
-        transport = DeadlineTransport(deadline, verify=_tls(), trust_env=False, proxy=proxy)
+        transport = DeadlineTransport(deadline, verify=tls_context(), trust_env=False, proxy=proxy)
         with httpx.Client(transport=transport, follow_redirects=False, trust_env=False) as client:
             response = self._send_by_proxy(client, request) if proxy else self._send_directly(client, request, deadline)
             try:
@@ -138,5 +138,6 @@ def _kept_headers(response: httpx.Response) -> list[tuple[str, str]]:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
+    """Return the context that verifies servers; one for all, because making it reads the certificates of all authorities."""
     return httpx.create_ssl_context()

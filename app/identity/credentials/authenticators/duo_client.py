@@ -121,9 +121,13 @@ def _post(url: str, form: dict[str, str]) -> dict[str, Any]:
     """Post a form to Duo and return its JSON object. It follows no redirect: only the configured host gets the assertion."""
     import httpx
 
-    content = b""
+    from app.identity.platform.bounded_transport import tls_context
+
+    content, verify = b"", tls_context()
     try:
-        with httpx.stream("POST", url, data=form, timeout=TIMEOUT_SECONDS, follow_redirects=False) as response:
+        with httpx.stream(
+            "POST", url, data=form, timeout=TIMEOUT_SECONDS, follow_redirects=False, verify=verify
+        ) as response:
             for part in response.iter_bytes():
                 content += part
                 if len(content) > _MAX_BYTES:

@@ -69,9 +69,13 @@ def call(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
 def _content(method: str, url: str, facts: dict[str, str]) -> bytes:
     import httpx
 
+    from app.identity.platform.bounded_transport import tls_context
+
     arguments: dict[str, Any] = {"params": facts} if method == "GET" else {"data": facts}
     deadline, content = monotonic() + TIMEOUT_SECONDS, b""
-    with httpx.stream(method, url, timeout=TIMEOUT_SECONDS / 2, follow_redirects=False, **arguments) as response:
+    with httpx.stream(
+        method, url, timeout=TIMEOUT_SECONDS / 2, verify=tls_context(), follow_redirects=False, **arguments
+    ) as response:
         if response.status_code != httpx.codes.OK:
             raise CaptchaUnavailable(f"the captcha provider answered {response.status_code}")
         for part in response.iter_bytes():
