@@ -104,7 +104,7 @@ def test_old_connections_are_replaced(database: Database, opened: Opened, monkey
     idle.give_back(first)
     assert idle.take() is first
     idle.give_back(first)
-    later = first.opened_at + timedelta(minutes=15).total_seconds()
+    later = first.opened_at + timedelta(minutes=16).total_seconds()
     monkeypatch.setattr(pool, "monotonic", lambda: later)
     assert idle.take() is not first
     assert (opened.opened, opened.count) == (2, 1)
