@@ -55,9 +55,8 @@ def take(request: UncheckedRequest) -> bool:
 def keep(request: UncheckedRequest) -> None:
     """Keep what all checks of the request found, if it is a usual one."""
     key, client = _key(request), request.client
-    if (
-        key is None or client.is_self_registered
-    ):  # one that registered itself changes without a new version of the tenant
+    # A client that registered itself changes without a new version of the tenant.
+    if key is None or client.is_self_registered:
         return
     if request.accepted["response_type"] != CODE:  # its refusals have another response mode once its type is known
         return
