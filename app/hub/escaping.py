@@ -10,7 +10,7 @@ _TABLE: Final = str.maketrans({sign: str(escape(sign)) for sign in "&<>'\""})
 
 
 def written(value: Any) -> str:
-    """Return what is written for a value. Unlike `escape` it returns no markup: whoever writes only joins it."""
+    """Return a value escaped for HTML, or markup as it is. A text stays a plain string: callers only join the results."""
     kind = type(value)
     if kind is Markup:
         text: str = value

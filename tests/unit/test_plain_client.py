@@ -28,14 +28,14 @@ USUAL: dict[str, tuple[str, dict[str, Any]]] = {
     "no bytes": ("/x", {"method": "DELETE", "data": b"", "headers": {"Content-Type": "application/json"}}),
     "a form": ("/x", {"method": "POST", "data": {"name": "é & b=/?:@+%", "empty": ""}}),
     "an empty form": ("/x", {"method": "POST", "data": {}}),
-    "headers": ("/x", {"headers": {"Authorization": "Basic eDp5", "X-Acme-Key": "1", "Host": "elsewhere.example"}}),
+    "headers": ("/x", {"headers": {"Authorization": "Basic eDp5", "X-Acme-Key": "1", "Host": "other.example"}}),
     "values of a server": ("/x", {"environ_overrides": {"REMOTE_ADDR": "192.0.2.1", "app.inside": True}}),
     "https": ("/x", {"base_url": "https://acme.example"}),
     "a folder": ("/x", {"base_url": "http://acme.example/identity/"}),
 }  # fmt: skip
 UNUSUAL: dict[str, tuple[str, dict[str, Any]]] = {
     "a query in two places": ("/x?a=1", {"query_string": {}}),
-    "another host": ("//elsewhere.example/x", {}),
+    "another host": ("//other.example/x", {}),
     "a fragment": ("/x#part", {}),
     "text beyond ASCII": ("/é", {}),
     "a list as a query": ("/x", {"query_string": [("a", "1"), ("a", "2")]}),

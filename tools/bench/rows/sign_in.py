@@ -32,7 +32,7 @@ def with_password(scene: Scene) -> Operation:
 
 
 def in_two_steps(scene: Scene) -> Operation:
-    """Who comes once more has a second factor."""
+    """The first sign-in of an account enrolls its second factor; each later one verifies it."""
     visitor = scene.visitor(TWO_STEP_TENANT)
 
     def sign_in(number: int) -> Visitor:

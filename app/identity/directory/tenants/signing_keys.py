@@ -89,7 +89,7 @@ class StoredSigningKeys:
 
     def _refresh(self, work: UnitOfWork, cached: tuple[float, str, KeySet] | None, wanted: set[str]) -> KeySet:
         if not work.is_writing:
-            work.release_connection()  # whoever waits here would keep it from the one that creates keys
+            work.release_connection()  # a waiting thread would keep it from the thread that creates the keys
         with self._lock:
             dropped = self._dropped
             rows = self._rows(work)
