@@ -21,11 +21,15 @@ from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
 from app.hub import create_app
+from app.hub.assets import Assets
+from app.hub.compiled_templates import CompiledTemplates
 from app.hub.forms import captcha
 from app.hub.gallery import all_samples
 from app.hub.locale import LANGUAGES
+from app.kit.package_files import STATIC
 from app.settings import Settings
 from tests.support.looks import SHEET
+from tests.support.plain_client import PlainClient
 from tests.support.services import FOLDER
 
 SETTINGS = Settings(secrets=(b"a secret of the tests, long enough",), development=True)
@@ -43,8 +47,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @cache
 def hub() -> Flask:
-    """Return a hub with its gallery and no identity service."""
-    return create_app(SETTINGS)
+    """Return a hub with its gallery and no identity service; unlike in development, its templates and assets do not change."""
+    made = create_app(SETTINGS)
+    made.jinja_env.bytecode_cache = CompiledTemplates(made.jinja_env)
+    made.extensions["gatehouse.assets"] = Assets(STATIC)
+    return made
 
 
 @cache
@@ -102,8 +109,9 @@ def rendered(page: str, state: str, language: str, look: str = "acme") -> Sample
 
 
 def _render(page: str, state: str, language: str, look: str) -> Sample:
-    client = hub().test_client()
-    answer = client.get(address(page, state, language, look), headers={"Accept-Encoding": "gzip"})
+    client = PlainClient(hub(), use_cookies=False)
+    headers = {"Accept-Encoding": "gzip"}
+    answer = client.open(address(page, state, language, look), base_url="http://localhost", headers=headers)
     assert answer.status_code == 200, f"{page} {state} {language}: {answer.status_code}"
     html = gzip.decompress(answer.data).decode()
     parts = re.findall(r'(?:href|src)="(/static/[^"]+)"', html)
