@@ -10,16 +10,16 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract_from_dir, extract_python
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "translations"
 TEMPLATE = FOLDER / "messages.pot"
-SOURCES = {"app": ("**.py", "python"), "templates": ("**", "jinja2")}
 KEYWORDS = {
     "_": None,
     "_l": None,
@@ -32,9 +32,20 @@ KEYWORDS = {
     "npgettext": ((1, "c"), 2, 3),
     "lazy_pgettext": ((1, "c"), 2),
 }
+_MARKED = re.compile(rf"\b(?:{'|'.join(KEYWORDS)})\s*\(".encode())
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|\{\w*\}")
 ARABIC_FORMS = 6
 COUNTED_ACCUSATIVE = re.compile(r"%\(\w+\)[sd] \w+\u064b\u0627")  # "11 يومًا"; after 100 it is "يوم"
+
+
+def _python(file: IO[bytes], *what: Any, **options: Any) -> Iterator[Any]:
+    """Yield the marked sentences of a Python file as Babel does. To find that a file has none, Babel reads every token."""
+    if _MARKED.search(file.read()):
+        file.seek(0)
+        yield from extract_python(file, *what, **options)
+
+
+SOURCES: dict[str, tuple[str, Any]] = {"app": ("**.py", _python), "templates": ("**", "jinja2")}
 
 
 def extracted() -> Catalog:

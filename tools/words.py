@@ -12,9 +12,10 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
-from tools import translations
+from tools import syntax, translations
 
 ROOT = translations.ROOT
 RULES = Path(__file__).with_suffix(".toml")
@@ -122,8 +123,13 @@ def texts() -> Iterator[Text]:
     yield from command_line()
 
 
-def catalogue() -> Iterator[Text]:
-    """Yield the English strings of the sources, and their translations."""
+@cache
+def catalogue() -> list[Text]:
+    """Return the English strings of the sources, and their translations."""
+    return list(_catalogue())
+
+
+def _catalogue() -> Iterator[Text]:
     for message in translations.extracted():
         if message.id:
             yield from (Text(PAGES, message.locations[0][0], text) for text in _forms(message.id))
@@ -160,17 +166,17 @@ def command_line(root: Path = ROOT) -> Iterator[Text]:
 
 def _printed(tree: ast.Module) -> Iterator[str]:
     """Yield all texts except docstrings; those of commands are their help."""
-    for node in ast.walk(tree):
+    for node in syntax.nodes(tree):
         if isinstance(node, ast.FunctionDef) and any(
             "command" in ast.unparse(one) or "group" in ast.unparse(one) for one in node.decorator_list
         ):
             yield " ".join((ast.get_docstring(node) or "").split())
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    docstrings = {id(node.value) for node in syntax.nodes(tree) if isinstance(node, ast.Expr)}
     yield from _strings(tree, docstrings)
 
 
 def _raised(tree: ast.Module, errors: set[str]) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in syntax.nodes(tree):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func) in errors:
             yield from _strings(node.exc, set())
 
@@ -179,12 +185,12 @@ def _strings(tree: ast.AST, without: set[int]) -> Iterator[str]:
     """Yield each string and f-string, with `{}` where a value stands."""
     inner = {
         id(part)
-        for node in ast.walk(tree)
+        for node in syntax.nodes(tree)
         if isinstance(node, ast.JoinedStr)
-        for part in ast.walk(node)
+        for part in syntax.nodes(node)
         if part is not node
     }
-    for node in ast.walk(tree):
+    for node in syntax.nodes(tree):
         if id(node) in without or id(node) in inner:
             continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,44 +37,73 @@ def late_modules() -> list[str]:
     return names
 
 
-@pytest.fixture
-def plain_start(tmp_path: Path, migrated_file: Path) -> str:
-    """The program that starts on a migrated database, and answers a first page."""
-    shutil.copy(migrated_file, tmp_path / "gatehouse.db")
-    return f"""
+@dataclass(frozen=True)
+class Start:
+    """What a process has loaded that starts on a migrated database and answers a first page."""
+
+    at_first_page: list[str]
+    in_all: list[str]
+    models: int
+    built: int
+    """Models whose validator is built."""
+    rules: dict[str, dict[str, int]]
+    """How many rules of each name each resource has, with all handlers."""
+
+
+MODELS = """
+from pydantic import BaseModel
+def below(kind):
+    return {one for sub in kind.__subclasses__() for one in (sub, *below(sub))}
+models = below(BaseModel)
+"""
+RULES = """
+from app.contract.resources import RESOURCES, import_contract
+from app.identity.platform.resources.hooks import rules_of
+import_contract()
+rules = {}
+for one in RESOURCES:
+    held = rules_of(one)
+    rules[f"{one.area}.{one.kind}"] = {name: len(hooks) for name, hooks in held.hooks.items()} | dict.fromkeys(held.actions, 1)
+"""
+
+
+@pytest.fixture(scope="module")
+def plain_start(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> Start:
+    folder = tmp_path_factory.mktemp("start")
+    shutil.copy(migrated_file, folder / "gatehouse.db")
+    program = f"""
+import sys
 from pathlib import Path
 from werkzeug.test import Client
 from app.commands.serving import application, prepare_database
 from app.settings import Settings
-served = application(Settings(data_dir=Path({str(tmp_path)!r}), secrets=(b"a secret of the tests, long enough",)), "both")
+served = application(Settings(data_dir=Path({str(folder)!r}), secrets=(b"a secret of the tests, long enough",)), "both")
 assert Client(served).get("/login", base_url="http://nobody.localhost:8000").status_code == 404
+at_first_page = sorted(sys.modules)
+{MODELS}
+built = sum(one.__pydantic_complete__ for one in models)
+served.load()
+in_all = sorted(sys.modules)
+{RULES}
 """
+    return Start(*shown_by(program, "[at_first_page, in_all, len(models), built, rules]"))
 
 
-def test_plain_start_loads_no_late_module(plain_start: str) -> None:
-    loaded = loaded_by(f"{plain_start}served.load()")
-    assert "app.identity.entry.areas" in loaded
-    assert [name for name in late_modules() if name in loaded] == []
-    assert len(loaded) < MOST_IN_ALL
+def test_plain_start_loads_no_late_module(plain_start: Start) -> None:
+    assert "app.identity.entry.areas" in plain_start.in_all
+    assert [name for name in late_modules() if name in plain_start.in_all] == []
+    assert len(plain_start.in_all) < MOST_IN_ALL
 
 
-def test_first_page_waits_for_no_handler(plain_start: str) -> None:
-    loaded = loaded_by(plain_start)
-    assert "app.identity.hosted.tenant_view" in loaded
-    assert "app.identity.entry.areas" not in loaded
-    assert len(loaded) < MOST_MODULES
+def test_first_page_waits_for_no_handler(plain_start: Start) -> None:
+    assert "app.identity.hosted.tenant_view" in plain_start.at_first_page
+    assert "app.identity.entry.areas" not in plain_start.at_first_page
+    assert len(plain_start.at_first_page) < MOST_MODULES
 
 
-def test_plain_start_makes_few_models(plain_start: str) -> None:
-    program = f"""{plain_start}
-from pydantic import BaseModel
-def below(kind):
-    return {{one for sub in kind.__subclasses__() for one in (sub, *below(sub))}}
-models = below(BaseModel)
-"""
-    made, built = shown_by(program, "[len(models), sum(one.__pydantic_complete__ for one in models)]")
-    assert made < MOST_MODELS
-    assert built < MOST_BUILT
+def test_plain_start_makes_few_models(plain_start: Start) -> None:
+    assert plain_start.models < MOST_MODELS
+    assert plain_start.built < MOST_BUILT
 
 
 def test_command_line_loads_neither_service() -> None:
@@ -81,28 +111,8 @@ def test_command_line_loads_neither_service() -> None:
     assert [name for name in loaded if name.startswith(("app.hub", "app.identity", "sqlalchemy", "flask"))] == []
 
 
-RULES = """
-from app.contract.resources import RESOURCES, import_contract
-from app.identity.platform.resources.hooks import rules_of
-import_contract()
-named = {}
-for one in RESOURCES:
-    rules = rules_of(one)
-    named[f"{one.area}.{one.kind}"] = {name: len(hooks) for name, hooks in rules.hooks.items()} | dict.fromkeys(rules.actions, 1)
-print(json.dumps(named))
-"""
-
-
-def rules_after(imported: str) -> dict[str, dict[str, int]]:
-    """Return how many rules of each name each resource has, in a process that imported this module."""
-    program = f"import json\nimport {imported}\n{RULES}"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    found: dict[str, dict[str, int]] = json.loads(done.stdout)
-    return found
-
-
-def test_configuration_files_keep_the_rules_of_requests() -> None:
+def test_configuration_files_keep_the_rules_of_requests(plain_start: Start) -> None:
     """`gatehouse apply` loads no operation, and must load every rule of an item all the same."""
-    kept = rules_after("app.identity.administration.configuration.apply")
+    kept = shown_by(f"import app.identity.administration.configuration.apply\n{RULES}", "rules")
     assert any(kept.values())
-    assert kept == rules_after("app.identity.entry.areas")
+    assert kept == plain_start.rules

@@ -65,7 +65,7 @@ def test_planted_word_on_the_command_line_is_found(tmp_path: Path) -> None:
 
 
 def test_catalogue_texts_include_mails_pages_and_translations() -> None:
-    texts = list(words.catalogue())
+    texts = words.catalogue()
     assert {text.place for text in texts} == {"pages", "de", "ar"}
     assert {"templates/mails/reset.html", "templates/pages/login.html"} <= {text.where for text in texts}
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tools import syntax
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -31,9 +33,9 @@ def tree(path: Path) -> ast.Module:
 
 
 @cache
-def nodes(path: Path) -> tuple[ast.AST, ...]:
+def nodes(path: Path) -> list[ast.AST]:
     """Every node of the file: to search the tree takes longer than to parse it, and many rules do."""
-    return tuple(ast.walk(tree(path)))
+    return syntax.nodes(tree(path))
 
 
 @cache
@@ -47,7 +49,7 @@ def imports(path: Path) -> tuple[str, ...]:
     return tuple(_imports(nodes(path)))
 
 
-def _imports(found: tuple[ast.AST, ...]) -> Iterator[str]:
+def _imports(found: list[ast.AST]) -> Iterator[str]:
     for node in found:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
