@@ -8,6 +8,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from flask import Flask
+
 from app import hub, identity
 from app.contract.auth import Host
 from app.hub import queue_slots
@@ -33,7 +35,7 @@ def create_hub(settings: Settings) -> Application:
 
 def create_identity(settings: Settings) -> Application:
     """Return the identity service alone."""
-    services = identity.create_services(settings)
+    services = identity.create_services(settings, loads_later=True)
     server = identity.create_service(services, loads_later=True)
     service = KeptDocuments(identity.create_app(server), services)
     front = OnDemandTls(service, settings, services.directory)
@@ -43,7 +45,7 @@ def create_identity(settings: Settings) -> Application:
 
 def create_both(settings: Settings) -> Application:
     """Return both services in one process; the hub reaches the identity service without a socket."""
-    services = identity.create_services(settings)
+    services = identity.create_services(settings, loads_later=True)
     server = identity.create_service(services, loads_later=True)
     service = KeptDocuments(identity.create_app(server), services)
     pages = hub.create_app(settings, clock=services.clock, server=server)
@@ -65,11 +67,12 @@ def create_both(settings: Settings) -> Application:
 class Dispatcher:
     """Routes each request to the hub or to the identity service, by host and path of the declared operations."""
 
-    def __init__(self, settings: Settings, server: Server, service: WSGIApplication, pages: WSGIApplication) -> None:
+    def __init__(self, settings: Settings, server: Server, service: WSGIApplication, pages: Flask) -> None:
         self._settings = settings
         self._server = server
         self._service = service
         self._pages = pages
+        self._of_pages = frozenset(rule.rule for rule in pages.url_map.iter_rules() if not rule.arguments)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         service = self._service if self.is_for_service(environ) else self._pages
@@ -81,7 +84,12 @@ class Dispatcher:
         # only a separate hub may use this host; the hub of this process calls without a network
         if host is Host.INSIDE:
             host = Host.TENANT
-        return host is Host.API or self._server.owns(host, environ["PATH_INFO"])
+        if host is Host.API:
+            return True
+        path = environ["PATH_INFO"]
+        if not self._server.is_complete and path in self._of_pages:  # no operation has such an address (decisions/0311)
+            return False
+        return self._server.owns(host, path)
 
 
 def _served(

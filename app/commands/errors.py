@@ -55,12 +55,12 @@ def as_command_errors() -> Iterator[None]:
 @contextmanager
 def open_services(given: Settings | None = None) -> Iterator[Services]:
     """Yield the services over a migrated database, with the given settings or those of the environment. Raises CommandError."""
+    from app import identity
     from app.identity.directory.tenants import tenant_secrets
-    from app.identity.entry.assembly import assemble
     from app.identity.platform.store import migrate
 
     with as_command_errors():
-        services = assemble(given or settings())
+        services = identity.create_services(given or settings())
         migrate.ready(services.settings, services.database)
         tenant_secrets.check_key(services.database, services.encryption)
         yield services

@@ -122,7 +122,7 @@ def preload(role: str) -> None:
     with loading():
         import_module("app.applications")
         if role != "hub":
-            import_module("app.identity.entry.areas")
+            import_module("app.identity.entry.late")
         if role != "identity":
             from app import hub
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 
-def create_services(settings: Settings, clock: Clock | None = None) -> Services:
-    """Return the services that all operations of this process share."""
+def create_services(settings: Settings, clock: Clock | None = None, *, loads_later: bool = False) -> Services:
+    """Return the services that all operations of this process share; the tables are loaded now, or by the server."""
     from app.identity.entry.assembly import assemble
 
-    return assemble(settings, clock)
+    return assemble(settings, clock, loads_later=loads_later)
 
 
 def create_service(services: Services, *, loads_later: bool = False) -> Server:

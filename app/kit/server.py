@@ -10,10 +10,10 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from http import HTTPStatus
 from threading import Lock
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug.exceptions import RequestEntityTooLarge
@@ -24,6 +24,7 @@ from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 from app.kit.admission import SHED, Shed
 from app.kit.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
 from app.kit.instrumentation import REQUEST_ID, new_request_id
+from app.kit.lifecycle import Load, Loaded, RequestLifecycle
 from app.kit.operation import AnyOperation, Catalogue, Host
 from app.kit.proxies import CERTIFICATE_CHECK, CLIENT_CERTIFICATE
 from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, filter_address, read_body, read_request
@@ -35,7 +36,6 @@ log = logging.getLogger("gatehouse.api")
 
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
-ContextT = TypeVar("ContextT")
 JSON = "application/json"
 MOST_RUNS = 3  # of one request whose transaction the store aborted
 _NO_CONTENT: Final = HTTPStatus.NO_CONTENT  # looking up a member of an enum takes a call
@@ -71,49 +71,13 @@ class Outcome:
     status: int = 200  # of the error
 
 
-class RequestLifecycle(Protocol[ContextT]):
-    """The lifecycle of a request, supplied by the owner of the operations: authentication, and the unit of work around a handler."""
-
-    def open(self, operation: AnyOperation, raw: RawRequest) -> ContextT:
-        """Authenticate the calling program and open the request's context. Raises the error profile's refusals."""
-
-    def admit_person(self, context: ContextT, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
-        """Authenticate credentials that may be in the body too: an access token, a client's credentials."""
-
-    def close(self, context: ContextT, refusal: Exception | None) -> None:
-        """Commit, or roll back and write the audit entries that survive a refusal."""
-
-    def may_retry(self, context: ContextT, problem: Exception) -> bool:
-        """Return whether the whole request may be run again; it is rolled back then."""
-
-    def headers(
-        self, context: ContextT | None, operation: AnyOperation | None, raw: RawRequest
-    ) -> Iterable[tuple[str, str]]:
-        """Return headers to add to the response (CORS, cost, versions)."""
-
-
-StraightAnswer = Callable[[RawRequest], "tuple[Any, Any] | None"]
-"""Returns context and answer of a usual request, its unit of work closed; None, without having changed anything, for any other."""
-StraightAdmission = Callable[[RawRequest], "tuple[Any, Wire] | None"]
-"""Returns context and request of a usual request; None, without having changed anything, for any other."""
-
-
-class Straight(NamedTuple):
-    """The straight functions of operations that have one, by the operation's name: they answer its usual request, or admit and read it."""
-
-    answers: Mapping[str, StraightAnswer] = {}
-    admissions: Mapping[str, StraightAdmission] = {}
-
-
-LoadHandlers = Callable[[], Straight]
-"""Imports the modules that implement the operations; returns the straight functions."""
-
-
 class Server:
     """The WSGI application that serves a catalogue.
 
     Args:
-        load_handlers: called once, by `load` or before the first operation runs.
+        lifecycle: that of the early operations, and of the others unless `load` returns another one.
+        complete: declares the operations that the catalogue lacks; called once, before the first address is looked up.
+        load: called once, by the method of that name or before the first operation runs.
         early: names of operations that are implemented before, and need nothing of what it loads.
     """
 
@@ -122,18 +86,19 @@ class Server:
         catalogue: Catalogue,
         lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], Host],
-        load_handlers: LoadHandlers = Straight,
+        complete: Callable[[], object] = lambda: None,
+        load: Load = Loaded,
         early: frozenset[str] = frozenset(),
     ) -> None:
         self.catalogue = catalogue
         self.lifecycle = lifecycle
         self._host_of = host_of
-        self._load_handlers = load_handlers
+        self._complete = complete
+        self._load = load
         self._early = early
-        self._straight = Straight()
+        self._loaded = Loaded()
         self._is_loaded, self._loading = False, Lock()
         self._unavailable = ThrottledLog(log)
-        self._routers = {host: Router(catalogue.on(host)) for host in catalogue.hosts()}
         self._nothing = Router(())
 
     def load(self) -> None:
@@ -141,10 +106,22 @@ class Server:
         with self._loading:
             if self._is_loaded:
                 return
-            self._straight = self._load_handlers()
+            self._loaded = self._load()
+            self.lifecycle = self._loaded.lifecycle or self.lifecycle
+            _ = self._routers  # so that no request waits for them
             if missing := [operation.name for operation in self.catalogue if not operation.is_implemented]:
                 raise LookupError(f"operations without a handler: {', '.join(missing)}")
             self._is_loaded = True
+
+    @cached_property
+    def _routers(self) -> Mapping[Host, Router]:
+        self._complete()
+        return {host: Router(self.catalogue.on(host)) for host in self.catalogue.hosts()}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every operation is declared, so that looking up an address waits for nothing."""
+        return "_routers" in self.__dict__
 
     def _router(self, host: Host) -> Router:
         return self._routers.get(host, self._nothing)
@@ -182,13 +159,13 @@ class Server:
 
     def _directly(self, operation: AnyOperation, raw: RawRequest) -> Outcome | None:
         """Return the outcome of a usual request to an operation that has a straight function; None for any other request."""
-        straight = self._straight.answers.get(operation.name)
+        straight = self._loaded.answers.get(operation.name)
         found = _straightly(straight, operation, raw) if straight is not None and raw.shed is None else None
         return Outcome(operation, *found) if found is not None else None
 
     def _admitted(self, operation: AnyOperation, raw: RawRequest) -> tuple[Any, Wire] | None:
         """Return context and request of a usual request; None for any other request."""
-        admission = self._straight.admissions.get(operation.name)
+        admission = self._loaded.admissions.get(operation.name)
         return _straightly(admission, operation, raw) if admission is not None else None
 
     def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:

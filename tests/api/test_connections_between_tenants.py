@@ -16,7 +16,7 @@ from werkzeug.test import Client
 from app.applications import create_both
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.reading import read
-from app.identity.authentication.federation import service
+from app.identity.authentication.federation import offered_connections, service
 from app.identity.platform.services import Services
 from app.settings import Settings
 from tests.support.identities import doing
@@ -76,7 +76,7 @@ def test_account_of_one_tenant_signs_in_at_another(installed: Installation) -> N
     assert tenant is not None
     acme = TenantServer(services, installed.app, tenant.tenant_id, "acme", tenant.api_key, "")  # type: ignore[arg-type]  # WSGI
     with doing(acme) as call:
-        address = service.begin(call, service.find(call, "company"), "attempt-1", hint="ada@example.com")
+        address = service.begin(call, offered_connections.find(call, "company"), "attempt-1", hint="ada@example.com")
     browser = Visitor(Client(installed.app), f"http://company.localhost:{port}")  # type: ignore[arg-type]  # a WSGI application
     page = browser.open(address)
     back = page.press("Sign in", password="correct horse 7")

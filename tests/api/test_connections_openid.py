@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from app.contract.errors.federation import ConnectionNotConfigured, UnknownConnection
-from app.identity.authentication.federation import service
-from app.identity.authentication.federation.providers import openid
-from app.identity.authentication.federation.service import Connection, ConnectionBroken, ConnectionRefused, UnknownState
+from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.federation.offered_connections import Connection
+from app.identity.authentication.federation.service import ConnectionBroken, ConnectionRefused, UnknownState
 from app.identity.platform import bounded_transport
 from app.identity.platform.services import Services
 from app.kit.clock import monotonic, sleep
@@ -255,7 +255,7 @@ def test_google_is_trusted_for_its_own_mailboxes_only(
     is_trusted: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(openid, "GOOGLE", fake_provider.url)
+    monkeypatch.setattr(offered_connections, "GOOGLE", fake_provider.url)
     fake_provider.known_to(acme, "google", trusts_email=True)
     claimed, connection = finished(acme, fake_provider.signs_in(led(acme, "google"), **claims))
     assert (claimed.email_verified, connection.trusts_email) == (True, is_trusted)
@@ -275,7 +275,7 @@ def test_google_gets_no_prompt_parameter(
     acme: TenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Google answers `prompt=login` with an error page."""
-    monkeypatch.setattr(openid, "GOOGLE", fake_provider.url)
+    monkeypatch.setattr(offered_connections, "GOOGLE", fake_provider.url)
     fake_provider.known_to(acme, "google")
     address = led(acme, "google", reauthenticate=True)
     assert asked(address).keys().isdisjoint({"prompt", "max_age"})
@@ -319,19 +319,19 @@ def test_only_active_connections_are_offered(new_tenant_server: NewTenantServer)
     }
     tenant = new_tenant_server(connections=stated)
     with doing(tenant) as call:
-        assert service.active_connections(call) == (
+        assert offered_connections.active_connections(call) == (
             Connection("google", "Google", trusts_email=True, can_reauthenticate=False, mark="google"),
             Connection("live", "Microsoft", trusts_email=True, can_reauthenticate=True, mark="microsoft"),
             Connection("alpha", "alpha", trusts_email=False, can_reauthenticate=True),
             Connection("zeta", "Zeta", trusts_email=False, can_reauthenticate=True),
         )
-        assert service.find(call, " Google ").name == "google"
+        assert offered_connections.find(call, " Google ").name == "google"
         for name in ("github", "twitter"):
             with pytest.raises(ConnectionNotConfigured):
-                service.find(call, name)
+                offered_connections.find(call, name)
         for name in ("", "nobody", "google/", "../google", "a" * 9_000):
             with pytest.raises(UnknownConnection):
-                service.find(call, name)
+                offered_connections.find(call, name)
 
 
 def test_connection_disabled_during_sign_in_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:

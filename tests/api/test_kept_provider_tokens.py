@@ -12,7 +12,7 @@ import pytest
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.reencryption import reencrypt
-from app.identity.authentication.federation.providers import openid
+from app.identity.authentication.federation import offered_connections
 from app.identity.directory.accounts import linked_identities, pending_accounts, provider_tokens, store
 from app.identity.entry.cleaning import clean
 from app.identity.platform.encryption import DecryptionError, Encryption
@@ -208,7 +208,7 @@ def test_pending_account_has_no_tokens(new_tenant_server: NewTenantServer, fake_
 def test_google_is_asked_for_refresh_token(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, keeps: bool
 ) -> None:
-    monkeypatch.setattr(openid, "GOOGLE", fake_provider.url)
+    monkeypatch.setattr(offered_connections, "GOOGLE", fake_provider.url)
     tenant = new_tenant_server()
     fake_provider.known_to(tenant, NAME, keep_provider_tokens=keeps)
     assert asked(led(tenant, NAME)).get("access_type") == ("offline" if keeps else None)

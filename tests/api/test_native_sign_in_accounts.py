@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from app.contract.errors.federation import ConnectionNotConfigured
-from app.identity.authentication.federation import service
+from app.identity.authentication.federation import offered_connections
 from app.identity.directory.accounts import first_verification, store
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants.tables import applications
@@ -243,7 +243,7 @@ def test_second_factor_is_demanded_before_the_link(
 @on_one_database
 def test_pages_do_not_offer_connections_of_apps(app: AppServer) -> None:
     with doing(app.tenant) as call:
-        offered = {one.name for one in service.active_connections(call)}
+        offered = {one.name for one in offered_connections.active_connections(call)}
     held = native_connections(app.upstream.provider)
     assert offered == {name for name, one in held.items() if not one.get("native_only")}
     with pytest.raises(ConnectionNotConfigured):

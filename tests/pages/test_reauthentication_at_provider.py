@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.authentication.federation.providers import openid
+from app.identity.authentication.federation import offered_connections
 from tests.support import upstream
 from tests.support.connecting import asked
 from tests.support.identity_service import pass_time
@@ -83,7 +83,7 @@ def test_old_auth_time_is_no_reauthentication(tenant: World, visitor: Visitor, g
 def test_provider_without_prompt_signs_in_only(
     tenant: World, visitor: Visitor, globex: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openid, "GOOGLE", globex.url)
+    monkeypatch.setattr(offered_connections, "GOOGLE", globex.url)
     redirected = visitor.open(START_URL).address
     assert redirected.startswith(globex.url)
     assert not asked(redirected).keys() & {"prompt", "max_age"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from app.identity.authentication.federation import service
-from app.identity.authentication.federation.service import Connection
+from app.identity.authentication.federation import offered_connections, service
+from app.identity.authentication.federation.offered_connections import Connection
 from app.identity.directory.identity_provider import ProviderIdentity
 from tests.support.identities import doing
 from tests.support.tenant_server import TenantServer
@@ -15,7 +15,7 @@ from tests.support.tenant_server import TenantServer
 def led(tenant: TenantServer, name: str, **how: Any) -> str:
     """Begin a sign-in, and return where the browser is led."""
     with doing(tenant) as call:
-        return service.begin(call, service.find(call, name), "attempt-1", **how)
+        return service.begin(call, offered_connections.find(call, name), "attempt-1", **how)
 
 
 def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIdentity, Connection]:

@@ -19,7 +19,7 @@ from app.identity.administration.configuration.reading import read
 from app.identity.administration.resources import handlers
 from app.identity.administration.resources.settings_store import store_of
 from app.identity.entry import callers
-from app.identity.entry.server import IdentityLifecycle
+from app.identity.entry.lifecycle import IdentityLifecycle
 from app.identity.platform.audit import audit
 from app.identity.platform.resources.items import StoreAccess
 from app.identity.platform.services import Services

@@ -113,7 +113,7 @@ def _both(
     operation: AnyOperation,
     raw: RawRequest,
 ) -> Outcome | None:
-    if operation.name not in server._straight.answers:
+    if operation.name not in server._loaded.answers:
         return None
     before, limits, bound = copy_context(), _copied(services.limits), logs._bound.get()
     question = replace(raw, response_headers={}, claimed=set())

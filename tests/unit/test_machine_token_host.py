@@ -2,9 +2,9 @@
 
 from base64 import urlsafe_b64encode
 
-from app.identity.protocols.oauth import machine_tokens
+from app.identity.protocols.oauth import claimed_issuers
 
 
 def test_deeply_nested_token_names_no_host() -> None:
     nested = urlsafe_b64encode(b"[" * 50_000 + b"]" * 50_000).decode().rstrip("=")
-    assert machine_tokens.claimed_host(f"e30.{nested}.x") == ""
+    assert claimed_issuers.claimed_host(f"e30.{nested}.x") == ""

@@ -1,5 +1,6 @@
 """Handlers of operations: each operation has exactly one, servers share it, and it is loaded before its operation runs."""
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -7,10 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
+from app.contract import oauth_metadata
 from app.contract.auth import Host
+from app.identity.entry.hub_lifecycle import HubLifecycle
 from app.kit.client import Client, ServiceUnavailable, http_transport
+from app.kit.lifecycle import Loaded
 from app.kit.operation import Catalogue, Operation
-from app.kit.server import Server, Straight
+from app.kit.server import Server
 from app.kit.wire import Wire
 from tests.support.typed_handlers import PROFILE, Counted
 
@@ -60,18 +64,18 @@ class Handlers:
         self.problems: list[Exception] = []
         self.loads = 0
 
-    def load(self) -> Straight:
+    def load(self) -> Loaded:
         self.loads += 1
         self.has_begun.set()
         assert self.may_end.wait(30)
         if self.problems:
             raise self.problems.pop()
         self.operation.implements(lambda _context, _req: Counted(number=7))
-        return Straight()
+        return Loaded()
 
     def server(self, early: str = "") -> Server:
         catalogue = Catalogue([self.operation])
-        return Server(catalogue, Lifecycle(0), lambda _raw: Host.API, self.load, frozenset({early}))
+        return Server(catalogue, Lifecycle(0), lambda _raw: Host.API, load=self.load, early=frozenset({early}))
 
 
 def test_operation_without_handler_is_named_when_loading() -> None:
@@ -119,6 +123,39 @@ def test_request_after_failed_loading_loads_again() -> None:
     with pytest.raises(ServiceUnavailable):
         count(ours, handlers.operation)
     assert count(ours, handlers.operation) == 7
+
+
+def test_first_address_waits_for_the_rest_of_the_operations() -> None:
+    catalogue, declarations = Catalogue(), Counter[str]()
+
+    def complete() -> None:
+        declarations["runs"] += 1
+        operation = declared()
+        operation.implements(lambda _context, _req: Counted(number=3))
+        catalogue.add(operation)
+
+    ours = Server(catalogue, Lifecycle(0), lambda _raw: Host.API, complete)
+    assert (ours.is_complete, declarations["runs"]) == (False, 0)
+    assert ours.owns(Host.API, "/things")
+    assert count(ours, catalogue["things.count"]) == 3
+    assert (ours.is_complete, declarations["runs"]) == (True, 1)
+
+
+def test_loaded_lifecycle_admits_every_later_request() -> None:
+    operation = declared()
+
+    @operation.implements
+    def handle(context: int, _req: Wire) -> Counted:
+        return Counted(number=context)
+
+    first = Server(Catalogue([operation]), Lifecycle(1), lambda _raw: Host.API, load=lambda: Loaded(Lifecycle(2)))
+    assert count(first, operation) == 2
+
+
+def test_hub_alone_is_admitted_before_the_rest_is_loaded() -> None:
+    untouched: Any = None
+    with pytest.raises(PermissionError, match=oauth_metadata.jwks.name):
+        HubLifecycle(untouched).open(oauth_metadata.jwks, untouched)
 
 
 def test_second_handler_is_refused() -> None:

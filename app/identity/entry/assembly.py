@@ -7,7 +7,6 @@ from app.identity.credentials.passwords.breached_passwords import BreachedPasswo
 from app.identity.credentials.passwords.hashing import Hashing
 from app.identity.directory.tenants.directory import CachedTenantDirectory
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys
-from app.identity.entry import tables  # noqa: F401 - deletions need every table
 from app.identity.platform.encryption import Encryption, derive_key
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.services import Services
@@ -27,8 +26,10 @@ _CACHED_TEMPLATES = 2_000  # of all tenants; most tenants have no templates of t
 _CACHED_RESOURCES = 2_000  # of all tenants: a tenant's items of one kind count once
 
 
-def assemble(settings: Settings, clock: Clock | None = None) -> Services:
+def assemble(settings: Settings, clock: Clock | None = None, *, loads_later: bool = False) -> Services:
     """Create the services that all operations of the process share. Opens no connection."""
+    if not loads_later:
+        from app.identity.entry import tables  # noqa: F401, PLC0415 - deletions need every table
     clock = clock or SystemClock()
     database = Database(settings.database)
     encryption = Encryption(settings.secrets)

@@ -10,7 +10,7 @@ from app.contract.auth import AuthScheme, Host
 from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.entry import callers
 from app.identity.platform.services import Services
-from app.identity.protocols.oauth import machine_tokens
+from app.identity.protocols.oauth import claimed_issuers
 from app.kit.admission import QueueSlot
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
@@ -58,4 +58,4 @@ class HashQueueRouter:
         secret = callers.api_secret(raw)
         if secret is not None:
             return directory.cached_name("secret", secret)
-        return directory.cached_name("host", machine_tokens.claimed_host(raw.header_token()))
+        return directory.cached_name("host", claimed_issuers.claimed_host(raw.header_token()))

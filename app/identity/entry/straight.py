@@ -1,7 +1,7 @@
 """The usual requests of the operations that programs ask most, each in one straight function (decisions/0297).
 
 A token request is only admitted and read here; its grant and its refusals are those of `Server.run` (decisions/0301).
-Each function does what `Server.run`, `entry/server.py` and `entry/callers.py` do for any operation, and nothing that
+Each function does what `Server.run`, `entry/lifecycle.py` and `entry/admission.py` do for any operation, and nothing that
 such a request does not need. It returns None for any other request, a refused one included, before it has changed or
 counted anything: then `Server.run` answers. Both ask the same functions about clients, tokens, accounts and claims, and
 `tests/support/straight_answers.py` compares their answers.
@@ -31,10 +31,10 @@ from app.identity.protocols.oauth.client_authentication import credentials, none
 from app.identity.protocols.oauth.client_authentication.registry import METHODS
 from app.kit import input_filter, randomness
 from app.kit.errors import OAuthError
+from app.kit.lifecycle import StraightAdmission, StraightAnswer
 from app.kit.logs import bind
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
-from app.kit.server import StraightAdmission, StraightAnswer
 from app.kit.wire import Document
 
 _USUAL_FACTS: Final = frozenset(

@@ -7,7 +7,7 @@ from app.contract.errors import federation as refusals
 from app.contract.hub import ConnectionView, Next
 from app.contract.hub_account import SessionRenewal
 from app.contract.hub_models import NoParameters
-from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in import sessions
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import store as accounts
@@ -39,7 +39,7 @@ def connect(context: Context, req: contract.LinkIdentityRequest) -> Next:
     confirmed = account_settings.reauthenticate(context, req)
     if not context.tenant.settings.account_linking:
         raise refusals.AccountLinkingOff
-    connection = connections.find(context, req.provider)
+    connection = offered_connections.find(context, req.provider)
     step = federated_login.redirect_to_provider(
         context, connection, None, **{federated_login.LINKS: confirmed.session.session_id}
     )
@@ -60,7 +60,7 @@ def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> Session
 
 
 def _shown(context: Context, account: Account, one: Identity) -> contract.LinkedIdentityView:
-    title, mark = connections.title_and_mark(context, one.provider)
+    title, mark = offered_connections.title_and_mark(context, one.provider)
     return contract.LinkedIdentityView(
         id=_id(one),
         provider=one.provider,
@@ -79,7 +79,7 @@ def _linkable(context: Context, account: Account) -> list[ConnectionView]:
     linked = linked_identities.of(account)
     if not context.tenant.settings.account_linking or len(linked) >= linked_identities.MAX_IDENTITIES:
         return []
-    offered, names = connections.active_connections(context), {one.provider for one in linked}
+    offered, names = offered_connections.active_connections(context), {one.provider for one in linked}
     return [ConnectionView(name=one.name, title=one.title, mark=one.mark) for one in offered if one.name not in names]
 
 

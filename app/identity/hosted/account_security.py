@@ -7,7 +7,7 @@ from app.contract.groups import Posted
 from app.contract.hub import ScopeView
 from app.contract.hub_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import trusted_browsers
@@ -113,5 +113,5 @@ def _browser(one: TrustedBrowser) -> contract.BrowserView:
 
 
 def _identities(context: Context, account: Account) -> int | None:
-    can_link = context.tenant.settings.account_linking and connections.active_connections(context)
+    can_link = context.tenant.settings.account_linking and offered_connections.active_connections(context)
     return len(linked_identities.of(account)) or (0 if can_link else None)

@@ -9,9 +9,10 @@ from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_models import InteractionDecision
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.federation import token_handoff as programs
-from app.identity.authentication.federation.service import Connection
+from app.identity.authentication.federation.offered_connections import Connection
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import AddressUse
 from app.identity.authentication.sign_in import eligibility, interactions, required_actions, sessions
@@ -38,7 +39,7 @@ DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT, UNWANTED = "denied", "broken", "nob
 @contract.start.implements
 def start(context: Context, req: contract.ConnectionStart) -> Next:
     context.spend("connection", _STARTS, context.network)
-    connection = connections.find(context, req.provider)
+    connection = offered_connections.find(context, req.provider)
     interaction = next_step.open_interaction(context, req.attempt) if req.attempt else None
     if isinstance(interaction, Next):
         return interaction
@@ -78,7 +79,7 @@ def redirect_to_provider(
 @contract.handle.implements
 def handle(context: Context, req: contract.ConnectionHandler) -> Next:
     context.spend("connection", _STARTS, context.network)
-    connection = connections.find(context, req.provider)
+    connection = offered_connections.find(context, req.provider)
     handoff = token_handoff.parse(context, req)
     if handoff is None:
         return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
@@ -137,7 +138,9 @@ def read_profile(context: Context, req: contract.ConnectedProfileRequest) -> con
     form = registration_form.fields_of(context.tenant.settings)
     members = {field.name: "Email" if field.name == "email" else field.member for field in form}
     fields = {name: text for name, member in members.items() if member and (text := claims.get(member))}
-    return contract.ConnectedProfile(title=connections.title_for(context, pending.claimed.provider), fields=fields)
+    return contract.ConnectedProfile(
+        title=offered_connections.title_for(context, pending.claimed.provider), fields=fields
+    )
 
 
 def _authorization_request(interaction: Interaction | None) -> dict[str, Any]:

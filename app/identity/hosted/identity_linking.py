@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -77,7 +78,7 @@ def active_for(context: Context, interaction: Interaction | None) -> PendingIden
     """Return the pending identity if its connection is still active."""
     pending = pending_for(interaction)
     is_active = pending is not None and pending.claimed.provider in {
-        one.name for one in connections.active_connections(context)
+        one.name for one in offered_connections.active_connections(context)
     }
     return pending if is_active else None
 

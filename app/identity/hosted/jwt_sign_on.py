@@ -9,7 +9,7 @@ from app.contract import jwt_sign_on as contract
 from app.contract.hub import Next, Step
 from app.identity.authentication.federation import jwt_providers, native_credentials
 from app.identity.authentication.federation.native_credentials import Proven
-from app.identity.authentication.federation.service import Connection
+from app.identity.authentication.federation.offered_connections import Connection
 from app.identity.authentication.sign_in import browser_sessions, interactions, required_actions, sessions
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.tenants.allowed_addresses import is_registered_page

@@ -14,7 +14,7 @@ from app.contract import hub_passwordless as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly, SentTo
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.passwordless import methods, redemption, sending, smart_login
+from app.identity.authentication.passwordless import lookup, methods, redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
 from app.identity.authentication.passwordless.sending import SIGN_IN, SMART_LOGIN, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
@@ -130,7 +130,7 @@ def begin(context: Context, interaction: Interaction | None, name: str, by: str,
     """
     if by not in methods.enabled_methods(context):
         raise e.PasswordlessOff
-    identifier, account, registers = methods.resolve(context, name, by)
+    identifier, account, registers = lookup.resolve(context, name, by)
     uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(identifier.value))
     state = PendingPasswordless(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
     previous = _of(interaction) if interaction is not None else None

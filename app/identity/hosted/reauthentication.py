@@ -8,8 +8,8 @@ from typing import Final
 from app.contract import errors as e
 from app.contract.hub import CONNECTION_METHOD, PASSKEY_METHOD, PASSWORD_METHOD, Next
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.federation import service as connections
-from app.identity.authentication.passwordless import methods
+from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -51,7 +51,11 @@ def _methods(context: Context, account: Account) -> dict[str, str]:
         available[PASSKEY_METHOD] = ""
     emails = {identity.provider: identity.email or "" for identity in linked_identities.of(account)}
     reauthenticating = (
-        (connection.name for connection in connections.active_connections(context) if connection.can_reauthenticate)
+        (
+            connection.name
+            for connection in offered_connections.active_connections(context)
+            if connection.can_reauthenticate
+        )
         if emails
         else ()
     )
@@ -72,7 +76,7 @@ def _login_name(context: Context, account: Account) -> str | None:
 
 
 def _resolves_to(context: Context, name: str, method: str, account: Account) -> bool:
-    _, reached, _ = methods.resolve(context, name, method)
+    _, reached, _ = lookup.resolve(context, name, method)
     return reached is not None and reached.uid == account.uid
 
 

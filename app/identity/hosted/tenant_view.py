@@ -6,7 +6,7 @@ from app.contract import hub
 from app.contract.captcha import Widget
 from app.contract.configuration import Captcha
 from app.contract.hub_models import BrandView
-from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.passwordless.methods import PHONE
 from app.identity.directory.tenants import registration_form, webauthn_origins
@@ -35,7 +35,7 @@ def tenant(context: Context) -> hub.TenantView:
         remember_me=settings.remember_me,
         connections=[
             hub.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
-            for connection in connections.active_connections(context)
+            for connection in offered_connections.active_connections(context)
         ],
         ways=[*methods.enabled_methods(context), *([PHONE] if settings.qr_sign_on else [])],
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,

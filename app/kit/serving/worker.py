@@ -7,6 +7,7 @@ import resource
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from app.kit.admission import Application
 from app.kit.loading import loading
@@ -33,16 +34,24 @@ def run_worker(
         made = plan.make_app()
     app = made if isinstance(made, Application) else Application(made)
     server = Server(app, plan, listener)
-    stop = threading.Event()
+    stop, has_loaded = threading.Event(), threading.Event()
 
     def load(stop: threading.Event) -> None:
-        if not stop.wait(LOAD_AFTER_SECONDS):
-            with loading():
-                app.load()
+        try:
+            if not stop.wait(LOAD_AFTER_SECONDS):
+                with loading():
+                    app.load()
+        finally:
+            has_loaded.set()
+
+    def after_loading(job: Job, stop: threading.Event) -> None:
+        """Run a job that imports code of its own, which would take the interpreter from the first page."""
+        has_loaded.wait()
+        job(stop)
 
     jobs = [
         threading.Thread(target=_run_job, args=(job, stop), daemon=True)
-        for job in (*background, load, return_free_memory)
+        for job in (*(partial(after_loading, job) for job in background), load, return_free_memory)
     ]
     for thread in jobs:
         thread.start()

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from app.contract.connections import PRESETS, ConnectionSettings, resolved, well_known_provider
+from app.contract.connections import resolved
 from app.contract.errors import federation as e
-from app.contract.linking import PROVIDERS
 from app.contract.messages import MailKind
-from app.identity.authentication.federation import jwt_providers
+from app.identity.authentication.federation import jwt_providers, offered_connections
+from app.identity.authentication.federation.offered_connections import Connection
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
-from app.identity.authentication.federation.providers.openid import OpenIdProvider, supports_reauthentication
+from app.identity.authentication.federation.providers.openid import OpenIdProvider
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
@@ -50,60 +50,10 @@ class UnknownState(Exception):
     """The state was never issued, expired, was used, or belongs to another tenant."""
 
 
-@dataclass(frozen=True)
-class Connection:
-    """A provider through which the tenant's accounts may sign in."""
-
-    name: str
-    title: str
-    trusts_email: bool
-    can_reauthenticate: bool  # OpenID Connect except Google; `auth_time` states whether the provider did
-    mark: str = ""  # the well-known provider at its address
-
-
-def active_connections(context: Context) -> tuple[Connection, ...]:
-    """Return the active connections that pages offer: presets first, then by name, because stored keys have no order."""
-    settings, presets = context.tenant.settings.connections, list(PRESETS)
-    names = sorted(settings, key=lambda name: (presets.index(name) if name in presets else len(presets), name))
-    return tuple(_connection(name, settings[name]) for name in names if _is_offered(name, settings[name]))
-
-
 def active_names(context: Context) -> tuple[str, ...]:
     """Return the providers of identities that can sign in now, on pages or in apps."""
     settings = context.tenant.settings.connections
     return *(name for name in settings if settings[name].is_active), *jwt_providers.active_names(context)
-
-
-def find(context: Context, name: str) -> Connection:
-    """Return an active connection that pages offer, by its name.
-
-    Raises UnknownConnection (1190), ConnectionNotConfigured (1223).
-    """
-    key = name.strip().lower()
-    settings = context.tenant.settings.connections.get(key)
-    if settings is None and key not in PROVIDERS:
-        raise e.UnknownConnection
-    if settings is None or not _is_offered(key, settings):
-        raise e.ConnectionNotConfigured
-    return _connection(key, settings)
-
-
-def _is_offered(name: str, settings: ConnectionSettings) -> bool:
-    return settings.is_active and not resolved(name, settings).native_only
-
-
-def title_and_mark(context: Context, name: str) -> tuple[str, str]:
-    """Return the display name and the mark of a connection, even if it was removed."""
-    settings = context.tenant.settings.connections.get(name) or PRESETS.get(name)
-    if settings is None:
-        return name, ""
-    connection = _connection(name, settings)
-    return connection.title, connection.mark
-
-
-def title_for(context: Context, name: str) -> str:
-    """Return the display name of a connection, even if it was removed."""
-    return title_and_mark(context, name)[0]
 
 
 def begin(
@@ -166,7 +116,7 @@ def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple
     token = _spend_state(context, state)
     name = str(token.facts["connection"])
     try:
-        connection = find(context, name)
+        connection = offered_connections.find(context, name)
     except (e.UnknownConnection, e.ConnectionNotConfigured):
         raise ConnectionBroken(f"{name} was removed") from None
     requested_at = aware(token.created_at) if token.facts["again"] else None
@@ -209,7 +159,9 @@ def unlink(context: Context, account: Account, identity: Identity, *, suppress_w
 
 
 def _notify(context: Context, kind: MailKind, account: Account, provider: str) -> None:
-    notifications.notify_with_alert_link(context, kind, account.email, account, provider=title_for(context, provider))
+    notifications.notify_with_alert_link(
+        context, kind, account.email, account, provider=offered_connections.title_for(context, provider)
+    )
 
 
 def _spend_state(context: Context, state: str) -> ContinuationToken:
@@ -226,13 +178,6 @@ def _spend_state(context: Context, state: str) -> ContinuationToken:
 def _log_broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
     log.warning("connection %s: %s", name, problem)
     return ConnectionBroken(name)
-
-
-def _connection(name: str, settings: ConnectionSettings) -> Connection:
-    effective = resolved(name, settings)
-    can_reauthenticate = supports_reauthentication(effective.issuer)
-    mark = well_known_provider(effective)
-    return Connection(name, effective.title or name, bool(effective.trusts_email), can_reauthenticate, mark)
 
 
 def provider_response(problem: ProviderUnavailable) -> str | None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract.messages import MailKind, SmsKind
+from app.identity.authentication import channels
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
@@ -19,8 +20,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 
-MAIL, SMS = "mail", "sms"
-"""The channels: a newer link or code revokes older ones of its channel, whatever address they were sent to."""
+MAIL, SMS = channels.MAIL, channels.SMS
 PAGE_MINUTES = 15
 """The lifetime of the page token after a right code or password."""
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract.organizations_models import MethodLimit
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in.sessions import FEDERATED
 from app.identity.credentials.passkeys import store as passkeys
@@ -80,7 +81,7 @@ def _has_connection(context: Context, account: Account) -> bool:
     active = set(connections.active_names(context))
     if any(identity.provider in active for identity in linked_identities.of(account)):
         return True
-    return account.email_verified and any(one.trusts_email for one in connections.active_connections(context))
+    return account.email_verified and any(one.trusts_email for one in offered_connections.active_connections(context))
 
 
 def _has_passkey(context: Context, account: Account) -> bool:

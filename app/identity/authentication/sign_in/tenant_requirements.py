@@ -35,7 +35,7 @@ def _must_accept(context: Context, account: Account) -> bool:
 
 
 def _policy_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
-    """Return the refusal. Its token can only accept the policy and read the account (identity/entry/callers.py)."""
+    """Return the refusal. Its token can only accept the policy and read the account (identity/entry/admission.py)."""
     issued = service.issue_tokens(
         context, account, authentication.methods, **{AUTHENTICATION_FACT: to_facts(authentication)}
     )

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import re
-from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from app.contract.errors import MachineRefused
 from app.contract.errors_oauth import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
@@ -15,18 +11,16 @@ from app.contract.oauth_tokens import MachineTokenRequest, TokenResponse
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
-from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Application, Tenant
-from app.identity.protocols.oauth import issued_jwts, refusals, sender_constraints
+from app.identity.protocols.oauth import claimed_issuers, issued_jwts, refusals, sender_constraints
 from app.kit import randomness
 
 KIND = "at+jwt"  # RFC 9068 section 2.1
 LIFETIME_SECONDS = 3600
 GRANT = "client_credentials"
 _MOST_NAMED = 5
-_HOST = re.compile(r"[a-z0-9.-]{1,253}(:[0-9]{1,5})?")
 _MANAGEMENT_PATHS = ("/identity/v2/manage", "/v2/manage")  # a token for one is good for both
 
 
@@ -163,24 +157,10 @@ def _allowed_scopes(context: Context, client: Application, audience: str) -> tup
 
 def tenant_of(services: Services, token: str | None, cost: Cost, scope: str = "") -> Tenant:
     """Return the tenant whose issuer the unverified token names; raises MachineRefused, which names the scope that is needed."""
-    host = claimed_host(token)
+    host = claimed_issuers.claimed_host(token)
     tenant = services.directory.by_host(host, cost) if host else None
     if tenant is None:
         found = "The request has no machine token" if token is None else "The bearer token is not a machine token"
         needed = f" with the scope {scope}" if scope else ""
         raise MachineRefused(f"{found}. Send one{needed} for the audience {_named(services)[0]}.")
     return tenant
-
-
-def claimed_host(token: str | None) -> str:
-    """Return the host of the issuer that the unverified token names, with its port; empty if it names none."""
-    try:
-        part = (token or "").split(".")[1]
-        host = urlsplit(str(json.loads(_decode(part))["iss"])).netloc.lower()
-    except (IndexError, KeyError, *PARSE_ERRORS):
-        return ""
-    return host if _HOST.fullmatch(host) is not None else ""
-
-
-def _decode(part: str) -> bytes:
-    return urlsafe_b64decode(part.encode("ascii", "strict") + b"=" * (-len(part) % 4))

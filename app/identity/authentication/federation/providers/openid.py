@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Final
 
 from app.contract.connections import ConnectionSettings
+from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, Expected
 from app.identity.authentication.federation.providers.oauth2 import (
@@ -31,7 +32,6 @@ from app.identity.platform import outbound
 from app.identity.platform.openid_metadata import Endpoints, ProviderMetadata, ProviderMetadataCache
 from app.identity.platform.outbound import ProviderUnavailable
 
-GOOGLE = "https://accounts.google.com"
 _GOOGLE_DOMAINS: Final = ("gmail.com", "googlemail.com")
 SCOPE: Final = "openid profile email"
 
@@ -55,11 +55,15 @@ class OpenIdProvider:
     ) -> str:
         reauthentication = (
             {"prompt": "login", "max_age": "0"}
-            if is_reauthentication and supports_reauthentication(self.issuer)
+            if is_reauthentication and offered_connections.supports_reauthentication(self.issuer)
             else {}
         )
         # only Google issues refresh tokens by this parameter
-        offline = {"access_type": "offline"} if self.settings.keep_provider_tokens and self.issuer == GOOGLE else {}
+        offline = (
+            {"access_type": "offline"}
+            if self.settings.keep_provider_tokens and self.issuer == offered_connections.GOOGLE
+            else {}
+        )
         optional = {"login_hint": hint, "ui_locales": language, **reauthentication, **offline}
         present = {name: value for name, value in optional.items() if value}
         scope = self.settings.scope or SCOPE
@@ -151,18 +155,13 @@ class OpenIdProvider:
         return {**userinfo, **claims}
 
 
-def supports_reauthentication(issuer: str | None) -> bool:
-    """Return whether the provider supports reauthentication; Google rejects the parameter."""
-    return issuer not in (None, GOOGLE)
-
-
 def _owns_mailbox_domain(issuer: str, email: str, claims: Mapping[str, Any]) -> bool:
     """Return whether the provider operates the mailbox; Google verifies addresses of other domains only once.
 
     See developers.google.com/identity/sign-in/web/backend-auth.
     """
     domain = email.rpartition("@")[2].lower()
-    return issuer != GOOGLE or domain in _GOOGLE_DOMAINS or claims.get("hd") == domain
+    return issuer != offered_connections.GOOGLE or domain in _GOOGLE_DOMAINS or claims.get("hd") == domain
 
 
 def _is_reauthenticated(claims: Mapping[str, Any], requested_at: datetime | None) -> bool:

@@ -1,0 +1,74 @@
+"""The connections that a tenant's pages offer, as its settings state them. Asks no provider."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.contract.connections import PRESETS, ConnectionSettings, resolved, well_known_provider
+from app.contract.errors import federation as e
+from app.contract.linking import PROVIDERS
+from app.identity.platform.context import Context
+
+GOOGLE = "https://accounts.google.com"
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A provider through which the tenant's accounts may sign in."""
+
+    name: str
+    title: str
+    trusts_email: bool
+    can_reauthenticate: bool  # OpenID Connect except Google; `auth_time` states whether the provider did
+    mark: str = ""  # the well-known provider at its address
+
+
+def active_connections(context: Context) -> tuple[Connection, ...]:
+    """Return the active connections that pages offer: presets first, then by name, because stored keys have no order."""
+    settings, presets = context.tenant.settings.connections, list(PRESETS)
+    names = sorted(settings, key=lambda name: (presets.index(name) if name in presets else len(presets), name))
+    return tuple(_connection(name, settings[name]) for name in names if _is_offered(name, settings[name]))
+
+
+def find(context: Context, name: str) -> Connection:
+    """Return an active connection that pages offer, by its name.
+
+    Raises UnknownConnection (1190), ConnectionNotConfigured (1223).
+    """
+    key = name.strip().lower()
+    settings = context.tenant.settings.connections.get(key)
+    if settings is None and key not in PROVIDERS:
+        raise e.UnknownConnection
+    if settings is None or not _is_offered(key, settings):
+        raise e.ConnectionNotConfigured
+    return _connection(key, settings)
+
+
+def _is_offered(name: str, settings: ConnectionSettings) -> bool:
+    return settings.is_active and not resolved(name, settings).native_only
+
+
+def title_and_mark(context: Context, name: str) -> tuple[str, str]:
+    """Return the display name and the mark of a connection, even if it was removed."""
+    settings = context.tenant.settings.connections.get(name) or PRESETS.get(name)
+    if settings is None:
+        return name, ""
+    connection = _connection(name, settings)
+    return connection.title, connection.mark
+
+
+def title_for(context: Context, name: str) -> str:
+    """Return the display name of a connection, even if it was removed."""
+    return title_and_mark(context, name)[0]
+
+
+def _connection(name: str, settings: ConnectionSettings) -> Connection:
+    effective = resolved(name, settings)
+    can_reauthenticate = supports_reauthentication(effective.issuer)
+    mark = well_known_provider(effective)
+    return Connection(name, effective.title or name, bool(effective.trusts_email), can_reauthenticate, mark)
+
+
+def supports_reauthentication(issuer: str | None) -> bool:
+    """Return whether the provider supports reauthentication; Google rejects the parameter."""
+    return issuer not in (None, GOOGLE)
