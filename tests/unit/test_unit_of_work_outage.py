@@ -18,9 +18,23 @@ READ_AT_ONCE = Compiled(select(literal(1).label("one")))
 either_way = pytest.mark.parametrize("read", [READ, READ_AT_ONCE], ids=["then", "at once"])
 
 
+@pytest.fixture(scope="module")
+def own_postgres() -> Iterator[Postgres]:
+    """A PostgreSQL that each test stops and starts again."""
+    server = Postgres.create()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="module")
+def url(own_postgres: Postgres) -> str:
+    return own_postgres.database("gatehouse").runtime_url.replace("postgresql://", "postgresql+psycopg://")
+
+
 @pytest.fixture
-def database(own_postgres: Postgres) -> Iterator[Database]:
-    url = own_postgres.database("gatehouse").runtime_url.replace("postgresql://", "postgresql+psycopg://")
+def database(own_postgres: Postgres, url: str) -> Iterator[Database]:
+    if own_postgres.pid is None:  # a test failed before it started it again
+        own_postgres.start()
     made = Database(url)
     yield made
     made.dispose()
