@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from hypothesis import note
-from sqlalchemy import select
+from sqlalchemy import Column, select
 
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials.one_time_tokens.store import one_time_tokens
@@ -26,6 +27,10 @@ PEOPLE = {
     "bob": ("bob@example.test",),
     "eve": ("eve@example.test",),
 }
+ACCOUNT = [accounts.c[name] for name in ("uid", "email", "emails", "is_deleted", "password_hash")]
+IDENTIFIER = [identifiers.c.kind, identifiers.c.value]
+SESSION = [sessions.c.uid, sessions.c.session_hash, sessions.c.expires_at]
+LINK = [one_time_tokens.c.proof_id, one_time_tokens.c.state]
 CONFIRMED, CHANGED, CHECK_MAIL = "Email verified", "Password changed", "Check your email"
 
 
@@ -41,6 +46,9 @@ class Model:
         self.used_tokens: set[str] = set()
         self.revoked_hashes: set[str | None] = set()  # password hashes that a security alert leaves until the reset
         self.hashes: dict[str, str | None] = {}
+        self._of_tenant = cache(
+            lambda *columns: select(*columns).where(columns[0].table.c.tenant_id == world.tenant_id)
+        )
         self._match_cache: dict[tuple[str | None, str], bool] = {}
 
     def _browser(self, person: Person, visitor: Visitor) -> Browser:
@@ -90,7 +98,7 @@ class Model:
     # Invariants.
 
     def check(self) -> None:
-        rows = {row.uid: row for row in self._rows(accounts)}
+        rows = {row.uid: row for row in self._rows(*ACCOUNT)}
         self._check_unique_addresses(rows)
         if self.is_required:
             self._check_ownership(rows)
@@ -100,13 +108,15 @@ class Model:
             held = [one for one in row.emails if names.normalize_email(one["Value"]) == address]
             assert all(one.get("verified") for one in held), f"{address} was confirmed, and is not any more"
         held_by: dict[str, Browser] = {}
+        now = self.world.services.clock.now()
+        live = {row.session_hash: row for row in self._rows(*SESSION) if row.expires_at > now}
         for browser in self.browsers:
             if not browser.visitor.cookies("session"):
                 continue
             token = browser.visitor.session_cookie()
             assert token not in held_by, "two browsers hold one session"
             held_by[token] = browser
-            session = self._session(token)
+            session = live.get(randomness.digest(token))
             if session is not None:
                 self._check_session(browser.owner, rows[session.uid])
 
@@ -127,7 +137,7 @@ class Model:
     def _check_unique_addresses(self, rows: dict[str, Any]) -> None:
         held = [names.normalize_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
         assert len(held) == len(set(held)), f"two accounts of one address: {held}"
-        known = [row.value for row in self._rows(identifiers) if row.kind == "email"]
+        known = [row.value for row in self._rows(*IDENTIFIER) if row.kind == "email"]
         assert len(known) == len(set(known))
         proved = [
             names.normalize_email(one["Value"]) for row in rows.values() for one in row.emails if one.get("verified")
@@ -169,7 +179,7 @@ class Model:
             answer = self.shop.redeem(code)
             assert answer.status_code == 200, answer.text
             uid = claims_in(answer.json["id_token"])["sub"]  # type: ignore[index]  # a JSON object
-            self._check_session(browser.owner, next(row for row in self._rows(accounts) if row.uid == uid))
+            self._check_session(browser.owner, next(row for row in self._rows(*ACCOUNT) if row.uid == uid))
 
     def _record_outcome(self, browser: Browser, done: Pressed, mails: int) -> None:
         """Record what the page acknowledged, which must hold from now on."""
@@ -183,11 +193,11 @@ class Model:
             self.revoked_hashes.add(self.hashes[changed[0]])
         if changed and CHANGED in done.after.text:
             said = done.sent.get("new_password", done.sent.get("password", ""))
-            row = next(row for row in self._rows(accounts) if row.uid == changed[0])
+            row = next(row for row in self._rows(*ACCOUNT) if row.uid == changed[0])
             assert self._is_password(row, said), "the page says that the password is changed, and it is another"
         if heading == CHECK_MAIL and "Create account" in done.button and done.sent.get("email") in person.addresses:
             assert len(person.mails()) > mails, f"the page announces a mail to {done.sent['email']}, and there is none"
-        for row in self._rows(accounts):
+        for row in self._rows(*ACCOUNT):
             for one in row.emails:
                 if one.get("verified"):
                     self.confirmed.setdefault(names.normalize_email(one["Value"]) or "", row.uid)
@@ -213,24 +223,19 @@ class Model:
 
     # Stored rows.
 
-    def _rows(self, table: Any) -> list[Any]:
+    def _rows(self, *columns: Column[Any]) -> list[Any]:
         work = UnitOfWork(self.world.services.database, self.world.tenant_id)
         try:
-            return list(work.all(select(table).where(table.c.tenant_id == self.world.tenant_id)))
+            return list(work.all(self._of_tenant(*columns)))
         finally:
             work.rollback()
 
-    def _session(self, token: str) -> Any:
-        hashed, now = randomness.digest(token), self.world.services.clock.now()
-        rows = self._rows(sessions)
-        return next((row for row in rows if row.session_hash == hashed and row.expires_at > now), None)
-
     def _token_states(self) -> set[tuple[str, str]]:
-        return {(row.proof_id, row.state) for row in self._rows(one_time_tokens)}
+        return {(row.proof_id, row.state) for row in self._rows(*LINK)}
 
     def _changed(self) -> list[str]:
         """Return the accounts whose password hash changed since the last call."""
-        before, self.hashes = self.hashes, {row.uid: row.password_hash for row in self._rows(accounts)}
+        before, self.hashes = self.hashes, {row.uid: row.password_hash for row in self._rows(*ACCOUNT)}
         return [uid for uid, hashed in self.hashes.items() if uid in before and before[uid] != hashed]
 
 
