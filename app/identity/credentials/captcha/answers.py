@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import Column, Index
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.contract.captcha import CaptchaAnswer
 from app.contract.groups import CAP, CaptchaQuery
 from app.identity.platform.context import Context
+from app.identity.platform.store import upserts
 from app.identity.platform.store.tables import Id, Instant, tenant_table
 from app.kit.randomness import digest
 
@@ -79,13 +79,12 @@ T = spent_captchas.c
 
 def spend(context: Context, response: str, lifetime: timedelta) -> bool:
     """Record a use in a separate transaction, which survives an error. Return False if it was used before."""
-    dialect = sqlite if context.services.database.is_sqlite else postgresql
     row = {
         "tenant_id": context.tenant.tenant_id,
         "captcha_hash": digest(response),
         "expires_at": context.now + lifetime,
     }
-    inserted = dialect.insert(spent_captchas).values(row)
+    inserted = upserts.insert(spent_captchas, is_sqlite=context.services.database.is_sqlite).values(row)
     inserted = inserted.on_conflict_do_nothing(index_elements=[T.tenant_id, T.captcha_hash])
     with context.work.separate_transaction() as transaction:
         return transaction.one(inserted.returning(T.captcha_hash)) is not None

@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
@@ -26,6 +25,7 @@ from app.identity.directory.accounts.account import (
 from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
+from app.identity.platform.store import upserts
 from app.identity.platform.store.compiled import Compiled, change_row, changes, insert_row, row_class
 from app.identity.platform.store.unit import UnitOfWork
 
@@ -163,7 +163,7 @@ def _added_identifiers(count: int, *, is_sqlite: bool) -> Compiled:
         {name: bindparam(f"{name}_{at}") for name in ("kind", "value", "is_verified")} for at in range(count)
     ]
     common: dict[str, Any] = {"tenant_id": bindparam("tenant"), "uid": bindparam("owner")}
-    inserted = (sqlite if is_sqlite else postgresql).insert(identifiers).values([{**common, **one} for one in each])
+    inserted = upserts.insert(identifiers, is_sqlite=is_sqlite).values([{**common, **one} for one in each])
     return Compiled(inserted.on_conflict_do_nothing().returning(I.kind, I.value))
 
 

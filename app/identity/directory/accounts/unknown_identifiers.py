@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import and_, bindparam, case, literal, or_, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.contract.configuration import Lockout
 from app.identity.directory.accounts import login_records, store
@@ -19,6 +18,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_records import Failure, Lock
 from app.identity.directory.accounts.tables import identifiers, strangers
 from app.identity.platform.context import Context
+from app.identity.platform.store import upserts
 from app.identity.platform.store.compiled import Compiled
 
 T, I = strangers.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
@@ -67,7 +67,7 @@ def count(context: Context, name_hashes: Sequence[str]) -> Failure:
         "locked": locked,
     }
     with context.work.separate_transaction() as work:
-        failures = int(work.run(_ADDED[context.services.database.is_sqlite], given).scalar_one())
+        failures = int(work.run(_addition(is_sqlite=context.services.database.is_sqlite), given).scalar_one())
         if older_hashes := name_hashes[1:]:
             failures += sum(row.failures for row in work.all(_counted(context, older_hashes)) if row.expires_at > now)
     return Failure(failures, _is_limited(lockout) and failures >= limit)
@@ -91,10 +91,11 @@ def _with_failures(secrets: int) -> Compiled:
     )
 
 
-def _addition(dialect: Any) -> Compiled:
+@cache
+def _addition(*, is_sqlite: bool) -> Compiled:
     """Build the statement of `count`."""
     is_over = T.expires_at <= bindparam("now", type_=T.expires_at.type)
-    inserted = dialect.insert(strangers).values({name: bindparam(name) for name in _COLUMNS})
+    inserted = upserts.insert(strangers, is_sqlite=is_sqlite).values({name: bindparam(name) for name in _COLUMNS})
     counted = case((is_over, 1), else_=T.failures + 1)
     is_locked = T.failures + 1 >= bindparam("most", type_=T.failures.type)
     locked = bindparam("locked", type_=T.expires_at.type)
@@ -106,7 +107,6 @@ def _addition(dialect: Any) -> Compiled:
 
 
 _COLUMNS = ("tenant_id", "name_hash", "failures", "expires_at")
-_ADDED = {True: _addition(sqlite), False: _addition(postgresql)}
 
 
 def _is_limited(lockout: Lockout) -> bool:

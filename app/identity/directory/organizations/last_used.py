@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.identity.directory.organizations.tables import organization_last_used
 from app.identity.platform.context import Context
+from app.identity.platform.store import upserts
 
 L = organization_last_used.c
 
@@ -21,8 +21,7 @@ def read(context: Context, uid: str, client_id: str) -> str | None:
 def record(context: Context, uid: str, client_id: str, org_id: str) -> None:
     """Remember the organization; the same one again writes nothing."""
     values = {"tenant_id": context.tenant.tenant_id, "uid": uid, "client_id": client_id, "org_id": org_id}
-    dialect = sqlite if context.services.database.is_sqlite else postgresql
-    insert = dialect.insert(organization_last_used).values(values)
+    insert = upserts.insert(organization_last_used, is_sqlite=context.services.database.is_sqlite).values(values)
     key = [L.tenant_id, L.uid, L.client_id]
     context.work.run(
         insert.on_conflict_do_update(index_elements=key, set_={"org_id": org_id}, where=L.org_id != org_id)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from sqlalchemy import Table
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.contract import errors as e
 from app.identity.directory.organizations import names, role_store
 from app.identity.directory.organizations.organization import MANAGE, OWN, Role
 from app.identity.directory.organizations.tables import organization_permissions, organization_roles
 from app.identity.platform.context import Context
+from app.identity.platform.store import upserts
 
 _NAME: Final = "Owner"
 _MOST_NAMES: Final = 50
@@ -59,7 +59,6 @@ def _ensure_permission(context: Context, name: str) -> str:
 
 def _add(context: Context, table: Table, name: str, **values: Any) -> bool:
     """Add a row unless there is one of this name, also one that another transaction adds. Return whether it was added."""
-    dialect = sqlite if context.services.database.is_sqlite else postgresql
     row = {
         "tenant_id": context.tenant.tenant_id,
         "name": name,
@@ -69,7 +68,12 @@ def _add(context: Context, table: Table, name: str, **values: Any) -> bool:
         "modified_at": context.now,
         **values,
     }
-    statement = dialect.insert(table).values(row).on_conflict_do_nothing().returning(table.c.name)
+    statement = (
+        upserts.insert(table, is_sqlite=context.services.database.is_sqlite)
+        .values(row)
+        .on_conflict_do_nothing()
+        .returning(table.c.name)
+    )
     return context.work.one(statement) is not None
 
 

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Column, Index, String, delete, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Row
 
 from app.identity.directory.accounts import assigned_roles
 from app.identity.directory.accounts.assigned_roles import NAME
 from app.identity.platform.context import Context
+from app.identity.platform.store import upserts
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 
@@ -129,8 +129,7 @@ def contexts_named(work: UnitOfWork, context: str, *, after: str | None, limit: 
 def put_contexts(context: Context, uid: str, contents: Mapping[str, Mapping[str, Any]]) -> None:
     """Add contexts, by name, to an account, or change those that it has; the caller has locked the account."""
     key = {"tenant_id": context.tenant.tenant_id, "uid": uid}
-    dialect = sqlite if context.services.database.is_sqlite else postgresql
-    statement = dialect.insert(role_contexts).values(
+    statement = upserts.insert(role_contexts, is_sqlite=context.services.database.is_sqlite).values(
         [{**key, "context": name, **values} for name, values in sorted(contents.items())]
     )
     changed = {name: statement.excluded[name] for name in ("additional_permissions", "ends_at")}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.identity.directory.tenants.tables import subject_secrets
 from app.identity.platform.services import Services
+from app.identity.platform.store import upserts
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 
@@ -40,8 +40,9 @@ def _create(services: Services, work: UnitOfWork) -> bytes:
     """Create the secret unless another request did, in a separate transaction where this one has not written."""
     secret = services.encryption.encrypt(randomness.random_bytes(SIZE_BYTES), associated_data(work.tenant_id))
     row = {"tenant_id": work.tenant_id, "secret": secret, "created_at": services.clock.now()}
-    dialect = sqlite if services.database.is_sqlite else postgresql
-    statement = dialect.insert(subject_secrets).values(row).on_conflict_do_nothing()
+    statement = (
+        upserts.insert(subject_secrets, is_sqlite=services.database.is_sqlite).values(row).on_conflict_do_nothing()
+    )
     if work.is_writing:
         work.run(statement)
     else:

@@ -5,9 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import JSON, Column, DateTime, MetaData, String, Table
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Dialect
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 metadata = MetaData(
     naming_convention={
@@ -32,7 +31,19 @@ def all_tables() -> Mapping[str, Table]:
     return metadata.tables
 
 
-Json = JSON().with_variant(JSONB(), "postgresql")
+class _Jsonb(TypeDecorator[Any]):
+    """PostgreSQL's JSONB, whose dialect only PostgreSQL loads."""
+
+    impl = JSON
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        from sqlalchemy.dialects.postgresql import JSONB
+
+        return dialect.type_descriptor(JSONB())
+
+
+Json = JSON().with_variant(_Jsonb(), "postgresql")
 Id = String(64)
 
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Row
 
 from app.identity.platform.context import Context
+from app.identity.platform.store import upserts
 from app.identity.platform.store.compiled import Compiled
 from app.identity.protocols.oauth.tables import consents
 
@@ -48,9 +48,12 @@ def grant(context: Context, uid: str, client_id: str, scopes: Iterable[str], ref
     kept = sorted((frozenset(held.refused if held else ()) | left_out) - added)
     changed = {"scopes": granted, "refused": kept, "given_at": context.now}
     row = {"tenant_id": context.tenant.tenant_id, "uid": uid, "client_id": client_id, **changed}
-    dialect = sqlite if context.services.database.is_sqlite else postgresql
     key = [T.tenant_id, T.uid, T.client_id]
-    context.work.run(dialect.insert(consents).values(row).on_conflict_do_update(index_elements=key, set_=changed))
+    context.work.run(
+        upserts.insert(consents, is_sqlite=context.services.database.is_sqlite)
+        .values(row)
+        .on_conflict_do_update(index_elements=key, set_=changed)
+    )
 
 
 def of_account(context: Context, uid: str) -> list[Consent]:
