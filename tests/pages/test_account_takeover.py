@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client
 
 from tests.support.customers import NEW, OLD, PATH, UNLIMITED, Customer, a_customer
 from tests.support.mailbox import code_in, link_in, links_to, mails_to, token_in
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import VisitedPage, Visitor
 
@@ -36,7 +36,7 @@ class Takeover:
     links: dict[str, str] = field(default_factory=dict)
 
     def browser(self) -> Visitor:
-        return Visitor(Client(self.hub), self.c.tenant.services.settings.hub_url(self.c.tenant.name))
+        return Visitor(PlainClient(self.hub), self.c.tenant.services.settings.hub_url(self.c.tenant.name))
 
     def mails(self, to: str) -> list[dict[str, Any]]:
         return mails_to(self.c.tenant.services, self.c.tenant.tenant_id, to)

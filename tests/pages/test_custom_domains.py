@@ -19,6 +19,7 @@ from tests.pages.test_passkeys import has_passkey, sign_in_by_passkey, sign_out
 from tests.support.authenticator import Authenticator
 from tests.support.mailbox import link_in, mails_to
 from tests.support.oauth_world import NewWorld, World
+from tests.support.plain_client import PlainClient
 from tests.support.relying_party import Person, RelyingParty, claims_in
 from tests.support.visitor import NewVisitorAt, Visitor
 
@@ -50,7 +51,7 @@ def domain(tenant: World) -> str:
 @pytest.fixture
 def there(tenant: World, domain: str, hub_app: Flask) -> Visitor:
     """A browser at the custom domain."""
-    return Visitor(Client(hub_app), tenant.services.settings.custom_url(domain))
+    return Visitor(PlainClient(hub_app), tenant.services.settings.custom_url(domain))
 
 
 @pytest.fixture
@@ -151,7 +152,7 @@ def test_session_is_of_one_host(there: Visitor, ada: Person, tenant: World, hub_
 
 
 def test_unverified_domain_has_no_pages(tenant: World, there: Visitor, hub_app: Flask) -> None:
-    stranger = Visitor(Client(hub_app), tenant.services.settings.custom_url(f"www.{secrets.token_hex(5)}.example"))
+    stranger = Visitor(PlainClient(hub_app), tenant.services.settings.custom_url(f"www.{secrets.token_hex(5)}.example"))
     assert stranger.open("/login").status == 404
 
 

@@ -7,12 +7,12 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import httpx
 import pytest
 from flask import Flask
-from werkzeug.test import Client
 
 from app.hub import create_app, tenancy
 from app.kit import throttled_log
 from app.kit.reading import INSIDE
 from tests.support.oauth_world import World
+from tests.support.plain_client import PlainClient
 from tests.support.visitor import Visitor
 
 pytestmark = pytest.mark.both_databases
@@ -42,7 +42,7 @@ def transport(identity_app: Flask) -> CuttableTransport:
 @pytest.fixture
 def visitor(world: World, transport: CuttableTransport) -> Visitor:
     made = create_app(world.services.settings, transport, world.services.clock)
-    return Visitor(Client(made), world.services.settings.hub_url(world.name))
+    return Visitor(PlainClient(made), world.services.settings.hub_url(world.name))
 
 
 def test_first_request_gets_503_page_and_retry_recovers(visitor: Visitor, transport: CuttableTransport) -> None:

@@ -13,7 +13,6 @@ import httpx
 import pyotp
 import pytest
 from click.testing import CliRunner
-from werkzeug.test import Client
 
 from app.cli import cli
 from app.contract.account_import import ImportedAccount
@@ -22,6 +21,7 @@ from app.identity import create_app, create_service
 from app.identity.platform.services import Services
 from app.settings import Settings
 from tests.support.identity_service import make_services
+from tests.support.plain_client import PlainClient
 from tests.support.relying_party import RelyingParty
 from tests.support.sources import text
 from tests.support.visitor import VisitedPage, Visitor
@@ -44,7 +44,7 @@ class Moved:
     def visitor(self, tenant: str = "acme") -> Visitor:
         identity = create_app(create_service(self.services))
         hub = create_hub(self.services.settings, httpx.WSGITransport(app=identity), self.services.clock)
-        return Visitor(Client(hub), self.services.settings.hub_url(tenant))
+        return Visitor(PlainClient(hub), self.services.settings.hub_url(tenant))
 
     def sign_in(self, identifier: str) -> VisitedPage:
         visitor = self.visitor()

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client
 
 from tests.support.customers import PATH
 from tests.support.customers import UNLIMITED as NO_LIMITS
 from tests.support.mailbox import code_in, link_in, mails_to, token_in
+from tests.support.plain_client import PlainClient
 from tests.support.registering import UNLIMITED, register
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
 from tests.support.visitor import Visitor
@@ -30,7 +30,7 @@ class Registered:
     hub: Flask
 
     def browser(self) -> Visitor:
-        return Visitor(Client(self.hub), self.tenant.services.settings.hub_url(self.tenant.name))
+        return Visitor(PlainClient(self.hub), self.tenant.services.settings.hub_url(self.tenant.name))
 
     def mail(self, to: str = VICTIM) -> dict[str, Any]:
         return mails_to(self.tenant.services, self.tenant.tenant_id, to)[-1]

@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
 
-from werkzeug.test import Client
-
+from tests.support.plain_client import PlainClient
 from tests.support.visitor import VisitedPage, Visitor
 
 RACERS = 50
@@ -32,7 +31,7 @@ def tabs(page: VisitedPage, count: int = RACERS) -> list[VisitedPage]:
 
     def tab() -> Visitor:
         known = page.visitor
-        made = Visitor(Client(known.client.application), known.home, known.language)
+        made = Visitor(PlainClient(known.client.application), known.home, known.language)
         made.client._cookies = dict(known.client._cookies or {})
         return made
 
