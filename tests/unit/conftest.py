@@ -1,5 +1,6 @@
 """Fixtures of the tests of commands."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,17 @@ from tests.support.command_line import FILE, Run, runner
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the command over a store of its own; keyword arguments are settings."""
+def run_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs the command in an empty folder; keyword arguments are settings."""
     monkeypatch.chdir(tmp_path)
     return runner(tmp_path)
+
+
+@pytest.fixture
+def run(run_anew: Run, tmp_path: Path, migrated_file: Path) -> Run:
+    """Runs the command over a migrated store of its own: to migrate takes longer than what most commands do."""
+    shutil.copy(migrated_file, tmp_path / "gatehouse.db")
+    return run_anew
 
 
 @pytest.fixture

@@ -44,16 +44,16 @@ def test_every_command_has_help(run: Run, name: str) -> None:
     assert "..." not in shown.output.partition("Commands:")[2], "a summary is cut off"
 
 
-def test_tenant_is_applied_exported_listed_and_removed(run: Run, file: str) -> None:
-    assert "Plan: 2 to create" in run("apply", file, "--dry-run").output
-    done = run("apply", file)
+def test_tenant_is_applied_exported_listed_and_removed(run_anew: Run, file: str) -> None:
+    assert "Plan: 2 to create" in run_anew("apply", file, "--dry-run").output
+    done = run_anew("apply", file)
     assert "Done: 2 created" in done.output
     assert len(re.findall(r"^  (?:tenant|application) \S+ \w+: \S+$", done.output, re.MULTILINE)) == 4
-    assert run("apply", file).output.endswith("Done: 0 created, 0 changed, 0 removed, 2 unchanged.\n")
-    assert "name: desk" in run("export", "acme").output
-    assert "http://acme.localhost:8000" in run("tenant", "list").output
-    assert run("tenant", "remove", "acme", "--yes").exit_code == 0
-    assert run("tenant", "list").output == ""
+    assert run_anew("apply", file).output.endswith("Done: 0 created, 0 changed, 0 removed, 2 unchanged.\n")
+    assert "name: desk" in run_anew("export", "acme").output
+    assert "http://acme.localhost:8000" in run_anew("tenant", "list").output
+    assert run_anew("tenant", "remove", "acme", "--yes").exit_code == 0
+    assert run_anew("tenant", "list").output == ""
 
 
 def test_tenant_is_removed_only_after_confirmation(run: Run, file: str) -> None:
@@ -174,10 +174,10 @@ def test_role_that_bypasses_row_security_is_not_served(
     assert "superuser" in refused(run("serve", database_url=superuser))
 
 
-def test_migrate_command_upgrades_and_downgrades(run: Run) -> None:
-    assert run("migrate").output.endswith(f": migrated from schema none to schema {migrate.HEAD}\n")
-    assert run("migrate").output.endswith(f": unchanged at schema {migrate.HEAD}\n")
-    assert run("migrate", "--down", "base").output.endswith("schema base\n")
+def test_migrate_command_upgrades_and_downgrades(run_anew: Run) -> None:
+    assert run_anew("migrate").output.endswith(f": migrated from schema none to schema {migrate.HEAD}\n")
+    assert run_anew("migrate").output.endswith(f": unchanged at schema {migrate.HEAD}\n")
+    assert run_anew("migrate", "--down", "base").output.endswith("schema base\n")
 
 
 def test_migration_grants_the_runtime_role_what_it_needs(run: Run, fresh_postgres: PostgresUrls, file: str) -> None:

@@ -38,7 +38,7 @@ def test_relative_links_lead_somewhere(page: str) -> None:
 @pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", *PAGES])
 def test_prose_has_typographic_apostrophes_and_quotes(page: str) -> None:
     prose = re.sub(r"^( *)```.*?^\1```|<!--.*?-->|`[^`\n]+`", "", text(Path(page)), flags=re.MULTILINE | re.DOTALL)
-    assert re.findall(r".*(?:\w'|[\s(]\"\w).*", prose) == []
+    assert [line for line in prose.splitlines() if re.search(r"\w'|(?:^|[\s(])\"\w", line)] == []
 
 
 def test_index_names_every_page() -> None:
