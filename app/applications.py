@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from flask import Flask
-
 from app import hub, identity
 from app.contract.auth import Host
-from app.hub import queue_slots
-from app.hub.kept_pages import KeptPages
+from app.hub.front import Front
 from app.identity.entry.callers import host_of
 from app.identity.entry.hash_queue import HashQueueRouter
 from app.identity.entry.kept_documents import KeptDocuments
@@ -29,8 +25,8 @@ _WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
-    pages = hub.create_app(settings)
-    return _served(settings, pages, partial(queue_slots.queue_slot, pages), KeptPages.of(pages).ready)
+    pages = hub.create_front(settings)
+    return _served(settings, pages, pages.queue_slot, pages.ready, load=pages.load)
 
 
 def create_identity(settings: Settings) -> Application:
@@ -48,9 +44,8 @@ def create_both(settings: Settings) -> Application:
     services = identity.create_services(settings, loads_later=True)
     server = identity.create_service(services, loads_later=True)
     service = KeptDocuments(identity.create_app(server), services)
-    pages = hub.create_app(settings, clock=services.clock, server=server)
-    ready_pages = KeptPages.of(pages).ready
-    of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(queue_slots.queue_slot, pages)
+    pages = hub.create_front(settings, services.clock, server)
+    of_service, of_pages = HashQueueRouter(services, server).queue_slot, pages.queue_slot
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return (of_service if front.is_for_service(environ) else of_pages)(environ)
@@ -58,21 +53,24 @@ def create_both(settings: Settings) -> Application:
     front = Dispatcher(settings, server, service, pages)
 
     def ready(environ: Mapping[str, Any]) -> Ready | None:
-        return service.ready(environ) or ready_pages(environ)
+        return service.ready(environ) or pages.ready(environ)
+
+    def load() -> None:
+        pages.load()
+        server.load()
 
     app = OnDemandTls(front, settings, services.directory)
-    return _served(settings, app, queue_slot, ready, services.hashing.recent_seconds, server.load)
+    return _served(settings, app, queue_slot, ready, services.hashing.recent_seconds, load)
 
 
 class Dispatcher:
     """Routes each request to the hub or to the identity service, by host and path of the declared operations."""
 
-    def __init__(self, settings: Settings, server: Server, service: WSGIApplication, pages: Flask) -> None:
+    def __init__(self, settings: Settings, server: Server, service: WSGIApplication, pages: Front) -> None:
         self._settings = settings
         self._server = server
         self._service = service
         self._pages = pages
-        self._of_pages = frozenset(rule.rule for rule in pages.url_map.iter_rules() if not rule.arguments)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         service = self._service if self.is_for_service(environ) else self._pages
@@ -86,10 +84,11 @@ class Dispatcher:
             host = Host.TENANT
         if host is Host.API:
             return True
-        path = environ["PATH_INFO"]
-        if not self._server.is_complete and path in self._of_pages:  # no operation has such an address (decisions/0311)
+        if not self._server.is_complete and self._pages.is_first(
+            environ
+        ):  # no operation has such an address (decisions/0311)
             return False
-        return self._server.owns(host, path)
+        return self._server.owns(host, environ["PATH_INFO"])
 
 
 def _served(

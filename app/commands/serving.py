@@ -124,9 +124,9 @@ def preload(role: str) -> None:
         if role != "hub":
             import_module("app.identity.entry.late")
         if role != "identity":
-            from app import hub
+            from app.hub import whole
 
-            hub.import_pages()
+            whole.import_pages()
 
 
 def application(

@@ -6,8 +6,6 @@ import io
 from collections.abc import Mapping
 from typing import Any, Final
 
-from flask import Flask
-
 from app.hub.pages import security_alert
 from app.hub.services import Services
 from app.hub.short_links import page_path
@@ -21,12 +19,11 @@ _GENERATES_PASSWORD: Final = frozenset({security_alert.ADDRESS})
 _BULK_PATHS: Final = frozenset({"/register"})
 
 
-def queue_slot(app: Flask, environ: Mapping[str, Any]) -> QueueSlot | None:
+def queue_slot(shared: Services, environ: Mapping[str, Any]) -> QueueSlot | None:
     """Return the queue slot of a page's request; None if it computes no hash. Makes no API call."""
     path, stream = page_path(environ["PATH_INFO"]), environ["wsgi.input"]
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
     if path not in _GENERATES_PASSWORD and not _HASHING.may_hash(environ["QUERY_STRING"], body):
         return None
-    services: Services = app.extensions["gatehouse"]
-    tenant = services.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())
+    tenant = shared.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())
     return QueueSlot(tenant, "bulk" if path in _BULK_PATHS else _HASHING.work)

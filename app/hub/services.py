@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from flask import Flask, current_app
 
-from app.hub.encryption import CookieCipher
+from app.hub.encryption import CookieCipher, derive_key
 from app.hub.identity_client import IdentityClient
 from app.hub.interaction import InteractionCookies
 from app.hub.locale import COOKIE, Language, current_language
 from app.hub.tenancy import Tenancy
 from app.hub.visit import Visit, current_visit
 from app.kit.client import Client, Req, Res, ResponseHeaders
-from app.kit.clock import Clock
+from app.kit.clock import Clock, SystemClock
 from app.kit.operation import AnyOperation, Operation
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    import httpx  # noqa: TID251 - for its types alone
+
+    from app.kit.server import Server
 
 COST_HEADER: Final = "X-Gatehouse-Cost"
 
@@ -103,6 +108,21 @@ class Services:
     def now(self) -> int:
         """Return the time in seconds since 1970."""
         return int(self.clock.now().timestamp())
+
+
+def make_services(
+    settings: Settings, transport: httpx.BaseTransport | None, clock: Clock | None, server: Server | None
+) -> Services:
+    """Return the services of a process, as `create_app` describes its arguments."""
+    time, address = clock or SystemClock(), settings.api_url or settings.base_url
+    keys = tuple(derive_key(secret, "hub calls") for secret in settings.secrets)
+    return Services(
+        settings=settings,
+        clock=time,
+        identity_client=IdentityClient(address, keys, time, transport, server),
+        tenancy=Tenancy(),
+        cookie_cipher=CookieCipher(settings.secrets),
+    )
 
 
 def services() -> Services:

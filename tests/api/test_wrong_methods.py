@@ -8,6 +8,7 @@ from werkzeug.test import Client, TestResponse
 
 from app.applications import Dispatcher
 from app.contract.auth import Host
+from app.hub.front import Front
 from app.kit.health import Health
 from app.kit.server import Server
 from tests.support.oauth_world import World
@@ -15,7 +16,7 @@ from tests.support.tenant_server import TenantServer
 
 
 def answer(world: World, identity_app: Server, hub_app: Flask, method: str, path: str) -> TestResponse:
-    both = Dispatcher(world.services.settings, identity_app, identity_app, hub_app)
+    both = Dispatcher(world.services.settings, identity_app, identity_app, Front(hub_app.extensions["gatehouse"]))
     return Client(both).open(path, method=method, base_url=world.services.settings.hub_url(world.name))
 
 
