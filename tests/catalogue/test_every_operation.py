@@ -376,6 +376,8 @@ def test_member_of_the_wrong_type_gets_a_declared_answer(new_caller: NewCaller, 
 def test_hostile_query_gets_a_declared_answer(new_caller: NewCaller, operation: AnyOperation) -> None:
     caller = new_caller()
     names = shape_of(operation.request).places[From.QUERY].values()
+    if caller.is_on_postgres and not names:
+        return  # no value reaches the store
     for value in ("\x00", "\udcff", "x" * 8_000, "%", "\u202e", "' OR 1=1 --", "-1", "9" * 40):
         spelt = value.encode("utf-8", "surrogateescape").decode("latin-1")
         query = dict.fromkeys([*names, "x"], spelt)
@@ -392,6 +394,6 @@ def test_hostile_query_gets_a_declared_answer(new_caller: NewCaller, operation: 
 @before_the_store
 @every(without=(AuthScheme.HUB,))
 def test_too_many_parameters_are_refused(refused: Caller, operation: AnyOperation) -> None:
-    answer = refused.ask(operation, query={f"x{number}": "1" for number in range(1_500)})
+    answer = refused.ask(operation, query={f"x{number}": "1" for number in range(1_001)})
     assert answer.status_code == 400, answer.text
     assert is_declared(operation, answer)

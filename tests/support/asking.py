@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from inspect import signature as signature_of
 from itertools import count, groupby
 from operator import attrgetter
@@ -293,7 +293,12 @@ def refusal(answer: TestResponse) -> tuple[int, Any]:
 
 
 def is_declared(operation: AnyOperation, answer: TestResponse) -> bool:
-    return refusal(answer) in {(kind.status, kind.code) for kind in operation.every_error}
+    return refusal(answer) in _declared(operation.every_error)
+
+
+@cache
+def _declared(kinds: tuple[type[ApiError], ...]) -> frozenset[tuple[int, Any]]:
+    return frozenset((kind.status, kind.code) for kind in kinds)
 
 
 def is_answered(operation: AnyOperation, answer: TestResponse) -> bool:
