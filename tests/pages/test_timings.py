@@ -1,6 +1,6 @@
 """Print how long pages and operations take for known and unknown identifiers; nothing is asserted.
 
-`TIMINGS=200 pytest -q tests/pages/test_timings.py` prints medians of 200 runs; the default of 2 only shows that it works.
+`TIMINGS=200 pytest -q tests/pages/test_timings.py` prints medians of 200 runs; the default of 1 only shows that it works.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tests.support.visitor import VisitedPage
 
 pytestmark = pytest.mark.both_databases
 
-RUNS = int(os.environ.get("TIMINGS", "2"))
+RUNS = int(os.environ.get("TIMINGS", "1"))
 AUTH = "/identity/v2/auth"
 FREE = {"amount": 0, "minutes": 1}
 UNLIMITED = {
