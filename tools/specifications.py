@@ -61,6 +61,7 @@ class Citations:
     tests: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
+@cache
 def read() -> dict[str, list[Section]]:
     """Return the sections of each specification, by its name and title.
 
@@ -125,9 +126,19 @@ def _file(name: str) -> str:
 
 def tests_named(name: str) -> set[str]:
     """Return the tests of that name, as path and function; raises ValueError if there is none."""
-    found = {f"{path}::{name}" for path, text in _sources("tests") if f"def {name}(" in text and name in _parts(path)}
+    found = {f"{path}::{name}" for path in _naming()[name] if name in _parts(path)}
     if not found:
         raise ValueError(f"The list names the test {name}, which does not exist.")
+    return found
+
+
+@cache
+def _naming() -> dict[str, list[str]]:
+    """Return the files of `tests/` in which a function of that name may be."""
+    found = defaultdict(list)
+    for path, text in _sources("tests"):
+        for name in re.findall(r"\bdef (test_\w+)\(", text):
+            found[name].append(path)
     return found
 
 
