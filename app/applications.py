@@ -84,9 +84,8 @@ class Dispatcher:
             host = Host.TENANT
         if host is Host.API:
             return True
-        if not self._server.is_complete and self._pages.is_first(
-            environ
-        ):  # no operation has such an address (decisions/0311)
+        # no operation has the address of a first page, so that it waits for no declaration (decisions/0311)
+        if not self._server.is_complete and self._pages.is_first(environ):
             return False
         return self._server.owns(host, environ["PATH_INFO"])
 

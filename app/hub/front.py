@@ -28,7 +28,9 @@ class Front:
 
     def __init__(self, shared: Services) -> None:
         self.shared = shared
-        self._app = self._first = _first_app(shared)
+        self.is_whole = False
+        """Whether every page is loaded."""
+        self._app = _first_app(shared)
         self._loading = Lock()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -36,14 +38,9 @@ class Front:
         if not self.is_whole:
             if self.is_first(environ):
                 with suppress(Exception):  # the whole application logs it and shows it
-                    return self._first(environ, start_response)
+                    return self._app(environ, start_response)
             self.load()
         return self._app(environ, start_response)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether every page is loaded."""
-        return self._app is not self._first
 
     @staticmethod
     def is_first(environ: Mapping[str, Any]) -> bool:
@@ -59,6 +56,7 @@ class Front:
                 from app.hub import whole  # noqa: PLC0415 - decisions/0311
 
                 self._app = whole.make_app(self.shared)
+                self.is_whole = True
 
     def ready(self, environ: Mapping[str, Any]) -> Ready | None:
         """Return the answer that is in memory, if there is one."""
