@@ -18,7 +18,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.support.fleet import ROOT, Answer, Balancer, Fleet, Load, Version, proxied, send
+from tests.support.commands import this_version
+from tests.support.fleet import Answer, Balancer, Fleet, Load, proxied, send
 from tests.support.installation import Installation, eventually, installed
 from tests.support.registering import REGISTER, primary
 from tests.support.servers import PostgresUrls
@@ -34,8 +35,8 @@ SOTT = "/identity/v2/manage/account/sott"
 class SeparateProcesses:
     """Hub, identity service and worker as separate processes; each part is replaced by one with another secret."""
 
-    def __init__(self, ours: Installation, version: Version, stack: ExitStack) -> None:
-        self.ours, self.version, self.fleet = ours, version, Fleet(ours)
+    def __init__(self, ours: Installation, stack: ExitStack) -> None:
+        self.ours, self.version, self.fleet = ours, this_version(), Fleet(ours)
         self.hubs, self.services = Balancer(), Balancer()
         for balancer in (self.hubs, self.services):
             stack.callback(balancer.close)
@@ -56,7 +57,7 @@ class SeparateProcesses:
 
     def reencrypt(self, *lines: str) -> None:
         self.ours.environ["GATEHOUSE_SECRET_KEY"] = "\n".join(lines)
-        self.version.run(self.ours.environ, "secrets", "rotate")
+        self.version.run(self.ours.environ, "secrets", "rotate", log=self.ours.folder / "log")
 
 
 class Users:
@@ -167,9 +168,7 @@ def test_secret_rotation_under_load_fails_no_request(
 ) -> None:
     log = tmp_path / "log"
     with ExitStack() as stack:
-        version = Version(ROOT, log)
-        stack.callback(version.close)
-        processes, load, finished = SeparateProcesses(ours, version, stack), Load(), Event()
+        processes, load, finished = SeparateProcesses(ours, stack), Load(), Event()
         for part in ("identity", "hub", "worker"):
             processes.replace(part, OLD)
         users = Users(processes)

@@ -19,7 +19,8 @@ import psycopg
 import pytest
 
 from app.identity.platform.store.migrate import HEAD
-from tests.support.fleet import ROOT, Balancer, Fleet, Load, Version, send
+from tests.support.commands import ROOT, Version, this_version
+from tests.support.fleet import Balancer, Fleet, Load, send
 from tests.support.installation import Installation, installed
 from tests.support.servers import PostgresUrls
 
@@ -132,8 +133,8 @@ def test_upgrade_under_load_fails_no_request(
 ) -> None:
     log, load, balancer, fleet = tmp_path / "log", Load(), Balancer(), Fleet(ours)
     with ExitStack() as stack:
-        old, new = Version(ROOT, log), Version(next_version, log)
-        for close in (old.close, new.close, fleet.close, balancer.close, load.end):
+        old, new = this_version(), Version(next_version, log)
+        for close in (new.close, fleet.close, balancer.close, load.end):
             stack.callback(close)
         instances = [fleet.serve(old, balancer) for _ in range(2)]
         begin(load, Client(ours, balancer))

@@ -37,9 +37,10 @@ class Version:
         """Start a command that goes on; return its process id."""
         return self._ask(environ, arguments, log or self.log, waits=False)
 
-    def run(self, environ: Mapping[str, str], *arguments: str) -> None:
+    def run(self, environ: Mapping[str, str], *arguments: str, log: Path | None = None) -> None:
         """Run a command to its end, which must be a good one."""
-        assert self._ask(environ, arguments, self.log, waits=True) == 0, self.log.read_text()[-4000:]
+        log = log or self.log
+        assert self._ask(environ, arguments, log, waits=True) == 0, log.read_text()[-4000:]
 
     def close(self) -> None:
         end(self._process.pid, signal.SIGKILL)

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any
 
-from tests.support.commands import ROOT, Version
+from tests.support.commands import Version
 from tests.support.installation import Installation, eventually
 from tests.support.servers import end, free_port
 
@@ -192,15 +192,18 @@ class Fleet:
         """Start an instance and wait until it is ready; return its port."""
         port = free_port()
         bind = ("serve", "--bind", f"127.0.0.1:{port}", *arguments)
-        self.running[port] = version.start(self.installation.environ, *bind)
+        self.running[port] = self._start(version, *bind)
         balancer.add(port)
         return port
 
     def work(self, version: Version) -> int:
         """Start a worker."""
-        pid = version.start(self.installation.environ, "worker")
+        pid = self._start(version, "worker")
         self.running[pid] = pid
         return pid
+
+    def _start(self, version: Version, *arguments: str) -> int:
+        return version.start(self.installation.environ, *arguments, log=self.installation.folder / "log")
 
     def retire(self, key: int, balancer: Balancer | None = None) -> None:
         """Stop an instance or a worker: it receives no new requests and answers those in progress."""
@@ -212,6 +215,3 @@ class Fleet:
     def close(self) -> None:
         for pid in self.running.values():
             end(pid, signal.SIGKILL)
-
-
-__all__ = ["ROOT", "Answer", "Balancer", "Fleet", "Load", "Version", "proxied", "send"]
