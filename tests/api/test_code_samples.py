@@ -19,6 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from click.testing import CliRunner
+
+from app.cli import cli
 from app.contract.examples import load_examples
 from tests.support.command_process import started
 from tests.support.examples import shape
@@ -144,7 +147,8 @@ def test_samples_of_three_languages_do_the_same(tmp_path: Path) -> None:
     environ = environment(Quickstart([], port, 0), tmp_path / "support")
     configuration = tmp_path / "gatehouse.yaml"
     configuration.write_text("tenants:" + "".join(tenant(one, port) for one in LANGUAGES))
-    subprocess.run(["gatehouse", "apply", configuration], env=environ, check=True, capture_output=True)
+    applied = CliRunner().invoke(cli, ["apply", str(configuration)], env=environ)
+    assert applied.exit_code == 0, applied.output
     server = started(["gatehouse", "serve"], tmp_path, environ, until="inbox.localhost")
     try:
         document = server.ask("GET", server.at("api", "/openapi.json")).json()

@@ -100,8 +100,8 @@ def test_secrets_are_in_one_file_that_only_its_owner_reads(made: Made) -> None:
 
 def test_configuration_file_describes_what_was_made(made: Made) -> None:
     environ = {**environment(made.folder.parent), "GATEHOUSE_HUB_DOMAIN": f"localhost:{made.command.port}"}
-    command = [*GATEHOUSE, "apply", "desk/gatehouse.yaml"]
-    applied = subprocess.run(command, cwd=made.folder.parent, env=environ, check=True, capture_output=True, text=True)
+    applied = run(made.folder.parent, environ, "apply", "desk/gatehouse.yaml")
+    assert applied.exit_code == 0, applied.output
     assert applied.stdout.endswith("Done: 0 created, 0 changed, 0 removed, 2 unchanged.\n")
 
 
