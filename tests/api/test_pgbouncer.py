@@ -15,7 +15,7 @@ from tests.conformance.visitor import Visitor
 from tests.support.installation import SHOP_SECRET, Installation, installed
 from tests.support.pgbouncer import pgbouncer
 from tests.support.registering import REGISTER, primary
-from tests.support.servers import Postgres, PostgresUrls
+from tests.support.servers import NO_AUTHORITIES, Postgres, PostgresUrls
 from tests.support.tenant_server import PASSWORD
 
 SOTT = "/identity/v2/manage/account/sott"
@@ -55,10 +55,12 @@ def journey(ours: Installation, email: str) -> str:
     grant = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK}
     client = {"client_id": "shop", "client_secret": SHOP_SECRET}
     at = f"http://127.0.0.1:{ours.port}"
-    token = httpx.post(f"{at}/api/oidc/token", data={**grant, **client}, headers=headers, timeout=60)
+    token = httpx.post(
+        f"{at}/api/oidc/token", data={**grant, **client}, headers=headers, timeout=60, verify=NO_AUTHORITIES
+    )
     assert token.status_code == 200, token.text
     bearer = {**headers, "Authorization": f"Bearer {token.json()['access_token']}"}
-    userinfo = httpx.get(f"{at}/service/oidc/userinfo", headers=bearer, timeout=60)
+    userinfo = httpx.get(f"{at}/service/oidc/userinfo", headers=bearer, timeout=60, verify=NO_AUTHORITIES)
     assert userinfo.status_code == 200, userinfo.text
     return str(userinfo.json()["email"])
 

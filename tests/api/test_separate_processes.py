@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.support.installation import Installation, eventually, installed
-from tests.support.servers import free_port
+from tests.support.servers import NO_AUTHORITIES, free_port
 from tests.support.visitor import Forms
 from tests.support.wire_tap import Tap, tapped
 
@@ -33,11 +33,18 @@ class SeparateProcesses:
         """Call the hub as a browser does."""
         port = self.installation.port
         headers = {"Host": f"acme.localhost:{port}", **sent.pop("headers", {})}
-        return httpx.request(method, f"http://127.0.0.1:{port}{path}", headers=headers, timeout=60, **sent)
+        return httpx.request(
+            method, f"http://127.0.0.1:{port}{path}", headers=headers, timeout=60, verify=NO_AUTHORITIES, **sent
+        )
 
     def service(self, path: str, host: str, **headers: str) -> httpx.Response:
         """Call the identity service."""
-        return httpx.get(f"http://127.0.0.1:{self.identity_port}{path}", headers={"Host": host, **headers}, timeout=60)
+        return httpx.get(
+            f"http://127.0.0.1:{self.identity_port}{path}",
+            headers={"Host": host, **headers},
+            timeout=60,
+            verify=NO_AUTHORITIES,
+        )
 
 
 @pytest.fixture(scope="module")

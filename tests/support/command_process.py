@@ -10,6 +10,8 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
+from tests.support.servers import NO_AUTHORITIES
+
 
 @dataclass
 class Browser:
@@ -26,7 +28,9 @@ class Browser:
     def ask(self, method: str, url: str, **how: dict[str, str]) -> httpx.Response:
         """Send one request by address, with the Host header that the URL names."""
         parts = urlsplit(url)
-        jar = self.jars.setdefault(parts.netloc, httpx.Client(base_url=f"http://127.0.0.1:{parts.port}", timeout=20))
+        jar = self.jars.setdefault(
+            parts.netloc, httpx.Client(base_url=f"http://127.0.0.1:{parts.port}", timeout=20, verify=NO_AUTHORITIES)
+        )
         path = parts.path + (f"?{parts.query}" if parts.query else "")
         return jar.request(method, path, headers={"Host": parts.netloc}, **how)  # type: ignore[arg-type]  # data= of a form
 

@@ -25,7 +25,7 @@ from app.kit import randomness
 from app.settings import Settings, read
 from tests.support.commands import ROOT, this_version
 from tests.support.identity_service import migrated_sqlite
-from tests.support.servers import PostgresUrls, end, free_port
+from tests.support.servers import NO_AUTHORITIES, PostgresUrls, end, free_port
 from tests.support.smtp_server import Mailbox, mailbox
 
 COMMAND = [sys.executable, "-m", "app.cli"]
@@ -119,7 +119,13 @@ class Installation:
             )
         self._kept.append(shop)
         self.running.append(shop.pid)
-        eventually(lambda: httpx.get(f"http://127.0.0.1:{port}/", headers={"Host": facts["SHOP_HOST"]}).is_success)
+        eventually(
+            lambda: (
+                httpx.get(
+                    f"http://127.0.0.1:{port}/", headers={"Host": facts["SHOP_HOST"]}, verify=NO_AUTHORITIES
+                ).is_success
+            )
+        )
         return home
 
     def kill(self) -> None:
@@ -141,7 +147,9 @@ class Installation:
     def knows_the_tenant(self) -> bool:
         """Whether the process that serves has seen the tenant already: changes applied meanwhile take seconds."""
         headers = {"Host": f"acme.localhost:{self.port}"}
-        return httpx.get(f"http://127.0.0.1:{self.port}/login", headers=headers, timeout=PATIENCE_SECONDS).is_success
+        return httpx.get(
+            f"http://127.0.0.1:{self.port}/login", headers=headers, timeout=PATIENCE_SECONDS, verify=NO_AUTHORITIES
+        ).is_success
 
     def send(self, method: str, path: str, body: Any = None, *, with_secret: bool = False, **query: str) -> Any:
         """Ask the JSON interface over HTTP, on a connection of its own."""
@@ -149,7 +157,8 @@ class Installation:
         headers = {"Host": f"api.localhost:{self.port}"}
         sent = {} if body is None else {"json": body}
         address = f"http://127.0.0.1:{self.port}{path}"
-        return httpx.request(method, address, params=held, headers=headers, timeout=PATIENCE_SECONDS, **sent)
+        how = {"headers": headers, "timeout": PATIENCE_SECONDS, "verify": NO_AUTHORITIES, **sent}
+        return httpx.request(method, address, params=held, **how)
 
     def mails_to(self, address: str) -> list[Any]:
         """What the mail server has taken for an address, the oldest first."""

@@ -6,6 +6,7 @@ import secrets
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -24,6 +25,8 @@ OWNER = "gatehouse_owner"
 RUNTIME = "gatehouse_runtime"
 BACKUP = "gatehouse_backup"
 PATIENCE_SECONDS = 60
+NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""What httpx takes as `verify` for `http:` addresses. It trusts nobody; else each client reads the machine's authorities, for 50 ms."""
 
 # Durability is what a test database does not need; everything else is as shipped.
 POSTGRES_OPTIONS = {
