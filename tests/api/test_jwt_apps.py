@@ -118,19 +118,20 @@ def test_domain_belongs_to_one_provider(send: Ask) -> None:
     assert answered(send("PUT", f"{PROVIDERS}/One", base))["Domain"] == "partner.example"
 
 
-@pytest.mark.parametrize(
-    ("path", "member", "value"),
-    [
-        (CLIENTS, "AppName", "1 shop"), (CLIENTS, "AppName", "x" * 61), (CLIENTS, "LoginUrl", "javascript:x"),
-        (CLIENTS, "Mapping", {"mail": "NoSuchField"}), (CLIENTS, "NotAfterDifference", -1), (CLIENTS, "ResponseMode", "fax"),
-        (CLIENTS, "QueryStringParameter", "a b"), (CLIENTS, "Audience", "shop"), (PROVIDERS, "JWKSUrl", "http://x.example"),
-        (PROVIDERS, "Domain", "not a domain"), (PROVIDERS, "ClockSkew", 86_401), (PROVIDERS, "Mapping", {"a": "x"}),
-    ],
-)  # fmt: skip
-def test_malformed_field_is_named(send: Ask, path: str, member: str, value: Any) -> None:
-    body = {"AppName": "Shop", "Algo": "HS256", "Secret": SECRET, "Key": SECRET, member: value}
-    answer = send("POST", path, body)
-    assert (*refused(answer), member in answer.text) == (400, 7900, True)
+MALFORMED_FIELD = [
+    (CLIENTS, "AppName", "1 shop"), (CLIENTS, "AppName", "x" * 61), (CLIENTS, "LoginUrl", "javascript:x"),
+    (CLIENTS, "Mapping", {"mail": "NoSuchField"}), (CLIENTS, "NotAfterDifference", -1), (CLIENTS, "ResponseMode", "fax"),
+    (CLIENTS, "QueryStringParameter", "a b"), (CLIENTS, "Audience", "shop"), (PROVIDERS, "JWKSUrl", "http://x.example"),
+    (PROVIDERS, "Domain", "not a domain"), (PROVIDERS, "ClockSkew", 86_401), (PROVIDERS, "Mapping", {"a": "x"}),
+]  # fmt: skip
+
+
+def test_malformed_field_is_named(send: Ask, subtests: pytest.Subtests) -> None:
+    for path, member, value in MALFORMED_FIELD:
+        with subtests.test(str((path, member, value))[:60]):
+            body = {"AppName": "Shop", "Algo": "HS256", "Secret": SECRET, "Key": SECRET, member: value}
+            answer = send("POST", path, body)
+            assert (*refused(answer), member in answer.text) == (400, 7900, True)
 
 
 @pytest.mark.both_databases

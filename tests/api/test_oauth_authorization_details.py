@@ -156,14 +156,15 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("details", REFUSED)
 def test_malformed_or_foreign_details_are_refused(
-    bank: RelyingParty, browser: Browser, ada: Person, details: Any
+    bank: RelyingParty, browser: Browser, ada: Person, subtests: pytest.Subtests
 ) -> None:
-    text = details if isinstance(details, str) else json.dumps(details)
-    held = parameters_of(browser.signed_in(ada).authorize(asked(bank, text)))
-    expected = "invalid_request" if len(text) > 8_000 else "invalid_authorization_details"
-    assert (held["error"], held["state"]) == (expected, "a state")
+    for details in REFUSED:
+        with subtests.test(str(details)[:60]):
+            text = details if isinstance(details, str) else json.dumps(details)
+            held = parameters_of(browser.signed_in(ada).authorize(asked(bank, text)))
+            expected = "invalid_request" if len(text) > 8_000 else "invalid_authorization_details"
+            assert (held["error"], held["state"]) == (expected, "a state")
 
 
 def test_repeated_details_are_refused(bank: RelyingParty, browser: Browser) -> None:

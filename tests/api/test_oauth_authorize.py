@@ -2,6 +2,7 @@
 
 import json
 from base64 import urlsafe_b64encode
+from typing import Any
 
 import pytest
 
@@ -44,14 +45,16 @@ FORGED_REDIRECT_URIS = [
 ]
 
 
-@pytest.mark.parametrize("uri", FORGED_REDIRECT_URIS)
 def test_redirect_uri_that_differs_from_registered_is_refused(
-    shop: RelyingParty, browser: Browser, ada: Person, uri: str
+    shop: RelyingParty, browser: Browser, ada: Person, subtests: pytest.Subtests
 ) -> None:
-    step = browser.signed_in(ada).authorize(shop.authorization_parameters(redirect_uri=uri))
-    assert (step.step, step.problem, step.address) == (Step.REFUSED, "redirect_uri", None)
-    assert step.relying_party is not None
-    assert step.relying_party.home == "https://shop.example/"
+    browser.signed_in(ada)
+    for uri in FORGED_REDIRECT_URIS:
+        with subtests.test(uri[:60]):
+            step = browser.authorize(shop.authorization_parameters(redirect_uri=uri))
+            assert (step.step, step.problem, step.address) == (Step.REFUSED, "redirect_uri", None)
+            assert step.relying_party is not None
+            assert step.relying_party.home == "https://shop.example/"
 
 
 def test_missing_or_repeated_redirect_uri_is_refused(shop: RelyingParty, browser: Browser) -> None:
@@ -119,7 +122,7 @@ def test_deactivated_client_gets_error_page(retired: RelyingParty, browser: Brow
     assert browser.authorize(retired.authorization_parameters()).problem == "client"
 
 
-REDIRECTED_ERRORS = [
+REDIRECTED_ERRORS: list[tuple[Any, str]] = [
     ({"response_type": None}, "invalid_request"),
     ({"response_type": "token"}, "unsupported_response_type"),
     ({"response_type": "code id_token"}, "unauthorized_client"),
@@ -159,15 +162,17 @@ REDIRECTED_ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "error"), REDIRECTED_ERRORS)
 def test_other_errors_are_redirected_with_state_and_issuer(
-    shop: RelyingParty, browser: Browser, ada: Person, changed: dict[str, str | None], error: str
+    shop: RelyingParty, browser: Browser, ada: Person, subtests: pytest.Subtests
 ) -> None:
-    parameters = parameters_of(browser.signed_in(ada).authorize(shop.authorization_parameters(**changed)))
-    assert parameters["error"] == error
-    assert parameters["iss"] == shop.issuer
-    assert parameters.get("state") == (None if "state" in changed else "a state")
-    assert "code" not in parameters
+    browser.signed_in(ada)
+    for changed, error in REDIRECTED_ERRORS:
+        with subtests.test(str((changed, error))[:60]):
+            parameters = parameters_of(browser.authorize(shop.authorization_parameters(**changed)))
+            assert parameters["error"] == error
+            assert parameters["iss"] == shop.issuer
+            assert parameters.get("state") == (None if "state" in changed else "a state")
+            assert "code" not in parameters
 
 
 def test_unknown_scope_is_ignored(shop: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -90,8 +90,9 @@ def test_header_with_two_certificates_is_refused(ask: Callable[..., int], ours: 
 
 
 @each_format
-@pytest.mark.parametrize("cut", ["half", "prefix", "suffix", "empty", "long", "not ascii", "not base64"])
-def test_malformed_certificate_is_refused(ask: Callable[..., int], ours: Certificate, header: str, cut: str) -> None:
+def test_malformed_certificate_is_refused(
+    ask: Callable[..., int], ours: Certificate, header: str, subtests: pytest.Subtests
+) -> None:
     value = FORMATS[header](ours)
     changed = {
         "half": value[: len(value) // 2],
@@ -102,7 +103,10 @@ def test_malformed_certificate_is_refused(ask: Callable[..., int], ours: Certifi
         "not ascii": value + "\xff",
         "not base64": value.replace("MI", "!!", 1),
     }
-    assert ask(header, changed[cut]) == 401
+    for cut, malformed in changed.items():
+        with subtests.test(cut):
+            assert ask(header, malformed) == 401
+    assert ask(header, value) == 200
 
 
 def test_pem_holds_nothing_else(ask: Callable[..., int], ours: Certificate) -> None:

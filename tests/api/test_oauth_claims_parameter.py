@@ -248,10 +248,13 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("text", MALFORMED.values(), ids=MALFORMED)
-def test_malformed_claims_are_refused(shop: RelyingParty, browser: Browser, ada: Person, text: str) -> None:
-    held = parameters_of(ask(browser.signed_in(ada), shop, text))
-    assert (held["error"], held["state"]) == ("invalid_request", "a state")
+def test_malformed_claims_are_refused(
+    shop: RelyingParty, browser: Browser, ada: Person, subtests: pytest.Subtests
+) -> None:
+    for case, text in MALFORMED.items():
+        with subtests.test(case):
+            held = parameters_of(ask(browser.signed_in(ada), shop, text))
+            assert (held["error"], held["state"]) == ("invalid_request", "a state")
 
 
 def test_deepest_value_is_served(shop: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -125,41 +125,42 @@ def test_client_that_becomes_public_loses_its_secrets(acme: TenantServer, send: 
     assert answered(send("GET", f"{CLIENTS}/Shop"))["ClientSecret"] is None
 
 
-@pytest.mark.parametrize(
-    ("members", "named"),
-    [
-        ({"AppName": "1shop"}, "AppName"),
-        ({"AppName": "x" * 61}, "AppName"),
-        ({"RedirectURIs": ["javascript:alert(1)"]}, "RedirectURIs"),
-        ({"RedirectURIs": ["http://shop.example/in"]}, "RedirectURIs"),
-        ({"RedirectURIs": []}, "RedirectURIs"),
-        ({"RedirectURIs": ["https://shop.example/in#part"]}, "RedirectURIs"),
-        ({"GrantTypes": ["password"]}, "GrantTypes"),
-        ({"GrantTypes": ["refresh_token"]}, "GrantTypes"),
-        ({"AllowedScopes": ["orders"]}, "scope"),
-        ({"AllowedScopes": ["openid", "a b"]}, "AllowedScopes"),
-        ({"AllowedScopes": ["openid", "account:write"]}, "scope"),
-        ({"Protocol": "SAML"}, "Protocol"),
-        ({"AllowedCorsOrigin": ["*"]}, "AllowedCorsOrigin"),
-        ({"AccessTokenTTL": 1}, "AccessTokenTTL"),
-        ({"TokenEndpointAuthMethod": "password"}, "TokenEndpointAuthMethod"),
-        ({"TokenEndpointAuthMethod": "private_key_jwt"}, "jwks"),
-        ({"TokenEndpointAuthSigningAlg": "HS256"}, "TokenEndpointAuthSigningAlg"),
-        (
-            {"TokenEndpointAuthMethod": "client_secret_jwt", "TokenEndpointAuthSigningAlg": "ES256"},
-            "TokenEndpointAuthSigningAlg",
-        ),
-        ({"Jwks": {"keys": [{"kty": "RSA", "n": "x" * 100, "e": "AQAB"}]}}, "Jwks"),
-        ({"Jwks": {"keys": [{"kty": "EC", "x": {"y": "z"}}]}}, "Jwks"),
-        ({"Jwks": {"keys": [{"kty": "oct", "k": "c2VjcmV0"}]}}, "Jwks"),
-        ({"Jwks": {"keys": []}}, "Jwks"),
-    ],
-)
-def test_malformed_client_names_its_field(send: Send, members: dict[str, Any], named: str) -> None:
-    answer = send("POST", CLIENTS, {**SHOP, **members})
-    assert refused(answer) == (400, 7900)
-    assert named in answer.get_json()["Description"]
-    assert "Shop" not in [one["AppName"] for one in answered(send("GET", CLIENTS))["Data"]]
+MALFORMED_CLIENT: list[tuple[dict[str, Any], str]] = [
+    ({"AppName": "1shop"}, "AppName"),
+    ({"AppName": "x" * 61}, "AppName"),
+    ({"RedirectURIs": ["javascript:alert(1)"]}, "RedirectURIs"),
+    ({"RedirectURIs": ["http://shop.example/in"]}, "RedirectURIs"),
+    ({"RedirectURIs": []}, "RedirectURIs"),
+    ({"RedirectURIs": ["https://shop.example/in#part"]}, "RedirectURIs"),
+    ({"GrantTypes": ["password"]}, "GrantTypes"),
+    ({"GrantTypes": ["refresh_token"]}, "GrantTypes"),
+    ({"AllowedScopes": ["orders"]}, "scope"),
+    ({"AllowedScopes": ["openid", "a b"]}, "AllowedScopes"),
+    ({"AllowedScopes": ["openid", "account:write"]}, "scope"),
+    ({"Protocol": "SAML"}, "Protocol"),
+    ({"AllowedCorsOrigin": ["*"]}, "AllowedCorsOrigin"),
+    ({"AccessTokenTTL": 1}, "AccessTokenTTL"),
+    ({"TokenEndpointAuthMethod": "password"}, "TokenEndpointAuthMethod"),
+    ({"TokenEndpointAuthMethod": "private_key_jwt"}, "jwks"),
+    ({"TokenEndpointAuthSigningAlg": "HS256"}, "TokenEndpointAuthSigningAlg"),
+    (
+        {"TokenEndpointAuthMethod": "client_secret_jwt", "TokenEndpointAuthSigningAlg": "ES256"},
+        "TokenEndpointAuthSigningAlg",
+    ),
+    ({"Jwks": {"keys": [{"kty": "RSA", "n": "x" * 100, "e": "AQAB"}]}}, "Jwks"),
+    ({"Jwks": {"keys": [{"kty": "EC", "x": {"y": "z"}}]}}, "Jwks"),
+    ({"Jwks": {"keys": [{"kty": "oct", "k": "c2VjcmV0"}]}}, "Jwks"),
+    ({"Jwks": {"keys": []}}, "Jwks"),
+]
+
+
+def test_malformed_client_names_its_field(send: Send, subtests: pytest.Subtests) -> None:
+    for members, named in MALFORMED_CLIENT:
+        with subtests.test(str((members, named))[:60]):
+            answer = send("POST", CLIENTS, {**SHOP, **members})
+            assert refused(answer) == (400, 7900)
+            assert named in answer.get_json()["Description"]
+            assert "Shop" not in [one["AppName"] for one in answered(send("GET", CLIENTS))["Data"]]
 
 
 def test_name_in_another_case_is_taken(send: Send) -> None:

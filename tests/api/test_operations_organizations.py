@@ -195,37 +195,37 @@ def test_deleted_organization_is_gone_with_its_parts(business: Business) -> None
     assert business.create("Acme") != business.org
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"Name": ""},
-        {"Name": "  "},
-        {"Name": "x" * 101},
-        {"Name": "\u0410cme"},  # a Cyrillic letter in a Latin word
-        {"Name": "Ac\u200bme"},
-        {"Name": "Acme\u202e"},
-        {"Name": "Ok", "Display": {"Name": "\u0410cme"}},
-        {"Name": "Ok", "Display": {"LogoURL": "http://acme.example/logo.svg"}},
-        {"Name": "Ok", "Display": {"LogoURL": "javascript:alert(1)"}},
-        {"Name": "Ok", "Metadata": {"a": "x" * 17_000}},
-        {"Name": "Ok", "Metadata": {str(number): 1 for number in range(51)}},
-        {"Name": "Ok", "Metadata": {"": 1}},
-        {"Name": "Ok", "Metadata": {"x" * 101: 1}},
-        {"Name": "Ok", "Metadata": [1]},
-        {"Name": "Ok", "Domains": [{"DomainName": "nodots"}]},
-        {"Name": "Ok", "Domains": [{"DomainName": "a b.example"}]},
-        {"Name": "Ok", "Domains": [{"DomainName": "ada@acme.example"}]},
-        {"Name": "Ok", "Domains": [{"DomainName": "[127.0.0.1]"}]},
-        {"Name": "Ok", "Domains": [{"DomainName": "gmail.com"}]},
-        {"Name": "Ok", "Domains": [{"DomainName": "in.mailinator.com"}]},
-        {"Name": "Ok", "Domains": [{"DomainName": "a.example"}, {"DomainName": "A.EXAMPLE."}]},
-    ],
-    ids=str,
-)
-def test_malformed_member_is_refused(business: Business, body: dict[str, Any]) -> None:
-    answer = business.send("POST", PATH, body)
-    assert refused(answer) == (400, 7900), answer.text
-    assert answered(business.send("GET", PATH)) == {"Data": []}
+MALFORMED_MEMBER = [
+    {"Name": ""},
+    {"Name": "  "},
+    {"Name": "x" * 101},
+    {"Name": "\u0410cme"},  # a Cyrillic letter in a Latin word
+    {"Name": "Ac\u200bme"},
+    {"Name": "Acme\u202e"},
+    {"Name": "Ok", "Display": {"Name": "\u0410cme"}},
+    {"Name": "Ok", "Display": {"LogoURL": "http://acme.example/logo.svg"}},
+    {"Name": "Ok", "Display": {"LogoURL": "javascript:alert(1)"}},
+    {"Name": "Ok", "Metadata": {"a": "x" * 17_000}},
+    {"Name": "Ok", "Metadata": {str(number): 1 for number in range(51)}},
+    {"Name": "Ok", "Metadata": {"": 1}},
+    {"Name": "Ok", "Metadata": {"x" * 101: 1}},
+    {"Name": "Ok", "Metadata": [1]},
+    {"Name": "Ok", "Domains": [{"DomainName": "nodots"}]},
+    {"Name": "Ok", "Domains": [{"DomainName": "a b.example"}]},
+    {"Name": "Ok", "Domains": [{"DomainName": "ada@acme.example"}]},
+    {"Name": "Ok", "Domains": [{"DomainName": "[127.0.0.1]"}]},
+    {"Name": "Ok", "Domains": [{"DomainName": "gmail.com"}]},
+    {"Name": "Ok", "Domains": [{"DomainName": "in.mailinator.com"}]},
+    {"Name": "Ok", "Domains": [{"DomainName": "a.example"}, {"DomainName": "A.EXAMPLE."}]},
+]
+
+
+def test_malformed_member_is_refused(business: Business, subtests: pytest.Subtests) -> None:
+    for body in MALFORMED_MEMBER:
+        with subtests.test(str(body)[:60]):
+            answer = business.send("POST", PATH, body)
+            assert refused(answer) == (400, 7900), answer.text
+            assert answered(business.send("GET", PATH)) == {"Data": []}
 
 
 @pytest.mark.parametrize("name", ["ACME", "\uff21cme", " Acme ", "acme"])

@@ -88,32 +88,33 @@ def test_delete_op_removes_elements_and_nulls_need_nullsupport(ada: Person) -> N
     assert (cleared["FirstName"], cleared["UserName"]) == (None, "ada"), "a username is cleared by UID only"
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ({"BirthDate": "02-30-1990"}, (400, 968)),
-        ({"BirthDate": "31/12/1990"}, (400, 968)),
-        ({"BirthDate": "12-10-2990"}, (400, 968)),
-        ({"Addresses": [{"Type": "a"}, {"Type": "A"}]}, (400, 1107)),
-        ({"Addresses": [{}]}, (400, 1125)),
-        ({"PhoneNumbers": [{"PhoneType": "a"}, {"PhoneType": "A"}]}, (400, 1124)),
-        ({"PhoneNumbers": [{}]}, (400, 1213)),
-        ({"CustomFields": {"coat": "x"}}, (403, 993)),
-        ({"UserName": "a b"}, (403, 1204)),
-        ({"Password": "short"}, (403, 1134)),
-        ({"Password": "Password123!"}, (403, 1216)),
-        ({"Password": PASSWORD}, (403, 1015)),
-        ({"SecurityQuestionAnswer": {"q": "x"}}, (403, 1095)),
-        ({"Email": [{"Type": "Primary", "Value": "fresh@example.test"}]}, (403, 1174)),
-        ({"PhoneId": "1"}, (400, 1096)),
-        ({"FirstName": "x" * 10_001}, (400, 908)),
-        ({"Gender": "x"}, (400, 908)),
-        ({"FirstName": ["a"]}, (400, 908)),
-    ],
-)
-def test_malformed_update_is_refused(ada: Person, body: dict[str, Any], expected: tuple[int, int]) -> None:
-    assert ada.refusal("PUT", OWN, body) == expected
-    assert answered(ada.send("GET", OWN))["FirstName"] == "Ada"
+MALFORMED_UPDATE = [
+    ({"BirthDate": "02-30-1990"}, (400, 968)),
+    ({"BirthDate": "31/12/1990"}, (400, 968)),
+    ({"BirthDate": "12-10-2990"}, (400, 968)),
+    ({"Addresses": [{"Type": "a"}, {"Type": "A"}]}, (400, 1107)),
+    ({"Addresses": [{}]}, (400, 1125)),
+    ({"PhoneNumbers": [{"PhoneType": "a"}, {"PhoneType": "A"}]}, (400, 1124)),
+    ({"PhoneNumbers": [{}]}, (400, 1213)),
+    ({"CustomFields": {"coat": "x"}}, (403, 993)),
+    ({"UserName": "a b"}, (403, 1204)),
+    ({"Password": "short"}, (403, 1134)),
+    ({"Password": "Password123!"}, (403, 1216)),
+    ({"Password": PASSWORD}, (403, 1015)),
+    ({"SecurityQuestionAnswer": {"q": "x"}}, (403, 1095)),
+    ({"Email": [{"Type": "Primary", "Value": "fresh@example.test"}]}, (403, 1174)),
+    ({"PhoneId": "1"}, (400, 1096)),
+    ({"FirstName": "x" * 10_001}, (400, 908)),
+    ({"Gender": "x"}, (400, 908)),
+    ({"FirstName": ["a"]}, (400, 908)),
+]
+
+
+def test_malformed_update_is_refused(ada: Person, subtests: pytest.Subtests) -> None:
+    for body, expected in MALFORMED_UPDATE:
+        with subtests.test(str((body, expected))[:60]):
+            assert ada.refusal("PUT", OWN, body) == expected
+            assert answered(ada.send("GET", OWN))["FirstName"] == "Ada"
 
 
 def test_missing_body_is_refused(ada: Person) -> None:
