@@ -26,10 +26,14 @@ ACTING = ("button", "link", "textbox", "checkbox", "combobox")
 SHEET = """<!doctype html><html lang="en"><title>Sheet</title><link rel="icon" href="data:,">
 <style>:root, iframe { color-scheme: light dark } iframe { display: block; border: 0 } main { opacity: 0 }</style>
 <a id="begin" href="#">Begin</a><main></main><a id="end" href="#">End</a>"""
-LAY = """([addresses, width, height]) => Promise.all(addresses.map(address => new Promise(done => {
-    const frame = Object.assign(document.createElement("iframe"), {onload: done, width, height, src: address});
-    document.querySelector("main").append(frame);
-})))"""
+LAY = """([addresses, width, height]) => {
+    const main = document.querySelector("main");
+    main.replaceChildren();
+    document.activeElement.blur();
+    window.isOver = false;
+    return Promise.all(addresses.map(address => new Promise(done =>
+        main.append(Object.assign(document.createElement("iframe"), {onload: done, width, height, src: address})))));
+}"""
 KEEP = "kept => document.querySelectorAll('main > iframe').forEach((frame, index) => kept.includes(index) || frame.remove())"
 ASK = """async with_what => {
     const said = [];
@@ -37,8 +41,8 @@ ASK = """async with_what => {
         said.push(await (%s)(frame.contentDocument, with_what, frame));
     return said;
 }"""
-# One axe of the sheet, set up once for each frame's window, is parsed and compiled once; frames with an axe of their own do both.
-LEARN = "source => window.axeOf ||= new Function('window', source + '; return window.axe')"
+# One axe of the sheet, set up once for each frame's window, is sent, parsed and compiled once; frames with an axe of their own do all.
+LEARN = "source => { window.axeOf = new Function('window', source + '; return window.axe') }"
 AXE = """async (doc, only, frame) => (await (frame.axe ||= axeOf(doc.defaultView))
     .run(doc, {resultTypes: ["violations"], iframes: false, preload: false, ...only}))
     .violations.map(each => each.id + ": " + each.nodes.map(node => node.target.join(" ")).join(", "))"""
@@ -127,10 +131,12 @@ class Sheet:
     """Of the pages on the sheet, in order."""
 
     def lay(self, home: str, addresses: Mapping[str, str]) -> None:
-        """Show the pages at these addresses, by name."""
+        """Show the pages at these addresses, by name, in place of those before; axe stays, so its code stays compiled."""
         self.names = [*addresses]
         self.page.emulate_media(media="screen", color_scheme="light", forced_colors="none", reduced_motion="reduce")
-        self.page.goto(home)
+        if self.page.url != f"{home}/":
+            self.page.goto(home)
+            self.page.evaluate(LEARN, axe_source())
         self.page.evaluate(LAY, [[*addresses.values()], *DESK])
 
     def keep(self, names: Collection[str]) -> None:
@@ -159,13 +165,11 @@ Rule = Callable[[Sheet], Iterator[Faults]]
 
 def accessible(sheet: Sheet) -> Iterator[Faults]:
     """Run axe without its rules on colours."""
-    sheet.page.evaluate(LEARN, axe_source())
     yield sheet.ask(AXE, {"rules": {rule: {"enabled": False} for rule in COLOURS}})
 
 
 def legible(sheet: Sheet) -> Iterator[Faults]:
     """Run axe's rules on colours, in both schemes."""
-    sheet.page.evaluate(LEARN, axe_source())
     yield sheet.ask(AXE, {"runOnly": COLOURS})
     sheet.page.emulate_media(color_scheme="dark")
     yield [[f"in the dark, {each}" for each in found] for found in sheet.ask(AXE, {"runOnly": COLOURS})]
