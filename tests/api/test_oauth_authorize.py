@@ -84,14 +84,14 @@ LOOPBACK = [
 ]
 
 
-@pytest.mark.parametrize(("uri", "is_allowed"), LOOPBACK)
 def test_native_client_may_choose_loopback_port(
-    phone: RelyingParty, browser: Browser, ada: Person, uri: str, is_allowed: bool
+    phone: RelyingParty, browser: Browser, ada: Person, subtests: pytest.Subtests
 ) -> None:
-    step = browser.signed_in(ada).authorize(
-        phone.authorization_parameters(redirect_uri=uri, code_challenge=Pkce().challenge)
-    )
-    assert step.step is (Step.REDIRECT if is_allowed else Step.REFUSED)
+    browser.signed_in(ada)
+    for uri, is_allowed in LOOPBACK:
+        with subtests.test(uri):
+            step = browser.authorize(phone.authorization_parameters(redirect_uri=uri, code_challenge=Pkce().challenge))
+            assert step.step is (Step.REDIRECT if is_allowed else Step.REFUSED)
 
 
 def test_web_client_may_not_choose_port(loopback_web: RelyingParty, browser: Browser, ada: Person) -> None:

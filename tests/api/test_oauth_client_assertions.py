@@ -173,11 +173,12 @@ WRONG_CLAIMS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("changed", WRONG_CLAIMS, ids=str)
-def test_assertion_with_wrong_claims_is_refused(keyed: RelyingParty, signer: Signer, changed: dict[str, Any]) -> None:
+def test_assertion_with_wrong_claims_is_refused(keyed: RelyingParty, signer: Signer, subtests: pytest.Subtests) -> None:
     """RFC 7523 section 3, rules 1 to 7."""
-    assert outcome(ask(keyed, signer.assertion(**changed))) == (401, "invalid_client")
-    assert ask(keyed, signer.assertion()).status_code == 200
+    for changed in WRONG_CLAIMS:
+        with subtests.test(str(changed)[:60]):
+            assert outcome(ask(keyed, signer.assertion(**changed))) == (401, "invalid_client")
+            assert ask(keyed, signer.assertion()).status_code == 200
 
 
 def test_sub_must_name_a_client(keyed: RelyingParty, signer: Signer, shop: RelyingParty) -> None:
