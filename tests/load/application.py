@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -164,8 +165,9 @@ def main(settings: dict[str, Any]) -> int:
     if not settings.pop("job_crashes", False):
         has_crashed.set()
     bind = settings.pop("bind", "127.0.0.1:0")
+    load = partial(report, "loaded") if settings.pop("loads_later", False) else bool
     return serve(
-        lambda: Application(Health(raising, {}), queue_slot, ready=Health.beside(ready)),
+        lambda: Application(Health(raising, {}), queue_slot, ready=Health.beside(ready), load=load),
         bind=bind,
         limits=limits,
         hash_limits=hash_limits,

@@ -113,10 +113,18 @@ def test_endless_request_does_not_block_shutdown(serving: Callable[..., Served])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_background_jobs_start_once_and_stop(serving: Callable[..., Served], workers: int) -> None:
     served = serving(workers=workers)
-    served.get("/")
+    served.output.append(served.stdout.readline().strip())
     served.signal(signal.SIGTERM)
     assert served.wait() == 0
     assert served.output == ["job started", "job stopped"]
+
+
+def test_background_jobs_wait_for_what_is_loaded_late(serving: Callable[..., Served]) -> None:
+    served = serving(loads_later=True)
+    served.output += [served.stdout.readline().strip() for _ in range(2)]
+    served.signal(signal.SIGTERM)
+    assert served.wait() == 0
+    assert served.output == ["loaded", "job started", "job stopped"]
 
 
 def test_crashed_background_job_is_restarted(serving: Callable[..., Served]) -> None:

@@ -47,7 +47,8 @@ def run_worker(
     def after_loading(job: Job, stop: threading.Event) -> None:
         """Run a job that imports code of its own, which would take the interpreter from the first page."""
         has_loaded.wait()
-        job(stop)
+        if not stop.is_set():
+            job(stop)
 
     jobs = [
         threading.Thread(target=_run_job, args=(job, stop), daemon=True)
