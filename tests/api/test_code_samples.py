@@ -23,10 +23,10 @@ from click.testing import CliRunner
 
 from app.cli import cli
 from app.contract.examples import load_examples
-from tests.support.command_process import started
+from tests.support.command_process import forked
 from tests.support.examples import shape
 from tests.support.published import is_valid, undeclared
-from tests.support.quickstarts import Quickstart, environment
+from tests.support.quickstarts import Quickstart, environment, serve
 from tests.support.servers import free_port
 
 LOCATION = re.compile(r"^(?:location: )?(https?://\S+)\s*$", re.MULTILINE | re.IGNORECASE)
@@ -144,12 +144,12 @@ def example_of(entry: dict[str, Any], name: str) -> str:
 
 def test_samples_of_three_languages_do_the_same(tmp_path: Path) -> None:
     port = free_port()
-    environ = environment(Quickstart([], port, 0), tmp_path / "support")
+    environ = environment(tmp_path / "support")
     configuration = tmp_path / "gatehouse.yaml"
     configuration.write_text("tenants:" + "".join(tenant(one, port) for one in LANGUAGES))
     applied = CliRunner().invoke(cli, ["apply", str(configuration)], env=environ)
     assert applied.exit_code == 0, applied.output
-    server = started(["gatehouse", "serve"], tmp_path, environ, until="inbox.localhost")
+    server = forked(serve(Quickstart([], port, 0)), tmp_path, environ, until="inbox.localhost")
     try:
         document = server.ask("GET", server.at("api", "/openapi.json")).json()
         entries = {entry["operationId"]: entry for held in document["paths"].values() for entry in held.values()}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from playwright.sync_api import Page, expect
 
 from tests.support.browsers import Opened
 from tests.support.checkers import axe_source
-from tests.support.command_process import Command, started
+from tests.support.command_process import Command, forked
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "-m", "app.cli", "demo", "--bind", "127.0.0.1:0", "--data"]
+COMMAND = ["demo", "--bind", "127.0.0.1:0", "--data"]
 SIGN_IN = "/docs/sign-in/sign_in.with_password"
 CONFIGURATION = "/docs/client-configuration/tenants.appinfo"
 PAGES = ["/docs", "/docs/introduction", "/docs/sign-in", SIGN_IN, CONFIGURATION]
@@ -24,7 +24,7 @@ PAGES = ["/docs", "/docs/introduction", "/docs/sign-in", SIGN_IN, CONFIGURATION]
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
-    running = started([*COMMAND, str(tmp_path_factory.mktemp("demo"))], ROOT)
+    running = forked([*COMMAND, str(tmp_path_factory.mktemp("demo"))], ROOT, os.environ)
     yield running
     assert running.end(signal.SIGTERM) == 0
 

@@ -1,15 +1,20 @@
 """A command as a process that serves until it is stopped, and a simple browser for what it serves."""
 
 import html
+import os
 import re
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TextIO
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
+from tests.support.commands import this_version
 from tests.support.servers import NO_AUTHORITIES
 
 
@@ -55,11 +60,30 @@ class Browser:
         return self.open(urljoin(url, html.unescape(action[1]) if action else ""), "POST", data=values)
 
 
+@dataclass(frozen=True)
+class Forked:
+    """A command of `forked`, as much of a Popen as Command needs."""
+
+    pid: int
+    stdout: TextIO
+
+    def send_signal(self, how: int) -> None:
+        os.kill(self.pid, how)
+
+    def wait(self, timeout: float) -> int:
+        ends_at = time.monotonic() + timeout
+        while (status := this_version().status(self.pid)) is None:
+            if time.monotonic() > ends_at:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            time.sleep(0.02)
+        return status
+
+
 @dataclass
 class Command(Browser):
     """The running command, what it printed until it was ready, and the browser of its visitor."""
 
-    process: subprocess.Popen[str] = field(kw_only=True)
+    process: subprocess.Popen[str] | Forked = field(kw_only=True)
     output: str = field(kw_only=True)
 
     @property
@@ -89,10 +113,24 @@ def started(
     process = subprocess.Popen(
         command, cwd=cwd, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
+    return ready(process, until)
+
+
+def forked(arguments: Sequence[str], cwd: Path, environ: Mapping[str, str], until: str = "Ctrl-C") -> Command:
+    """Do as `started` with `gatehouse` and the arguments, from the code that is loaded already: for tests of what the command serves."""
+    with TemporaryDirectory() as folder:
+        said = Path(folder) / "said"
+        os.mkfifo(said)
+        pid = this_version().start(environ, *arguments, log=said, folder=cwd)
+        return ready(Forked(pid, said.open()), until)
+
+
+def ready(process: subprocess.Popen[str] | Forked, until: str) -> Command:
+    """Return the command once it has printed `until`."""
     said = ""
     assert process.stdout is not None
     for line in process.stdout:
         said += line
         if until in line:
             return Command(process=process, output=said)
-    raise AssertionError(f"the command ended with {process.wait()}:\n{said}")
+    raise AssertionError(f"the command ended with {process.wait(30)}:\n{said}")

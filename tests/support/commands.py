@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tests.support.servers import end
 
@@ -33,14 +34,23 @@ class Version:
                 command, cwd=self.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
             )
 
-    def start(self, environ: Mapping[str, str], *arguments: str, log: Path | None = None) -> int:
-        """Start a command that goes on; return its process id."""
-        return self._ask(environ, arguments, log or self.log, waits=False)
+    def start(
+        self, environ: Mapping[str, str], *arguments: str, log: Path | None = None, folder: Path | None = None
+    ) -> int:
+        """Start a command that goes on, in a folder; return its process id."""
+        return self._run(environ, arguments, log or self.log, folder, waits=False)
 
-    def run(self, environ: Mapping[str, str], *arguments: str, log: Path | None = None) -> None:
+    def run(
+        self, environ: Mapping[str, str], *arguments: str, log: Path | None = None, folder: Path | None = None
+    ) -> None:
         """Run a command to its end, which must be a good one."""
         log = log or self.log
-        assert self._ask(environ, arguments, log, waits=True) == 0, log.read_text()[-4000:]
+        assert self._run(environ, arguments, log, folder, waits=True) == 0, log.read_text()[-4000:]
+
+    def status(self, pid: int) -> int | None:
+        """Return the exit status of a started command, None while it runs."""
+        found: int | None = self._ask({"pid": pid})
+        return found
 
     def close(self) -> None:
         end(self._process.pid, signal.SIGKILL)
@@ -48,16 +58,21 @@ class Version:
             if pipe is not None:
                 pipe.close()
 
-    def _ask(self, environ: Mapping[str, str], arguments: tuple[str, ...], log: Path, *, waits: bool) -> int:
+    def _run(
+        self, environ: Mapping[str, str], arguments: tuple[str, ...], log: Path, folder: Path | None, *, waits: bool
+    ) -> int:
+        asked = {"arguments": arguments, "environ": dict(environ), "log": str(log), "folder": str(folder or self.root)}
+        return int(self._ask({**asked, "waits": waits}))
+
+    def _ask(self, asked: dict[str, Any]) -> Any:
         assert self._process.stdin
         assert self._process.stdout
-        asked = {"arguments": arguments, "environ": dict(environ), "log": str(log), "waits": waits}
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
         while (said := self._process.stdout.readline().strip()) == "ready":
             pass
         assert said, self.log.read_text()[-4000:]
-        return int(said)
+        return json.loads(said)
 
 
 @cache

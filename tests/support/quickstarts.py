@@ -15,6 +15,7 @@ What differs from a reader's machine, and nothing else:
 
 - Gatehouse listens at a free port instead of 8000 and the app at a free one instead of 3000: these two numbers are replaced wherever
   they stand in the page as whole words. `gatehouse serve` gets `--bind` with the port.
+- The commands of Gatehouse's blocks are processes that begin with the code loaded (`prefork.py`), without a shell: a line is a command.
 - PASTED stands in the page where the reader pastes the client secret, with `-of-NAME` where the page has several applications. It is
   replaced by the one that `gatehouse apply` printed.
 - Nothing is downloaded. The lines that install (INSTALLING) are not run: Python packages are those of this environment, that is of
@@ -43,14 +44,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import PIPE
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from packaging.requirements import Requirement
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.command_process import Command, started
+from tests.support.command_process import Command, forked
+from tests.support.commands import this_version
 from tests.support.servers import free_port
 from tests.support.sources import ROOT, text
 
@@ -165,27 +166,33 @@ def prepared(name: str, folder: Path, *, from_registries: bool = False) -> Itera
     """Apply the page's configuration in an empty folder, and serve Gatehouse while the block runs."""
     page, home, support = read(name), folder / "app", folder / "support"
     home.mkdir()
-    environ, printed, script = environment(page, support), "", ""
+    environ, log, script = environment(support), support / "apply.log", ""
     if not from_registries:
         (home / "node_modules").symlink_to(ROOT / "node_modules")
     for number, block in enumerate(page.blocks):
         if block.code.startswith("gatehouse apply"):
-            run = subprocess.run(["sh", "-ec", block.code], cwd=home, env=environ, check=True, stdout=PIPE, text=True)
-            printed += run.stdout
+            for line in block.code.splitlines():
+                this_version().run(environ, *shlex.split(line)[1:], log=log, folder=home)
         elif block.file and not script:
             block.write(home)
         elif block.file:
             script += put(block, support / f"block-{number}")
         elif block.is_script and not block.is_of_gatehouse and not block.terminal:
             script += block.code if from_registries else without_installs(block.code)
+    printed = log.read_text()
     secrets = dict(re.findall(r"application \S+/(\S+) client_secret: (\S+)", printed))
-    gatehouse = started(["gatehouse", "serve"], home, environ, until="inbox.localhost")
+    gatehouse = forked(serve(page), home, environ, until="inbox.localhost")
     try:
         names = with_hosts_file(page, support) if from_registries else ()
         keys = dict(re.findall(r"tenant \S+ (api_\w+): (\S+)", printed))
         yield Running(page, home, gatehouse, secrets, environ, with_secrets(script, secrets), names, keys)
     finally:
         assert gatehouse.end(signal.SIGTERM) == 0
+
+
+def serve(page: Quickstart) -> Sequence[str]:
+    """Return the arguments of `gatehouse serve` at the port of a page."""
+    return ["serve", "--bind", f"127.0.0.1:{page.gatehouse_port}"]
 
 
 def with_secrets(script: str, secrets: dict[str, str]) -> str:
@@ -243,20 +250,15 @@ def wait_for_port(port: int, is_alive: Callable[[], bool], log: Path, patience: 
     raise AssertionError(f"the app did not come up:\n{log.read_text(errors='replace')[-4000:]}")
 
 
-def environment(page: Quickstart, support: Path) -> dict[str, str]:
-    """Return the variables of the reader's terminals: `gatehouse` is on the PATH, and names below localhost are found."""
+def environment(support: Path) -> dict[str, str]:
+    """Return the variables of the reader's terminals: names below localhost are found."""
     support.mkdir()
-    program, python_names, node_names = (support / name for name in ("gatehouse", "sitecustomize.py", "names.mjs"))
-    program.write_text(
-        f'#!/bin/sh\n[ "$1" != serve ] || set -- "$@" --bind 127.0.0.1:{page.gatehouse_port}\n'
-        f'PYTHONPATH={ROOT} exec {sys.executable} -P -m app.cli "$@"\n'
-    )
-    program.chmod(0o755)
+    python_names, node_names = support / "sitecustomize.py", support / "names.mjs"
     python_names.write_text(_PYTHON_NAMES)
     node_names.write_text(_NODE_NAMES)
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("GATEHOUSE_", "OIDC_"))}
     names = {"PYTHONPATH": str(support), "NODE_OPTIONS": f"--import={node_names.as_uri()}"}
-    path = os.pathsep.join([str(support), str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return {**ours, **names, "PATH": path, "GATEHOUSE_DATA_DIR": str(support / "data")}
 
 
