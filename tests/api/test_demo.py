@@ -1,5 +1,6 @@
 """`gatehouse demo` as a process: one command, and a sign-in at the shop."""
 
+import os
 import re
 import signal
 import sys
@@ -12,7 +13,7 @@ import pytest
 import yaml
 
 from app.kit.package_files import EXAMPLES
-from tests.support.command_process import Command
+from tests.support.command_process import Command, forked
 from tests.support.command_process import started as start
 from tests.support.servers import is_gone
 
@@ -31,7 +32,8 @@ def started(folder: Path) -> Command:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
-    running = started(tmp_path_factory.mktemp("demo"))
+    arguments = ["demo", "--bind", "127.0.0.1:0", "--data", str(tmp_path_factory.mktemp("demo"))]
+    running = forked(arguments, ROOT, os.environ)
     yield running
     shop = shop_of(running)
     assert running.end(signal.SIGTERM) == 0

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 
 from app.commands.listening import is_free
 from tests.support.browsers import Opened
-from tests.support.command_process import Command, started
+from tests.support.command_process import Command, forked
 from tests.support.installation import eventually
 from tests.support.services import FOLDER, locked
 from tests.support.sources import ROOT, text
@@ -32,9 +32,9 @@ def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Command]
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
     path = os.pathsep.join([str(npm.parent), str(Path(sys.executable).parent), os.environ["PATH"]])
     environ = {**ours, "PATH": path, "GATEHOUSE_DATA_DIR": str(tmp_path / "data")}
-    command = [sys.executable, "-m", "app.cli", "new", "desk", "--framework", "express", "--bind", "127.0.0.1:0"]
+    arguments = ["new", "desk", "--framework", "express", "--bind", "127.0.0.1:0"]
     with locked(request.config.stash[FOLDER] / "new.lock"):  # as in tests/api/test_new.py: one takes a port at a time
-        command_process = started(command, tmp_path, {**environ, "PYTHONPATH": str(ROOT)}, until="app.mjs")
+        command_process = forked(arguments, tmp_path, environ, until="app.mjs")
     yield command_process
     assert command_process.end(signal.SIGTERM) == 0
     port = re.search(r"http://localhost:(\d+)", command_process.output)
