@@ -8,11 +8,12 @@ from urllib.parse import quote
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from app.contract.operations import CATALOGUE
 from tests.support.identity_service import on_one_database
 from tests.support.machines import machine
+from tests.support.plain_client import PlainClient
 from tests.support.published import published_interface
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
@@ -40,7 +41,7 @@ class Sender:
     """Sends requests with the credentials of each operation, so that its own code answers."""
 
     def __init__(self, tenant: TenantServer, app: Flask) -> None:
-        self.tenant, self.client = tenant, Client(app, use_cookies=False)
+        self.tenant, self.client = tenant, PlainClient(app, use_cookies=False)
         scopes = sorted({one.admission.scope for one in CATALOGUE if one.admission.scope})
         self.bearers = {
             "MachineToken": machine(tenant, *scopes),

@@ -59,6 +59,15 @@ def test_client_keeps_its_own_key_pair(send: Ask) -> None:
     assert answered(send("PUT", f"{CLIENTS}/wiki", same))["IdpCertificate"] == made["IdpCertificate"]
 
 
+def test_change_of_half_a_stored_pair_is_refused(send: Ask) -> None:
+    (certificate, key), (other, other_key) = (saml_certificates.generate(name, NOW) for name in ("own", "other"))
+    own = {"Certificate": certificate, "Key": key}
+    made = answered(send("POST", CLIENTS, {"AppName": "wiki", "IdpCertificate": own}))
+    for half in ({"Certificate": other, "Key": MASKED}, {"Certificate": certificate, "Key": other_key}):
+        assert refused(send("PUT", f"{CLIENTS}/wiki", {"IdpCertificate": half})) == (400, 7900), half
+    assert answered(send("GET", f"{CLIENTS}/wiki")) == made
+
+
 @pytest.mark.parametrize("case", ["no key", "no certificate", "other key", "no PEM", "broken key", "encrypted"])
 def test_wrong_key_pair_is_refused(send: Ask, case: str) -> None:
     certificate, key = saml_certificates.generate("own", NOW)

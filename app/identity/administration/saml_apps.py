@@ -28,6 +28,9 @@ _CERTIFICATE: Final = ("idp_certificate", "certificate")
 _SP_CERTIFICATE: Final = ("sp_certificate", "certificate")
 _FINGERPRINT: Final = ("integration_configs", "idp_sha1_fingerprint")
 _ACS_PATH: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
+_NO_PAIR: Final = (None, "")
+Pair = tuple[str | None, str]
+"""A certificate and its private key, in PEM."""
 
 
 @contract.integrations.implements
@@ -82,18 +85,19 @@ def complete_changed_client(context: Context, before: Item | None, after: Item) 
     present = look(before.content, _CERTIFICATE) if before is not None else None
     if present is not None and look(after.content, _CERTIFICATE) is None:
         put(after.content, _CERTIFICATE, present)
-    _complete_client(context.now, after)
+    _complete_client(context.now, after, _pair(before))
 
 
 @clients.before_apply
 def complete_client_of_file(now: datetime, before: Item | None, after: Item) -> None:
     """Keep the present key pair, or generate one, if the file has no key that fits its certificate."""
-    certificate, key = look(after.content, _CERTIFICATE), after.secrets.get(_KEY, "")
-    if not (certificate and key) or certificates.problem_of(certificate, key):
-        put(after.content, _CERTIFICATE, look(before.content, _CERTIFICATE) if before is not None else None)
+    present, (certificate, key) = _pair(before), _pair(after)
+    is_present = (certificate, key) == present
+    if not is_present and (not (certificate and key) or certificates.problem_of(certificate, key)):
+        put(after.content, _CERTIFICATE, present[0])
         after.secrets.pop(_KEY, None)
-        after.secrets.update({_KEY: before.secrets[_KEY]} if before is not None else {})
-    _complete_client(now, after)
+        after.secrets.update({_KEY: present[1]} if before is not None else {})
+    _complete_client(now, after, _pair(after))
 
 
 @clients.action("renew")
@@ -148,15 +152,23 @@ def _renewed(context: Context, item: Item, path: tuple[str, ...], secret: str) -
     return replace(item, content=content, secrets={**item.secrets, secret: key}, modified_at=context.now)
 
 
-def _complete_client(now: datetime, item: Item) -> None:
-    """Generate a certificate if there is none, and fill in what a ready-made integration knows. Raises BadField."""
-    certificate, key = look(item.content, _CERTIFICATE), item.secrets.get(_KEY, "")
+def _pair(item: Item | None) -> Pair:
+    """Return the certificate and the private key of a client."""
+    return (look(item.content, _CERTIFICATE), item.secrets.get(_KEY, "")) if item is not None else _NO_PAIR
+
+
+def _complete_client(now: datetime, item: Item, checked: Pair = _NO_PAIR) -> None:
+    """Generate a certificate if there is none, and fill in what a ready-made integration knows. Raises BadField.
+
+    A pair that is stored or was `checked` is not looked at again: to look at a private key takes a tenth of a second.
+    """
+    certificate, key = _pair(item)
     if certificate is None and not key:
         certificate, item.secrets[_KEY] = certificates.generate(item.id[0], now)
         put(item.content, _CERTIFICATE, certificate)
     elif not (certificate and key):
         raise e.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")
-    elif problem := certificates.problem_of(certificate, key):
+    elif (certificate, key) != checked and (problem := certificates.problem_of(certificate, key)):
         raise e.BadField(f"IdpCertificate: {problem}.")
     put(item.content, _FINGERPRINT, certificates.sha1_fingerprint(certificate))
     account = look(item.content, ("integration_configs", "account_name"))
