@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.cli import cli
-from tests.support.command_process import Command, started
+from tests.support.command_process import Command, forked
 from tests.support.services import FOLDER, locked
 from tests.support.sources import ROOT
 
@@ -46,9 +46,9 @@ def environment(folder: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     folder = tmp_path_factory.mktemp("new")
-    command = [*GATEHOUSE, "new", "desk", "--bind", "127.0.0.1:0"]
+    arguments = ["new", "desk", "--bind", "127.0.0.1:0"]
     with locked(request.config.stash[FOLDER] / "new.lock"):  # two workers would take the same free port for the app
-        running = started(command, folder, environment(folder), until="app.py")
+        running = forked(arguments, folder, environment(folder), until="app.py")
     yield Made(running, folder / "desk")
     assert running.end(signal.SIGTERM) == 0
 

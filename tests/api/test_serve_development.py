@@ -3,8 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +15,10 @@ from click.testing import CliRunner
 from app.cli import cli
 from app.commands.listening import has_dev_inbox
 from app.settings import Settings
-from tests.support.command_process import Command, started
+from tests.support.command_process import Command, forked
 from tests.support.servers import free_port
 from tests.support.sources import ROOT
 
-GATEHOUSE = [sys.executable, "-m", "app.cli"]
 TENANT = "tenants: [{name: acme, settings: {email_verification: required, passkey_settings: {progressive_enrollment: false}}}]"
 PASSWORD = "a-new-horse-for-acme-5"
 
@@ -36,8 +33,9 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
     folder, port = tmp_path_factory.mktemp("development"), free_port()
     (folder / "acme.yaml").write_text(TENANT)
     environ = environment(folder)
-    subprocess.run([*GATEHOUSE, "apply", str(folder / "acme.yaml")], cwd=ROOT, env=environ, check=True)
-    running = started([*GATEHOUSE, "serve", "--bind", f"127.0.0.1:{port}"], ROOT, environ, until="inbox.localhost")
+    applied = CliRunner().invoke(cli, ["apply", str(folder / "acme.yaml")], env=environ)
+    assert applied.exit_code == 0, applied.output
+    running = forked(["serve", "--bind", f"127.0.0.1:{port}"], ROOT, environ, until="inbox.localhost")
     yield running
     assert running.end(signal.SIGTERM) == 0
 
