@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
-from werkzeug.test import Client
 
 from app.identity.directory.accounts import service
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.callers import call_of
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import MANAGE, PASSWORD, TenantServer, refused
 
 
@@ -38,7 +38,7 @@ def test_every_change_is_audited(acme: TenantServer) -> None:
 def test_change_without_webhook_is_audited_as_silent(acme: TenantServer) -> None:
     uid = acme.create()["Uid"]
     acme.update(uid, {"FirstName": "Ada"}, prevent_webhook="true")
-    Client(acme.app).put(
+    PlainClient(acme.app).put(
         f"{MANAGE}/{uid}",
         json={"FirstName": "Grace"},
         query_string={"apikey": acme.api_key, "apisecret": acme.api_secret},

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from werkzeug.test import Client
 
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 EMAIL = [{"Type": "Primary", "Value": "Ada@Example.test"}]
@@ -179,7 +179,7 @@ def test_security_answers_are_never_returned(new_tenant_server: NewTenantServer)
 def test_unreadable_body_is_refused(
     acme: TenantServer, content: bytes, media_type: str, expected: tuple[int, int]
 ) -> None:
-    answer = Client(acme.app).post(
+    answer = PlainClient(acme.app).post(
         MANAGE,
         data=content,
         content_type=media_type,

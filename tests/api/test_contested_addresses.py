@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client
 
 from tests.support.mailbox import code_in, link_in, mails_to, token_in
+from tests.support.plain_client import PlainClient
 from tests.support.registering import ADA, REGISTER, UNLIMITED, register
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 from tests.support.visitor import VisitedPage, Visitor
@@ -48,7 +48,7 @@ class Contest:
         return {word: self.ask("POST", LOGIN, {"email": ADA, "password": word}).status_code for word in self.order}
 
     def opens(self, link: str) -> VisitedPage:
-        visitor = Visitor(Client(self.hub), self.tenant.services.settings.hub_url(self.tenant.name))
+        visitor = Visitor(PlainClient(self.hub), self.tenant.services.settings.hub_url(self.tenant.name))
         return visitor.open("{0.path}?{0.query}".format(urlsplit(link))).press("Verify")
 
     @property

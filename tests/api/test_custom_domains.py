@@ -16,6 +16,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.dns_server import FakeDns
 from tests.support.machines import ask, machine
 from tests.support.passkeys import passkey_holder
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 DOMAINS, PASSKEYS = "/v2/manage/custom-domains", "/v2/manage/passkey-config"
@@ -57,7 +58,9 @@ def status_at(tenant: TenantServer, domain: str) -> int:
     """Return the status of the metadata at a host."""
     port = tenant.services.settings.hub_domain.partition(":")[2]
     tenant.services.directory.clear_cache()
-    return Client(tenant.app).get("/.well-known/openid-configuration", base_url=f"http://{domain}:{port}").status_code
+    return (
+        PlainClient(tenant.app).get("/.well-known/openid-configuration", base_url=f"http://{domain}:{port}").status_code
+    )
 
 
 def verified(send: Ask, tenant: TenantServer, dns: FakeDns, domain: str) -> dict[str, Any]:

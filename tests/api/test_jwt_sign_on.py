@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from joserfc import jws, jwt
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from tests.support.identity_service import on_one_database
 from tests.support.machines import ask, machine
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 from tests.support.upstream import key as rsa_key
 
@@ -35,7 +36,9 @@ def at_hub(tenant: TenantServer, method: str, path: str, body: Any = None, **que
     base = f"http://{tenant.name}.{tenant.services.settings.hub_domain}"
     sent = {"json": body} if body is not None else {}
     asked = {name: value for name, value in {"apikey": tenant.api_key, **query}.items() if value is not None}
-    return Client(tenant.app, use_cookies=False).open(path, method=method, query_string=asked, base_url=base, **sent)
+    return PlainClient(tenant.app, use_cookies=False).open(
+        path, method=method, query_string=asked, base_url=base, **sent
+    )
 
 
 def logs_in(tenant: TenantServer, app: str = "Shop", password: str = PASSWORD, **query: Any) -> TestResponse:

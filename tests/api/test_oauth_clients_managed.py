@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from tests.support.identity_service import MovableClock
 from tests.support.machines import ask, audience, machine
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 CLIENTS = "/v2/manage/oauth-clients"
@@ -46,7 +47,7 @@ def machine_token(tenant: TenantServer, client: dict[str, Any], **changes: Any) 
         **changes,
     }
     base = f"http://{tenant.name}.{tenant.services.settings.hub_domain}"
-    return Client(tenant.app).post("/service/oauth/token", data=body, base_url=base)
+    return PlainClient(tenant.app).post("/service/oauth/token", data=body, base_url=base)
 
 
 def test_client_is_created_shown_once_changed_and_deleted(send: Send) -> None:

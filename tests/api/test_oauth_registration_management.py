@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from joserfc.jwk import OctKey
 from sqlalchemy import select
-from werkzeug.test import Client
 
 from app.contract.hub import Step
 from app.identity.platform.store.tables import all_tables
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.machines import ask, machine
 from tests.support.oauth_world import NewWorld, World
+from tests.support.plain_client import PlainClient
 from tests.support.races import at_once
 from tests.support.registrations import METADATA, Registrar, error_of
 from tests.support.relying_party import Browser, RelyingParty, code_of
@@ -214,7 +214,7 @@ def test_registration_stays_manageable_after_the_tenant_closed(registrar: Regist
 def test_registrations_are_among_the_managed_clients(acme: TenantServer) -> None:
     acme.change_settings(client_registration={"mode": "open"})
     base = f"http://{acme.name}.{acme.services.settings.hub_domain}"
-    made = Client(acme.app).post("/api/oidc/register", json=METADATA, base_url=base).json or {}
+    made = PlainClient(acme.app).post("/api/oidc/register", json=METADATA, base_url=base).json or {}
     holder = machine(acme, "client:read", "client:delete", "client:update")
     listed = answered(ask(acme, holder, "GET", "/v2/manage/oauth-clients"))["Data"]
     (shown,) = [one for one in listed if one["ClientId"] == made["client_id"]]
@@ -225,4 +225,4 @@ def test_registrations_are_among_the_managed_clients(acme: TenantServer) -> None
     answered(ask(acme, holder, "DELETE", path))
     bearer = {"Authorization": f"Bearer {made['registration_access_token']}"}
     address = f"/api/oidc/register/{made['client_id']}"
-    assert Client(acme.app).get(address, base_url=base, headers=bearer).status_code == 401
+    assert PlainClient(acme.app).get(address, base_url=base, headers=bearer).status_code == 401

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from tests.catalogue.test_every_operation import HOSTILE
 from tests.support.expected_operations import ROWS
+from tests.support.plain_client import PlainClient
 from tests.support.races import at_once
 from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals, send
 from tests.support.shapes import DELETED, ListOf
@@ -204,7 +205,7 @@ def posted(who: AccountHolder, body: bytes) -> TestResponse:
     """Send raw bytes."""
     address = {"base_url": f"http://{who.tenant.services.settings.api_hostname}", "content_type": "application/json"}
     query, shown = {"apikey": who.tenant.api_key, "objectname": "cars"}, {"Authorization": f"Bearer {who.bearer}"}
-    return Client(who.tenant.app).post(ROWS["U78"].path, query_string=query, headers=shown, data=body, **address)
+    return PlainClient(who.tenant.app).post(ROWS["U78"].path, query_string=query, headers=shown, data=body, **address)
 
 
 def test_partial_updates_cannot_exceed_record_size(new_tenant_server: NewTenantServer) -> None:

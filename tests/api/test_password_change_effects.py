@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client
 
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read
 from tests.support.customers import NEW, OLD, PATH, Customer, a_customer
 from tests.support.mailbox import code_in, links_to, token_in
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import Visitor
 
@@ -137,7 +137,7 @@ CHANGES: Mapping[str, Callable[[Case], None]] = {
 def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> Case:
     customer = a_customer(new_tenant_server, **SETTINGS)
     bearer = str(answered(customer.logs_in())["access_token"])
-    visitor = Visitor(Client(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
+    visitor = Visitor(PlainClient(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
     return Case(customer, bearer, customer.token(), visitor)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client
 
 from tests.support.customers import NEW, OLD, PATH, Customer, a_customer
 from tests.support.mailbox import code_in, links_to, path_of, token_in
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import VisitedPage, Visitor
 
@@ -49,7 +49,7 @@ class PendingDeletion:
     deletion: str
 
     def browser(self) -> Visitor:
-        return Visitor(Client(self.hub), self.customer.tenant.services.settings.hub_url(self.customer.tenant.name))
+        return Visitor(PlainClient(self.hub), self.customer.tenant.services.settings.hub_url(self.customer.tenant.name))
 
     def signs_in(self, password: str = OLD) -> VisitedPage:
         return self.browser().open("/profile").press("Sign in", identifier=self.customer.email, password=password)
@@ -148,7 +148,7 @@ def take_over_and_delete(new_tenant_server: NewTenantServer) -> tuple[Customer, 
 @pytest.mark.both_databases
 def test_security_alert_restores_account_deleted_by_thief(new_tenant_server: NewTenantServer, hub_app: Flask) -> None:
     customer, alert_path = take_over_and_delete(new_tenant_server)
-    owner = Visitor(Client(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
+    owner = Visitor(PlainClient(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
     assert owner.open(alert_path).press("Secure my account").heading == "Check your email"
     page = owner.open(f"/reset-password?vtoken={token_in(customer.mails()[-1])}")
     assert page.press("Save password", password=MINE).address.endswith("/profile?changed=password")
@@ -163,7 +163,7 @@ def test_security_alert_reopens_no_account_closed_by_tenant(
     customer, alert_path = take_over_and_delete(new_tenant_server)
     customer.tenant.update(customer.uid, {"IsDeleted": False})
     customer.tenant.update(customer.uid, closed)
-    owner = Visitor(Client(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
+    owner = Visitor(PlainClient(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
     assert owner.open(alert_path).heading == "Account blocked"
     customer.tenant.update(customer.uid, {name: not value for name, value in closed.items()})
     page = owner.open(alert_path)
@@ -183,7 +183,7 @@ def test_alert_takes_no_address_that_another_account_verified(
     answered(tenant.send("PUT", f"{MANAGE}/{customer.uid}/email", {"Email": [{"Type": "Primary", "Value": OTHER}]}))
     address = [{"Type": "Primary", "Value": customer.email}]
     newcomer = tenant.create(Email=address, EmailVerified=True)["Uid"]
-    owner = Visitor(Client(hub_app), tenant.services.settings.hub_url(tenant.name))
+    owner = Visitor(PlainClient(hub_app), tenant.services.settings.hub_url(tenant.name))
     page = owner.open(alert_path).press("Secure my account")
     assert page.heading == "Choose a new password"
     assert [tenant.read(newcomer)[name] for name in ("Email", "EmailVerified")] == [address, True]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyotp
 import pytest
 from flask import Flask
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from tests.support.consents import consent_answers, required_forms
 from tests.support.customers import NEW, OLD, PATH
@@ -13,6 +13,7 @@ from tests.support.devices import registration_address, with_push
 from tests.support.factors import LOGIN_2FA, second_factor_holder
 from tests.support.mailbox import link_in, path_of, token_in
 from tests.support.passkeys import A, PasskeyHolder, passkey_holder
+from tests.support.plain_client import PlainClient
 from tests.support.registering import register
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.visitor import Visitor
@@ -114,7 +115,7 @@ def test_security_alert_reset_removes_earlier_passkey(
     ada.advance_clock(minutes=10)
     answered(ada.ask("PUT", {"oldpassword": OLD, "newpassword": NEW}, path=f"{PATH}/change", access_token=ada.bearer))
     path = path_of(link_in(ada.mailed()))
-    owner = Visitor(Client(hub_app), ada.tenant.services.settings.hub_url(ada.tenant.name))
+    owner = Visitor(PlainClient(hub_app), ada.tenant.services.settings.hub_url(ada.tenant.name))
     owner.open(path).press("Secure my account")
     assert refused(ada.is_offered())[0] == 403
     answered(ada.reset(resettoken=ada.issued_token(), password="Amber-window-44"))

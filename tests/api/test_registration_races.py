@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client
 
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import mails_to
 from tests.support.oauth_world import NewWorld, World
+from tests.support.plain_client import PlainClient
 from tests.support.races import RACERS, at_once
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary
 from tests.support.sotts import sott_of
@@ -104,7 +104,8 @@ def test_parallel_phone_only_registrations_create_one_account(new_tenant_server:
 def registered_by_many(world: World, hub_app: Flask, fields: Callable[[int], dict[str, str]]) -> list[VisitedPage]:
     """Submit the registration form from RACERS browsers at once."""
     forms = [
-        Visitor(Client(hub_app), world.services.settings.hub_url(world.name)).open("/register") for _ in range(RACERS)
+        Visitor(PlainClient(hub_app), world.services.settings.hub_url(world.name)).open("/register")
+        for _ in range(RACERS)
     ]
     submissions = [
         partial(page.press, "Create account", password=PASSWORD, **fields(n)) for n, page in enumerate(forms)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from werkzeug.test import Client
 
 from tests.support.mailbox import sent_messages
+from tests.support.plain_client import PlainClient
 from tests.support.registering import REGISTER, UNLIMITED, register
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -54,7 +54,7 @@ def test_username_only_registration_signs_in_at_once(new_tenant_server: NewTenan
 
 def test_referer_is_stored_without_its_query(acme: TenantServer) -> None:
     body = {"Password": PASSWORD, "Email": EMAIL}
-    answer = Client(acme.app).post(
+    answer = PlainClient(acme.app).post(
         REGISTER,
         json=body,
         query_string={"apikey": acme.api_key},

@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from werkzeug.test import Client
 
 from tests.support.identity_service import MovableClock
 from tests.support.machines import ask, machine
+from tests.support.plain_client import PlainClient
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary, register
 from tests.support.sotts import encrypted, sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -34,7 +34,9 @@ def register_with(
     query = {"apikey": acme.api_key, **({"sott": sott} if sott is not None else {})}
     base = f"http://{acme.services.settings.api_hostname}"
     body = {"Password": PASSWORD, "Email": primary(email)}
-    return refused(Client(acme.app).post(REGISTER, json=body, query_string=query, base_url=base, headers=headers or {}))
+    return refused(
+        PlainClient(acme.app).post(REGISTER, json=body, query_string=query, base_url=base, headers=headers or {})
+    )
 
 
 def test_sott_from_service_is_accepted(acme: TenantServer) -> None:

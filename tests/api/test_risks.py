@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.authentication.sign_in.locations.listed import ListedLocations
@@ -16,6 +16,7 @@ from tests.support.customers import OLD
 from tests.support.identity_service import on_one_database
 from tests.support.mailbox import links_to, sent_messages
 from tests.support.message_templates import add_templates
+from tests.support.plain_client import PlainClient
 from tests.support.rows import AccountHolder, Act, account_holder
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -66,7 +67,7 @@ def attempt_sign_in(
     path: str = "/identity/v2/auth/login", **query: Any,
 ) -> TestResponse:  # fmt: skip
     base, query_string = f"http://{who.tenant.services.settings.api_hostname}", {"apikey": who.tenant.api_key, **query}
-    return Client(who.tenant.app).post(
+    return PlainClient(who.tenant.app).post(
         path, json={"email": who.email, "password": password}, query_string=query_string, base_url=base,
         headers={"User-Agent": user_agent}, environ_base={"REMOTE_ADDR": address},
     )  # fmt: skip

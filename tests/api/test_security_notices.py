@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client
 
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read
@@ -17,6 +16,7 @@ from app.identity.credentials import notifications
 from app.identity.directory.accounts import service as accounts
 from tests.support.callers import call_of
 from tests.support.mailbox import links_to, mails_to, sent_messages, token_in
+from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered
 from tests.support.visitor import Visitor
 
@@ -120,7 +120,7 @@ def update_by_server(case: Case, body: dict[str, Any]) -> None:
 def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> Case:
     tenant = new_tenant_server(email_login=True, phone_login=True, security_questions={"pet": "Your first pet?"})
     made = tenant.create(Email=[{"Type": "Primary", "Value": ADA}], UserName="ada", EmailVerified=True)
-    visitor = Visitor(Client(hub_app), tenant.services.settings.hub_url(tenant.name))
+    visitor = Visitor(PlainClient(hub_app), tenant.services.settings.hub_url(tenant.name))
     return Case(tenant, made["Uid"], str(tenant.tokens(made["Uid"])["access_token"]), visitor)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import TestResponse
 
 from app.contract.messages import MailKind
 from app.identity.messaging import service as messaging
 from tests.support.account_states import OPEN_LIMITS
 from tests.support.callers import call_of
 from tests.support.mailbox import mails_to, sent_messages
+from tests.support.plain_client import PlainClient
 from tests.support.registering import ADA, primary, register
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 from tests.support.visitor import Visitor
@@ -51,7 +52,7 @@ def test_unknown_spellings_leave_reset_quota(make: Make, is_hidden: bool, hub_ap
     acme = make(hide_unknown_accounts=is_hidden)
     acme.create(Email=primary(ADA), EmailVerified=True)
     for number in range(4):
-        page = Visitor(Client(hub_app), acme.services.settings.hub_url(acme.name)).open("/forgot-password")
+        page = Visitor(PlainClient(hub_app), acme.services.settings.hub_url(acme.name)).open("/forgot-password")
         page.press("Send reset link", identifier=spelling(number))
         forgot(acme, spelling(number))
     answered(forgot(acme, ADA))

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import update
-from werkzeug.test import Client
 
 from app.identity.credentials.tokens.store import access_tokens
 from app.identity.directory.tenants.changes import secret_digest
@@ -13,6 +12,7 @@ from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.oauth_world import World
+from tests.support.plain_client import PlainClient
 from tests.support.relying_party import Person, RelyingParty, moved
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
@@ -236,7 +236,9 @@ def test_active_session_names_its_device(acme: TenantServer, uid: str) -> None:
     agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Version/18.5 Safari/604.1"
     base = f"http://{acme.services.settings.api_hostname}"
     query = {"apikey": acme.api_key, "apisecret": acme.api_secret, "uid": uid}
-    Client(acme.app).get(f"{MANAGE}/access_token", query_string=query, base_url=base, headers={"User-Agent": agent})
+    PlainClient(acme.app).get(
+        f"{MANAGE}/access_token", query_string=query, base_url=base, headers={"User-Agent": agent}
+    )
     (entry,) = answered(acme.send("GET", f"{TOKEN}/activesession", accountid=uid))["data"]
     device = {name: entry[name] for name in ("Browser", "Device", "Os", "DeviceType")}
     assert device == {"Browser": "Safari", "Device": "iPhone", "Os": "iOS", "DeviceType": "phone"}
