@@ -44,13 +44,16 @@ def _from_address(app: Any, address: str = "127.0.0.1") -> Any:
     return lambda environ, start_response: app({**environ, "REMOTE_ADDR": address}, start_response)
 
 
-class Manager:
-    """A program of a tenant that may do everything with one resource."""
+def scopes_of(resource: Resource) -> list[str]:
+    return [f"{resource.scope}:{verb}" for verb in ("read", "create", "update", "delete")]
 
-    def __init__(self, tenant: TenantServer, resource: Resource, *scopes: str) -> None:
+
+class Manager:
+    """A program of a tenant that may do everything with one resource, or what its scopes or its token allow."""
+
+    def __init__(self, tenant: TenantServer, resource: Resource, *scopes: str, token: str = "") -> None:
         self.resource, self.sample = resource, SAMPLES[resource.kind]
-        verbs = ("read", "create", "update", "delete")
-        self.token = machine(tenant, *(scopes or [f"{resource.scope}:{verb}" for verb in verbs]))
+        self.token = token or machine(tenant, *(scopes or scopes_of(resource)))
         is_sample = resource in samples.SAMPLES
         server: Any = sample_server(tenant.services) if is_sample else tenant.app
         self.tenant = replace(tenant, app=_from_address(server))
