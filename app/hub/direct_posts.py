@@ -15,7 +15,6 @@ import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import parse_qsl
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from flask import Flask, Response
@@ -25,6 +24,7 @@ from app.hub.direct import DirectRequest, Unusual, directly, visit_in_memory
 from app.hub.forms.base import TOKEN_FIELD, is_own_post
 from app.hub.services import Services
 from app.hub.visit import SHOWN_UID, Visit, set_current_visit
+from app.kit import form_fields
 from app.kit.admission import SHED
 
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -133,7 +133,7 @@ def _read_fields(environ: WSGIEnvironment, direct: _Direct) -> dict[str, str]:
     if len(body) > lifecycle.MAX_FORM_BYTES or environ.get("CONTENT_LENGTH") != str(len(body)):
         raise Unusual
     try:
-        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict")
+        pairs = form_fields.read(body.decode("ascii"), errors="strict")
     except ValueError:
         raise Unusual from None
     fields = dict(pairs)

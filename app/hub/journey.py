@@ -8,9 +8,9 @@ from typing import Final
 from urllib.parse import urlencode
 
 from flask import Response
-from werkzeug.utils import redirect
 
 from app.contract.hub import Next, Step
+from app.hub import plain_responses
 from app.hub.cookies import (
     delete_cookie,
     remember_application,
@@ -99,8 +99,7 @@ def follow_home(step: Next) -> Response:
 
 def redirect_to(address: str) -> Response:
     """Redirect with 302; after a POST with 303, so that the browser does not post the form again (RFC 9110 §15.4.4)."""
-    response: Response = redirect(address, 303 if current_visit().is_post else 302, Response)  # type: ignore[assignment]  # the kind that is given
-    return response
+    return plain_responses.redirect_to(address, 303 if current_visit().is_post else 302)
 
 
 def _query(step: Next, parameters: dict[str, str]) -> str:

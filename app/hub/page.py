@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 from flask import Response, current_app
 
-from app.hub import locale
+from app.hub import locale, plain_responses
 from app.hub.assets import Assets
 from app.hub.brand import Brand
 from app.hub.forms import base
@@ -215,14 +215,12 @@ def _response(
         frames=frames,
         allows_fetch=allows_fetch,
     )
-    headers = [
-        ("Vary", "Accept-Encoding, Accept-Language, Cookie"),
-        ("Content-Language", locale.current_language().tag),
-        ("Content-Security-Policy", policy),
-    ]
+    response = plain_responses.whole(body, status)
+    response.headers.add("Vary", "Accept-Encoding, Accept-Language, Cookie")
+    response.headers.add("Content-Language", locale.current_language().tag)
+    response.headers.add("Content-Security-Policy", policy)
     if is_compressed:
-        headers.append(("Content-Encoding", "gzip"))
-    response = Response(body, status, headers, content_type="text/html; charset=utf-8")
+        response.headers.add("Content-Encoding", "gzip")
     if visit.interaction and visit.interaction.display == "popup":
         # The page that opened the pop-up needs its reference to it.
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"

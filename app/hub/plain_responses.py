@@ -1,4 +1,4 @@
-"""Sends direct answers without werkzeug's second pass over headers and address, where that changes nothing."""
+"""Makes and sends answers without werkzeug's second pass over headers and address, where that changes nothing."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _PLAIN: Final = re.compile(
     r"(?:https?://[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?::[1-9][0-9]{0,3})?)?/(?!/)[A-Za-z0-9/._~%-]*(?:\?[A-Za-z0-9._~%&=+-]+)?"
 )
 """An address that is a URI as it stands: werkzeug would take it apart, encode each part, and join them to the same text."""
+HTML: Final = "text/html; charset=utf-8"
 _STATUSES: Final = (200, 302, 303)
 _ADDRESS: Final = "/address"
 
@@ -26,14 +27,31 @@ def is_plain(address: str) -> bool:
 
 def found(address: str, start_response: StartResponse) -> Iterable[bytes]:
     """Redirect to a plain address (PEP 3333), with the bytes of Flask's `redirect` and no cookie."""
-    content = _page().replace(_ADDRESS, address.replace("&", "&amp;")).encode()
-    headers = [
-        ("Content-Type", "text/html; charset=utf-8"),
-        ("Content-Length", str(len(content))),
-        ("Location", address),
-    ]
+    content = _content(address)
+    headers = [("Content-Type", HTML), ("Content-Length", str(len(content))), ("Location", address)]
     start_response("302 FOUND", headers)
     return [content]
+
+
+def redirect_to(address: str, status: int) -> Response:
+    """Return Flask's redirect to any address."""
+    if not is_plain(address):
+        response: Response = redirect(address, status, Response)  # type: ignore[assignment]  # the kind that is given
+        return response
+    response = whole(_content(address), status)
+    response.headers.add("Location", address)
+    return response
+
+
+def whole(content: bytes, status: int) -> Response:
+    """Return a page as a response. werkzeug would look for its type, and for headers that it has not."""
+    response = Response([content], status, content_type=HTML)
+    response.headers.add("Content-Length", str(len(content)))
+    return response
+
+
+def _content(address: str) -> bytes:
+    return _page().replace(_ADDRESS, address.replace("&", "&amp;")).encode()
 
 
 @cache

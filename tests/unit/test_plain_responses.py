@@ -13,7 +13,7 @@ from werkzeug.test import EnvironBuilder
 from werkzeug.urls import iri_to_uri
 from werkzeug.utils import redirect
 
-from app.hub.plain_responses import _PLAIN, found, is_plain, send
+from app.hub.plain_responses import _PLAIN, found, is_plain, redirect_to, send
 
 ADDRESSES = [
     "https://shop.example/cb?code=a-b_c&state=x%20y%2B%3D&iss=http%3A%2F%2Facme.localhost%3A8000", "http://127.0.0.1:5000/cb?code=a",
@@ -52,6 +52,17 @@ def test_redirect_without_a_response_has_the_same_bytes(address: str) -> None:
     body = b"".join(found(address, start))
     status, headers, expected = sent(send, address)
     assert (*started[0], body) == (status, [pair for pair in headers if pair[0] != "Set-Cookie"], expected)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("status", [302, 303])
+def test_redirect_is_made_as_flask_makes_it(address: str, status: int) -> None:
+    made, expected = redirect_to(address, status), redirect(address, status, Response)
+    assert (made.status, made.get_data(), sorted(made.headers)) == (
+        expected.status,
+        expected.get_data(),
+        sorted(expected.headers),
+    )
 
 
 @given(some.from_regex(re.compile(_PLAIN.pattern, re.ASCII), fullmatch=True))
