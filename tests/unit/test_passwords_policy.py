@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
+from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.identity.credentials.passwords import policy
 from app.identity.credentials.passwords.common_passwords import is_common
 
@@ -13,6 +14,13 @@ DEFAULT = PasswordPolicy()
 ALL = PasswordPolicy(
     require_lowercase=True, require_uppercase=True, require_number=True, require_symbol=True, max_length=20
 )
+
+
+@given(st.text())
+def test_symbol_is_asked_of_each_character(password: str) -> None:
+    has_symbol = any(not character.isalnum() and not character.isspace() for character in password)
+    rules = PasswordPolicy(min_length=1, require_number=False, require_symbol=True)
+    assert (PASSWORD_RULE_MESSAGES[PasswordRule.SIGN] in policy.broken_rules(rules, password)) is not has_symbol
 
 
 @pytest.mark.parametrize(

@@ -42,16 +42,19 @@ _RUNS = " ".join(line for run in _SEQUENCES for line in (run, run[::-1]))
 def is_common(password: str) -> bool:
     """Return whether the password is a common word, with any digits and signs around or in it."""
     plain = _cores(password.casefold())
-    translated = {form.translate(_SUBSTITUTIONS) for form in plain}
-    forms = plain.union(*(_cores(form) for form in translated))
-    return not _WORDS.isdisjoint(forms) or any(_is_monotonous(form) for form in forms)
+    forms = plain.union(*map(_cores, {form.translate(_SUBSTITUTIONS) for form in plain}))
+    return not _WORDS.isdisjoint(forms) or any(map(_is_monotonous, forms))
 
 
 def _cores(text: str) -> set[str]:
     """Return the text without signs, without digits, without either at its ends, and its half if that is repeated."""
     cores = {text, _SIGNS.sub("", text), _SIGNS_AND_DIGITS.sub("", text), _ENDS.sub("", text)}
-    cores |= {core[: len(core) // 2] for core in cores if core[: len(core) // 2] * 2 == core}
-    return {core for core in cores if core}
+    for core in tuple(cores):
+        half = core[: len(core) // 2]
+        if half * 2 == core:
+            cores.add(half)
+    cores.discard("")
+    return cores
 
 
 def _is_monotonous(text: str) -> bool:

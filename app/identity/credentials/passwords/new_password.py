@@ -18,7 +18,7 @@ PROFILE_FIELDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileNam
 def profile_words(account: Account) -> list[str | None]:
     """Return the account's words that its password must not contain."""
     addresses = [entry["Value"] for entry in account.emails]
-    return [*addresses, account.username, account.phone, *(account.profile.get(name) for name in PROFILE_FIELDS)]
+    return [*addresses, account.username, account.phone, *map(account.profile.get, PROFILE_FIELDS)]
 
 
 def meets_policy(rules: PasswordPolicy, password: str, words: Iterable[str | None]) -> bool:

@@ -11,12 +11,12 @@ from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.identity.credentials.passwords.common_passwords import is_common
 
 FIELD = "Password"
+_SIGNS = re.compile(r"[\W_]+")
 _MIN_WORD_LENGTH = 4  # too many words contain a name of three letters
 _CLASSES: tuple[tuple[str, Callable[[str], bool], PasswordRule], ...] = (
     ("require_lowercase", str.islower, PasswordRule.LOWER),
     ("require_uppercase", str.isupper, PasswordRule.UPPER),
     ("require_number", str.isdigit, PasswordRule.NUMBER),
-    ("require_symbol", lambda character: not character.isalnum() and not character.isspace(), PasswordRule.SIGN),
 )
 
 
@@ -30,7 +30,15 @@ def broken_rules(policy: PasswordPolicy, password: str) -> list[str]:
     for setting, is_of_class, rule in _CLASSES:
         if getattr(policy, setting) and not any(map(is_of_class, password)):
             sentences.append(PASSWORD_RULE_MESSAGES[rule])
+    if policy.require_symbol and not _has_symbol(password):
+        sentences.append(PASSWORD_RULE_MESSAGES[PasswordRule.SIGN])
     return sentences
+
+
+def _has_symbol(password: str) -> bool:
+    """Return whether a character is neither a letter, a digit nor a space."""
+    text = "".join(password.split())
+    return text != "" and not text.isalnum()
 
 
 def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -> None:
@@ -63,5 +71,5 @@ def equals_word(password: str, words: Iterable[str | None]) -> bool:
 
 def _parts(word: str) -> set[str]:
     local = word.partition("@")[0]
-    parts = {local, local.lstrip("+"), *re.split(r"[\W_]+", local)}
+    parts = {local, local.lstrip("+"), *_SIGNS.split(local)}
     return {part for part in parts if len(part) >= _MIN_WORD_LENGTH}
