@@ -9,7 +9,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from app.kit.clock import Clock, SystemClock
-from app.kit.time_budget import CircuitBreaker, CircuitOpen, measured
+from app.kit.time_budget import CircuitBreaker, CircuitOpen, Measured
 from app.kit.window_counts import WindowCounts
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class _SharedCounts:
         item = _item(most, seconds)
         try:
             self._circuit.admit()
-            with measured():
+            with Measured():
                 is_allowed = question(item, *who)
             self._circuit.record_answer()
             if is_allowed:

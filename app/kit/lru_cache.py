@@ -20,10 +20,10 @@ class LruCache(Generic[Key, Value]):
 
     def get(self, key: Key) -> Value | None:
         with self._lock:
-            if key in self._entries:
+            found = self._entries.get(key)
+            if found is not None:
                 self._entries.move_to_end(key)
-                return self._entries[key]
-            return None
+            return found
 
     def put(self, key: Key, value: Value) -> None:
         with self._lock:

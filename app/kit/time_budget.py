@@ -6,8 +6,7 @@ Only time that a request waits for dependencies counts, not its own computation 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -42,18 +41,16 @@ def remaining_seconds(otherwise: float) -> float:
     return otherwise if budget is None else max(0.0, budget.left_seconds)
 
 
-@contextmanager
-def measured() -> Iterator[None]:
-    """Subtract the duration of the block from the request's budget."""
-    budget = _BUDGET.get()
-    if budget is None:
-        yield
-        return
-    begun = monotonic()
-    try:
-        yield
-    finally:
-        budget.left_seconds -= monotonic() - begun
+class Measured:
+    """Subtracts the duration of a block from the request's budget."""
+
+    __slots__ = ("_begun",)
+
+    def __enter__(self) -> None:
+        self._begun = monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        spend(monotonic() - self._begun)
 
 
 def spend(seconds: float) -> None:

@@ -117,7 +117,7 @@ def test_only_waits_count_against_the_budget() -> None:
         time_budget.begin(1.0)
         time.sleep(0.05)
         untouched = time_budget.remaining_seconds(9.0)
-        with time_budget.measured():
+        with time_budget.Measured():
             time.sleep(0.05)
         return untouched, time_budget.remaining_seconds(9.0)
 

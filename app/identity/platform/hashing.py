@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Protocol
 
 from app.contract.configuration import Argon2
@@ -45,23 +43,24 @@ class TenantHashing:
 
     def hash(self, password: str) -> str:
         """Return the hash in PHC format."""
-        with self._counted():
+        started = thread_cpu_seconds()
+        try:
             return self._hashing.hash(password, self._parameters, self._tenant_id)
+        finally:
+            self._count(started)
 
     def is_match(self, stored: str | None, password: str) -> bool:
         """Return whether the password matches the stored hash. Without one, take the same time and return False."""
-        with self._counted():
+        started = thread_cpu_seconds()
+        try:
             return self._hashing.is_match(stored, password, self._parameters, self._tenant_id)
+        finally:
+            self._count(started)
 
     def is_stale(self, stored: str) -> bool:
         """Return whether the hash has other parameters than the tenant's current ones."""
         return self._hashing.is_stale(stored, self._parameters)
 
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        started = thread_cpu_seconds()
-        try:
-            yield
-        finally:
-            self._cost.hashes += 1
-            self._cost.hash_microseconds += int((thread_cpu_seconds() - started) * 1e6)
+    def _count(self, started: float) -> None:
+        self._cost.hashes += 1
+        self._cost.hash_microseconds += int((thread_cpu_seconds() - started) * 1e6)

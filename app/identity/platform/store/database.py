@@ -157,7 +157,7 @@ class Database:
         """
         if not self.writing.acquire(blocking=False):
             before_wait()
-            with time_budget.measured():
+            with time_budget.Measured():
                 is_acquired = self.writing.acquire(timeout=time_budget.remaining_seconds(6 * LOCK_SECONDS))
             if not is_acquired:
                 raise StoreUnavailable("Another transaction has held the write lock longer than the request may wait.")
@@ -165,7 +165,7 @@ class Database:
         wait_seconds = min(LOCK_SECONDS, time_budget.remaining_seconds(LOCK_SECONDS / _LOCK_SHARE) * _LOCK_SHARE)
         try:
             is_trial = self._circuit.admit()
-            with time_budget.measured():
+            with time_budget.Measured():
                 yield int(wait_seconds * 4) * 250  # in steps, so that few transactions have to change the setting
             self._circuit.record_answer()
         except BaseException as problem:

@@ -130,7 +130,7 @@ class BoundedConnection(psycopg.Connection[Any]):
     def connect(cls, conninfo: str = "", **parameters: Any) -> Self:
         """As the base class; raises NoAnswer if the server does not respond within `connect_timeout`."""
         try:
-            with time_budget.measured():
+            with time_budget.Measured():
                 return super().connect(conninfo, **parameters)
         except ConnectionTimeout as timeout:
             problem = NoAnswer(str(timeout))
