@@ -168,7 +168,7 @@ def test_return_url_at_store_or_whitelist_is_passed_on(acme: TenantServer, retur
     assert customer_of(sign_on(acme, person(acme), return_url=return_url))["return_to"] == leads_to
 
 
-ELSEWHERE = [
+OTHER_HOSTS = [
     "https://shop.example.evil.example/", "https://shop.example@evil.example/", "http://shop.example/", "//evil.example/",
     "https://shop.example//evil.example/", "/%2Fevil.example", "/%5Cevil.example", "/\\evil.example", "javascript:alert(1)",
     "https://shop.example:8443/", "cart",
@@ -180,7 +180,7 @@ def test_return_url_to_another_host_is_refused(
     acme: TenantServer, there: FakeStorefront, plugin: str, subtests: pytest.Subtests
 ) -> None:
     ada = person(acme)
-    for return_url in ELSEWHERE:
+    for return_url in OTHER_HOSTS:
         with subtests.test(return_url):
             answer = sign_on(acme, ada, plugin, return_url=return_url)
             assert refused(answer) == (400, 908)

@@ -1,4 +1,4 @@
-"""Statements that insert a row unless it is there, which each database writes in its own way."""
+"""Statements that insert a row unless it is there, which each database states with words of its own."""
 
 from __future__ import annotations
 
