@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 DRIVER: Final = "postgresql+psycopg"
 _OWN: Final = {
@@ -52,9 +52,11 @@ def own_parameters(url: str) -> tuple[str, dict[str, str]]:
 
 
 def _with_one_spelling_of_hosts(url: str) -> str:
-    parts = urlsplit(url)
-    user, at, hosts_text = parts.netloc.rpartition("@")
-    query = parse_qsl(parts.query, keep_blank_values=True)
+    # `urlsplit` of newer Pythons refuses several hosts in brackets.
+    address, _, parameters = url.partition("?")
+    authority, slash, name = address.removeprefix(f"{DRIVER}://").partition("/")
+    user, at, hosts_text = authority.rpartition("@")
+    query = parse_qsl(parameters, keep_blank_values=True)
     named_in_query = {name: value for name, value in query if name in ("host", "port")}
     if "," in hosts_text:
         if "host" in named_in_query:
@@ -79,4 +81,4 @@ def _with_one_spelling_of_hosts(url: str) -> str:
         raise BadAddress("has a malformed port. Use a number from 1 to 65535")
     rest = [(name, value) for name, value in query if name not in ("host", "port")]
     parameters = urlencode([("host", ",".join(hosts)), ("port", ",".join(ports)), *rest], safe=",:/")
-    return f"{parts.scheme}://{user}{at}{hosts_text}{parts.path}?{parameters}"
+    return f"{DRIVER}://{user}{at}{hosts_text}{slash}{name}?{parameters}"
