@@ -156,8 +156,14 @@ def application(
 
         wsgi = with_inbox(StartPage(wsgi, settings), settings)
     wsgi = TimeBudget(wsgi, settings.request_wait_seconds)
-    health = Health(wsgi, health_checks(settings, role))
-    return replace(served, wsgi=instrumented(health, settings, observers), ready=Health.beside(served.ready))
+    has_loaded = threading.Event()
+
+    def load() -> None:
+        served.load()
+        has_loaded.set()
+
+    health = Health(wsgi, health_checks(settings, role), has_loaded.is_set)
+    return replace(served, wsgi=instrumented(health, settings, observers), ready=Health.beside(served.ready), load=load)
 
 
 def hash_limits(settings: Settings, role: str) -> HashLimits:

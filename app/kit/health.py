@@ -31,10 +31,13 @@ Check = Callable[[], None]
 
 
 class Health:
-    """Answers probes: live while the process runs, ready while its dependencies answer."""
+    """Answers probes: live while the process runs, ready once it `has_loaded` all of its code and while its dependencies answer."""
 
-    def __init__(self, app: WSGIApplication, checks: Mapping[str, Check]) -> None:
+    def __init__(
+        self, app: WSGIApplication, checks: Mapping[str, Check], has_loaded: Callable[[], bool] = lambda: True
+    ) -> None:
         self._app = app
+        self._has_loaded = has_loaded
         self._parts = {name: _Part(name, check) for name, check in checks.items()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -45,16 +48,16 @@ class Health:
             start_response("405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0"), *_HEADERS])
             return []
         parts = self._states() if path == READY else {}
-        is_leaving = path == READY and LEAVING in environ
-        is_well = "down" not in parts.values() and not is_leaving
-        said = "leaving" if is_leaving else "ok" if is_well else "unavailable"
+        said = "ok"
+        if path == READY:
+            said = self._status(parts, is_leaving=LEAVING in environ)
         body = json.dumps({"status": said, **({"parts": parts} if parts else {})}).encode()
         headers = [
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),
             *_HEADERS,
         ]
-        start_response("200 OK" if is_well else "503 Service Unavailable", headers)
+        start_response("200 OK" if said == "ok" else "503 Service Unavailable", headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     @staticmethod
@@ -65,6 +68,13 @@ class Health:
             return _ALIVE if environ["PATH_INFO"] == LIVE else ready(environ)
 
         return found
+
+    def _status(self, parts: Mapping[str, str], *, is_leaving: bool) -> str:
+        if is_leaving:
+            return "leaving"
+        if "down" in parts.values():
+            return "unavailable"
+        return "ok" if self._has_loaded() else "starting"
 
     def _states(self) -> dict[str, str]:
         """Check all dependencies concurrently."""

@@ -13,9 +13,12 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 from werkzeug.test import Client
 
+from app import applications
 from app.commands.server_metrics import surface_of
+from app.commands.serving import application
 from app.identity.entry import health as identity_health
 from app.identity.platform.store import migrate
+from app.kit.admission import Application
 from app.kit.health import Health
 from app.kit.instrumentation import Instrumented
 from app.kit.logs import bound
@@ -82,6 +85,30 @@ def test_migrated_store_is_ready_and_an_empty_one_is_not(sqlite_url: str) -> Non
     assert client.get("/health/ready").status_code == 503
     migrate.upgrade(sqlite_url)
     assert client.get("/health/ready").status_code == 200
+
+
+def test_process_is_not_ready_before_all_of_its_code_is_loaded(sqlite_url: str) -> None:
+    migrate.upgrade(sqlite_url)
+    app = application(Settings(database_url=sqlite_url, secrets=(b"0" * 32,), hub_domain="localhost:8000"), "both")
+    client = Client(app)
+    starting = client.get("/health/ready")
+    assert (starting.status_code, starting.json) == (503, {"status": "starting", "parts": {"database": "ok"}})
+    assert client.get("/health/live").json == {"status": "ok"}
+    app.load()
+    assert client.get("/health/ready").json == {"status": "ok", "parts": {"database": "ok"}}
+
+
+def test_process_whose_code_cannot_be_loaded_never_gets_ready(monkeypatch: pytest.MonkeyPatch, sqlite_url: str) -> None:
+    def broken() -> None:
+        raise LookupError("operations without a handler: one")
+
+    migrate.upgrade(sqlite_url)
+    monkeypatch.setattr(applications, "create_identity", lambda _: Application(services, load=broken))
+    app = application(Settings(database_url=sqlite_url, secrets=(b"0" * 32,)), "identity")
+    for _ in range(2):
+        with pytest.raises(LookupError):
+            app.load()
+        assert Client(app).get("/health/ready").json == {"status": "starting", "parts": {"database": "ok"}}
 
 
 def test_database_outage_and_recovery_are_seen_at_once(own_postgres: Postgres) -> None:
