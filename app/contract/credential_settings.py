@@ -85,7 +85,14 @@ class Risk(ConfigurationModel):
     @property
     def watched(self) -> tuple[str, ...]:
         """The checks that are on, in the interface's order."""
-        return tuple(name for name in ("device", "browser", "city", "country", "ip") if getattr(self, name) != "none")
+        actions = {
+            "device": self.device,
+            "browser": self.browser,
+            "city": self.city,
+            "country": self.country,
+            "ip": self.ip,
+        }
+        return tuple([name for name, action in actions.items() if action != "none"])
 
     @property
     def demands(self) -> bool:

@@ -57,9 +57,9 @@ def current_language() -> Language:
 
 def use_language(language: Language) -> None:
     """Set the language for the rest of this request."""
-    g.language = language
-    if hasattr(g, "_flask_babel"):
-        del g._flask_babel
+    context = g._get_current_object()
+    context.language = language
+    context.pop("_flask_babel", None)
 
 
 @cache

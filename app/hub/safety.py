@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import hmac
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
@@ -13,6 +14,8 @@ from app.kit import randomness
 from app.kit.web_addresses import is_source
 
 _MASK_BYTES: Final = 16
+_TO_PLAIN: Final = bytes.maketrans(b"-_", b"+/")
+"""From base64url to base64."""
 
 
 class FormTokens:
@@ -32,24 +35,32 @@ class FormTokens:
     def make(self, *bound_to: str) -> str:
         """Return a freshly masked token."""
         mask = randomness.random_bytes(_MASK_BYTES)
-        return base64.urlsafe_b64encode(mask + _xor(mask, self._digests(bound_to)[0])).rstrip(b"=").decode()
+        return (
+            base64.urlsafe_b64encode(mask + _xor(mask, _digest(self._keys[0], _message(bound_to))))
+            .rstrip(b"=")
+            .decode()
+        )
 
     def is_valid(self, token: str, *bound_to: str) -> bool:
         """Return whether a token was made for the same tenant, interaction and browser; never without a binding secret."""
         if not all(bound_to[-1:]) or len(token) > 64:
             return False
         try:
-            raw = base64.urlsafe_b64decode(token.encode("ascii") + b"=" * (-len(token) % 4))
+            raw = binascii.a2b_base64(token.encode("ascii").translate(_TO_PLAIN) + b"=" * (-len(token) % 4))
         except ValueError:  # UnicodeEncodeError and binascii.Error are both of this kind
             return False
         if len(raw) != 2 * _MASK_BYTES:
             return False
-        digest = _xor(raw[:_MASK_BYTES], raw[_MASK_BYTES:])
-        return any(hmac.compare_digest(digest, one) for one in self._digests(bound_to))
+        digest, message = _xor(raw[:_MASK_BYTES], raw[_MASK_BYTES:]), _message(bound_to)
+        return any(hmac.compare_digest(digest, _digest(key, message)) for key in self._keys)
 
-    def _digests(self, bound_to: Iterable[str]) -> list[bytes]:
-        message = "\0".join(bound_to).encode("utf-8", "surrogatepass")
-        return [hmac.digest(key, message, "sha256")[:_MASK_BYTES] for key in self._keys]
+
+def _message(bound_to: Iterable[str]) -> bytes:
+    return "\0".join(bound_to).encode("utf-8", "surrogatepass")
+
+
+def _digest(key: bytes, message: bytes) -> bytes:
+    return hmac.digest(key, message, "sha256")[:_MASK_BYTES]
 
 
 def _xor(a: bytes, b: bytes) -> bytes:
@@ -76,7 +87,9 @@ def is_cross_origin(site: str, origin: str, host: str, *, is_https: bool) -> boo
     """
     if site:
         return site.lower() not in _SAME_ORIGIN
-    return origin not in ("", "null") and not _is_same_host(origin, host, is_https=is_https)
+    if origin in ("", "null", f"{'https' if is_https else 'http'}://{host}"):
+        return False
+    return not _is_same_host(origin, host, is_https=is_https)
 
 
 def _is_same_host(origin: str, host: str, *, is_https: bool) -> bool:

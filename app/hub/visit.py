@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Final
 from wsgiref.types import WSGIEnvironment
 
@@ -20,6 +19,7 @@ from app.hub.short_links import given_path, is_short_link
 from app.hub.tenancy import NO_TENANT, Tenant
 from app.kit import randomness
 from app.kit.instrumentation import new_request_id
+from app.kit.once import once
 
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
@@ -81,12 +81,12 @@ class Visit:
     costs: list[str] = field(default_factory=list)
     """The cost headers of this visit's API calls, where the service sends them."""
 
-    @cached_property
+    @once
     def nonce(self) -> str:
         """The nonce of this response's Content-Security-Policy."""
         return randomness.token(12)
 
-    @cached_property
+    @once
     def reference(self) -> str:
         """The request id: error pages show it; log lines and audit entries of hub and identity service have it."""
         return self.request_id or new_request_id()
@@ -192,7 +192,7 @@ def current_visit() -> Visit:
 
 def set_current_visit(visit: Visit) -> Visit:
     """Store the visit of the request, and return it."""
-    g.visit = visit
+    g._get_current_object().visit = visit
     return visit
 
 

@@ -37,6 +37,8 @@ class FairQueue(Generic[Item]):
 
     def pop(self, may_run: Callable[[str], bool] = _anyone) -> Item | None:
         """Remove and return the next item of an owner that may run; None if there is none."""
+        if not self._owners:
+            return None
         owner = next((one for one in self._owners if may_run(one)), None)
         if owner is None:
             return None

@@ -7,9 +7,9 @@ could be stale.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from babel.messages.mofile import write_mo
@@ -44,7 +44,11 @@ def lookup(wanted: str, offered: Iterable[str]) -> str | None:
 
     Longer tags than any real one are truncated, because they are client input and each part costs a lookup.
     """
-    table = {tag.lower(): tag for tag in offered}
+    return _best(wanted, {tag.lower(): tag for tag in offered})
+
+
+def _best(wanted: str, table: Mapping[str, str]) -> str | None:
+    """As `lookup`; the offered tags by their spelling in lower case."""
     parts = wanted.strip()[:_MAX_TAG_LENGTH].replace("_", "-").lower().split("-")
     while parts and parts[0]:
         if found := table.get("-".join(parts)):
@@ -62,12 +66,18 @@ def negotiate(wishes: Iterable[Sequence[str]], offered: Sequence[str]) -> Langua
         wishes: wanted tags, the strongest source first.
         offered: available tags, the default first.
     """
-    available = [tag for tag in offered if tag in LANGUAGES] or [SOURCE.tag]
+    available = _available(tuple(offered))
     for source in wishes:
-        for wanted in filter(None, source):
-            if found := lookup(wanted, available):
+        for wanted in source:
+            if wanted and (found := _best(wanted, available)):
                 return LANGUAGES[found]
-    return LANGUAGES[available[0]]
+    return LANGUAGES[next(iter(available.values()))]
+
+
+@lru_cache(maxsize=256)
+def _available(offered: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the supported ones of a tenant's tags by their spelling in lower case, the default first."""
+    return {tag.lower(): tag for tag in offered if tag in LANGUAGES} or {SOURCE.tag.lower(): SOURCE.tag}
 
 
 @cache

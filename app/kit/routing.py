@@ -84,6 +84,8 @@ def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Matc
     child = node.fixed.get(segments[at].lower())
     if child is not None:
         return _walk(child, segments, at + 1, parameters)
+    if not node.open:
+        return None
     hits = [_walk(child, segments, at + 1, [*parameters, (name, segments[at])]) for name, child in node.open]
     found = [hit for hit in hits if hit is not None]
     return _merged(found) if len(found) > 1 else next(iter(found), None)

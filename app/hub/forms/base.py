@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, Self
 
-from flask import current_app, request
+from flask import Flask, current_app, request
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
 from wtforms import BooleanField, Field, HiddenField
@@ -64,7 +64,8 @@ def fresh_token() -> str:
 
 
 def _tokens() -> FormTokens:
-    tokens: FormTokens = current_app.extensions["gatehouse.form_tokens"]
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # each access through the proxy costs a look-up
+    tokens: FormTokens = app.extensions["gatehouse.form_tokens"]
     return tokens
 
 

@@ -33,9 +33,8 @@ _SEQUENCES = (
     "qwertyuiopasdfghjklzxcvbnm",
     "qwertzuiopasdfghjklyxcvbnm",
 )
-_SIGNS = re.compile(r"[\W_]+")
-_SIGNS_AND_DIGITS = re.compile(r"[\W\d_]+")
-_ENDS = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_LEFT_OUT = (re.compile(r"[\W_]+"), re.compile(r"[\W\d_]+"), re.compile(r"^[\W\d_]+|[\W\d_]+$"))
+"""Signs; signs and digits; both at the ends."""
 _RUNS = " ".join(line for run in _SEQUENCES for line in (run, run[::-1]))
 
 
@@ -48,7 +47,7 @@ def is_common(password: str) -> bool:
 
 def _cores(text: str) -> set[str]:
     """Return the text without signs, without digits, without either at its ends, and its half if that is repeated."""
-    cores = {text, _SIGNS.sub("", text), _SIGNS_AND_DIGITS.sub("", text), _ENDS.sub("", text)}
+    cores = {text} if text.isalpha() else {text, *[left_out.sub("", text) for left_out in _LEFT_OUT]}
     for core in tuple(cores):
         half = core[: len(core) // 2]
         if half * 2 == core:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import lru_cache
 
 from argon2 import PasswordHasher, Type
@@ -49,21 +48,16 @@ class HashLimiter:
         with self._lock:
             return len(self._waiting)
 
-    @contextmanager
-    def place(self, tenant_id: str) -> Iterator[None]:
+    def place(self, tenant_id: str) -> AbstractContextManager[None]:
         """Hold a place while a hash runs.
 
-        Raises HashingBusy after the maximum wait; at once in an operation declared without hashing (`contract/hashing.py`), because
-        other requests wait for its thread.
+        Entering raises HashingBusy after the maximum wait; at once in an operation declared without hashing (`contract/hashing.py`),
+        because other requests wait for its thread.
         """
-        self._take(tenant_id)
-        started = monotonic()
-        try:
-            yield
-        finally:
-            self._give_back(monotonic() - started)
+        return _Place(self, tenant_id)
 
-    def _take(self, tenant_id: str) -> None:
+    def take(self, tenant_id: str) -> None:
+        """Take a place, which the caller must give back. Raises HashingBusy, as `place`."""
         with self._lock:
             if self._free > 0 and not self._waiting:
                 self._free -= 1
@@ -80,7 +74,8 @@ class HashLimiter:
                 self._waiting.discard(tenant_id, "", turn)
                 raise HashingBusy
 
-    def _give_back(self, seconds: float) -> None:
+    def give_back(self, seconds: float) -> None:
+        """Give a place back after a hash of so many seconds."""
         with self._lock:
             self.recent_seconds += _AVERAGE_WEIGHT * (seconds - self.recent_seconds)
             turn = self._waiting.pop()
@@ -88,6 +83,22 @@ class HashLimiter:
                 self._free += 1
             else:
                 turn.set()
+
+
+class _Place:
+    """A place of a limiter while the block runs."""
+
+    __slots__ = ("_limiter", "_started", "_tenant_id")
+
+    def __init__(self, limiter: HashLimiter, tenant_id: str) -> None:
+        self._limiter, self._tenant_id = limiter, tenant_id
+
+    def __enter__(self) -> None:
+        self._limiter.take(self._tenant_id)
+        self._started = monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        self._limiter.give_back(monotonic() - self._started)
 
 
 class Hashing:

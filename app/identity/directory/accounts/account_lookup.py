@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import dataclass
-from functools import cached_property
 
 from app.identity.directory.accounts import first_verification, identifiers, login_records, store, unknown_identifiers
 from app.identity.directory.accounts import service as accounts
@@ -12,6 +11,7 @@ from app.identity.directory.accounts.login_records import Failure, Lock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
+from app.kit.once import once
 
 _MAX_QUESTIONS = 3  # for unknown identifiers; few accounts answer more
 
@@ -34,7 +34,7 @@ class AccountLookup:
     is_hidden: bool  # whether the caller must not learn if the account exists
     known_hashes: list[str] | None = None  # `name_hashes`, where the look-up needed them
 
-    @cached_property
+    @once
     def account(self) -> Account | None:
         """The account; None for an unverified account if its existence is hidden."""
         is_unverified = self.holder is not None and first_verification.is_unverified(
@@ -42,12 +42,12 @@ class AccountLookup:
         )
         return None if self.is_hidden and is_unverified else self.holder
 
-    @cached_property
+    @once
     def name_hash(self) -> str:
         """A keyed digest of the normalized identifier: stable, and it does not reveal the identifier."""
         return self.name_hashes[0]
 
-    @cached_property
+    @once
     def name_hashes(self) -> list[str]:
         """The digest under each secret, so that counters survive a rotation of the secret."""
         return self.known_hashes or _name_hashes(self.context, self.identifier)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,13 +144,15 @@ class Database:
         if getattr(problem, "is_hang", False):
             self._circuit.record_timeout()
 
-    @contextmanager
-    def write_lock(self, before_wait: Callable[[], None]) -> Iterator[int]:
-        """Acquire the process's SQLite write lock and yield the `busy_timeout` in milliseconds for other processes' locks.
+    def begin_write(self, before_wait: Callable[[], None], begin: Callable[[int], None]) -> None:
+        """Acquire the process's SQLite write lock and let `begin` begin a transaction.
 
-        If another thread holds the lock, `before_wait` is called first. It must return the caller's connection to the
-        pool: else the waiting threads could hold every connection while the lock's next holder waits for one.
-        The caller must release `writing` after the transaction; if the block raises, the lock is released.
+        The caller must release `writing` after the transaction; if `begin` raises, the lock is released.
+
+        Args:
+            before_wait: called if another thread holds the lock. It must return the caller's connection to the pool: else the
+                waiting threads could hold every connection while the lock's next holder waits for one.
+            begin: gets the `busy_timeout` in milliseconds for other processes' locks.
 
         Raises:
             StoreUnavailable: another thread or another process holds the lock for too long.
@@ -165,9 +167,7 @@ class Database:
         wait_seconds = min(LOCK_SECONDS, time_budget.remaining_seconds(LOCK_SECONDS / _LOCK_SHARE) * _LOCK_SHARE)
         try:
             is_trial = self._circuit.admit()
-            with time_budget.Measured():
-                yield int(wait_seconds * 4) * 250  # in steps, so that few transactions have to change the setting
-            self._circuit.record_answer()
+            begin(int(wait_seconds * 4) * 250)  # in steps, so that few transactions have to change the setting
         except BaseException as problem:
             self.writing.release()
             if isinstance(problem, time_budget.CircuitOpen):
@@ -175,6 +175,9 @@ class Database:
             if is_trial or monotonic() - started >= 1.0:  # only another process's lock can take that long
                 self._circuit.record_timeout()
             raise
+        finally:
+            time_budget.spend(monotonic() - started)
+        self._circuit.record_answer()
 
     def _probe(self) -> None:
         """Test the server over a new connection and discard the old ones."""

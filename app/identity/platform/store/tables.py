@@ -64,7 +64,10 @@ class Instant(TypeDecorator[datetime]):
 
 
 def _to_text(value: datetime | None) -> str | None:
-    return None if value is None else value.astimezone(UTC).isoformat(" ", "microseconds")[:-6]
+    if value is None:
+        return None
+    in_utc = value if value.tzinfo is UTC else value.astimezone(UTC)
+    return in_utc.isoformat(" ", "microseconds")[:-6]
 
 
 def _from_text(text: str | None) -> datetime | None:

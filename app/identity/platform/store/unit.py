@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Any, overload
 
 from sqlalchemy.engine import CursorResult, Row
@@ -155,7 +156,7 @@ class UnitOfWork:
 
     def _run_compiled(self, statement: Compiled, parameters: Parameters) -> Rows:
         if self._database.is_sqlite or self._is_begun:
-            return self._database.execute(self._begin(), statement, parameters)
+            return self._database.execute(self._borrowed or self._borrow(), statement, parameters)
         begins = self._is_writing or statement.form(self._database.engine.dialect).locks_rows
         first = FirstStatement(self.tenant_id, begins)
         try:
@@ -200,18 +201,20 @@ class UnitOfWork:
             return
         self.read_ahead.clear()
         if self._database.is_sqlite:
-            with self._database.write_lock(before_wait=self._release) as wait_ms:
-                borrowed = self._begin()
-                if borrowed.busy_ms != wait_ms:
-                    self._execute_raw(f"PRAGMA busy_timeout={wait_ms}")
-                    borrowed.busy_ms = wait_ms
-                self._execute_raw("BEGIN IMMEDIATE")
+            self._database.begin_write(self._release, self._begin_immediately)
         self._is_writing = True  # PostgreSQL's transaction begins with its first statement
+
+    def _begin_immediately(self, wait_ms: int) -> None:
+        """Begin a SQLite transaction that may wait so long for another process."""
+        borrowed = self._borrow()
+        if borrowed.busy_ms != wait_ms:
+            self._execute_raw(f"PRAGMA busy_timeout={wait_ms}")
+            borrowed.busy_ms = wait_ms
+        self._execute_raw("BEGIN IMMEDIATE")
 
     def _execute_raw(self, text: str) -> None:
         """Execute SQL on the driver connection, without SQLAlchemy."""
-        is_sqlite = self._database.is_sqlite
-        self._run_driver(text, lambda raw: raw.execute(text) if is_sqlite else raw.command(text))
+        self._run_driver(text, methodcaller("execute" if self._database.is_sqlite else "command", text))
 
     def _run_driver(self, name: str, run: Callable[[Any], object]) -> None:
         """Let the driver connection run something. Raises StoreUnavailable."""
