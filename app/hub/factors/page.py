@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from wtforms import HiddenField
@@ -36,9 +36,15 @@ class FactorPage(Page):
     action: ClassVar[str]
     """The action of its forms."""
 
-    form: FactorForm
+    form: FactorForm | None
+    """None: the empty form, which is made where the page is rendered."""
     presentation: FactorPresentation
     prompt: FactorPrompt
+
+    def _rendered(self) -> str:
+        if self.form is None:
+            return replace(self, form=fresh_form(self.presentation))._rendered()
+        return super()._rendered()
 
     @property
     def run(self) -> tuple[str, ...]:

@@ -36,6 +36,9 @@ class FactorChoiceRow:
         return cls(kind.value, presentation.name, shown, presentation.icon)
 
 
+_KINDS: Final[Mapping[str | None, FactorKind]] = {kind.value: kind for kind in FactorKind}
+
+
 def kind_of(text: str | None) -> FactorKind | None:
     """Return the factor kind with this value; None for any other text."""
-    return next((kind for kind in FactorKind if kind.value == text), None)
+    return _KINDS.get(text)

@@ -111,8 +111,8 @@ class SecondFactorPage(FactorPage):
 
     @property
     def kept_by(self) -> Hashable:
-        """All but the form, which is fresh where nothing went wrong; None where the prompt is the account's own."""
-        is_fresh = not (self.problem or self.has_problem)
+        """All but the empty form; None for a form with an answer, and where the prompt is the account's own."""
+        is_fresh = self.form is None and self.problem is None
         if not is_fresh or self.landing or self.prompt.model_dump(exclude_defaults=True).keys() - _OF_TENANT:
             return None
         shown = self.has_alternatives, self.must_enrol, self.is_unfamiliar, self.trust_days, bool(self.account)
@@ -345,11 +345,10 @@ def _page(
             FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
         )
         return ChooseFactorPage(ChoiceForm(formdata=None), choices, view.must_enrol, problem, account)
-    factor_form = form or fresh_form(presentation)
     label = texts.hole(account) if texts is not None and account else account
     letters = texts.hole(initials(account)) if texts is not None and account else ""
     return SecondFactorPage(
-        factor_form, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
+        form, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
         view.landing, label, letters,
     )  # fmt: skip
 
