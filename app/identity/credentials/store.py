@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -72,6 +73,7 @@ class LookupTaken(Exception):
 
 _FIELDS = tuple(Credential.__dataclass_fields__)
 _AHEAD = tuple(f"credential_{name}" for name in _FIELDS)
+_ahead_of = attrgetter(*_AHEAD)
 _COLUMNS = tuple(C[name] for name in _FIELDS)
 _BY_ACCOUNT = Compiled(
     select(*_COLUMNS)
@@ -101,7 +103,7 @@ def with_credentials(statement: Select[Any], tenant_id: Any, uid: Any) -> Select
 def read_ahead(context: Context, uid: str, rows: Sequence[Row[Any]]) -> None:
     """Keep the credentials in all the rows of `with_credentials` for `by_account`, until the next statement."""
     found = [row for row in rows if row.credential_credential_id is not None]
-    context.work.read_ahead[_KIND, uid] = [Credential(*(getattr(row, name) for name in _AHEAD)) for row in found]
+    context.work.read_ahead[_KIND, uid] = [Credential(*_ahead_of(row)) for row in found]
 
 
 def by_kind(context: Context, uid: str, kind: str) -> list[Credential]:

@@ -104,8 +104,9 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
         next_page = next_page.model_copy(update={"problem": "last"})
     can_trust = not pending.person.fallback_kinds and not pending.authentication.is_taken_over
     trust = trusted_browsers.trust(context, account) if req.trust and can_trust else None
-    cookie = Session(token=trust[0], lifetime_seconds=trust[1]) if trust else None
-    return next_page.model_copy(update={"trusted": cookie})
+    if trust is None:
+        return next_page
+    return next_page.model_copy(update={"trusted": Session(token=trust[0], lifetime_seconds=trust[1])})
 
 
 def _step_without_sign_in(context: Context, interaction: Interaction | None, pending: PendingSignIn) -> Next | None:

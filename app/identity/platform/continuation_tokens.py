@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Index, String, bindparam, delete, select, update
@@ -42,6 +43,7 @@ _ADD = insert_row(tickets)
 _KEY = (T.tenant_id == bindparam("tenant"), T.kind == bindparam("purpose"), T.ticket_hash == bindparam("hash"))
 COLUMNS = tuple(column for column in tickets.c if column.name != "tenant_id")
 _AHEAD = tuple(f"token_{column.name}" for column in COLUMNS)
+_ahead_of = attrgetter(*_AHEAD)
 _KIND = "continuation token"
 _BY_HASH = Compiled(select(*COLUMNS).where(*_KEY))
 _OF_ACCOUNT = Compiled(
@@ -206,7 +208,7 @@ def read_ahead(context: Context, row: Row[Any]) -> str | None:
     """Keep the token in a row of `with_token` for `by_hash`, until the next statement; return its account."""
     if row.token_ticket_hash is None:
         return None
-    kind, *fields = (getattr(row, name) for name in _AHEAD)
+    kind, *fields = _ahead_of(row)
     token = ContinuationToken(ContinuationPurpose(kind), *fields)
     context.work.read_ahead[_KIND, token.ticket_hash] = token
     return token.uid

@@ -117,15 +117,15 @@ def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
     account = accounts.by_uid(context, token.uid)
     if account is None or token.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
-    factors = replace(second_factors.account_factors(context, account), sign_in=token.ticket_hash)
     authentication = from_facts(token.facts["way"])
+    factors = second_factors.account_factors(
+        context, account, sign_in=token.ticket_hash, used_channel=authentication.channel
+    )
     if fallback_kinds := token.facts.get(DEMANDED_FACTORS):
-        if context.tenant.settings.two_factor != "disabled" and second_factors.enrolled_kinds(
-            context.tenant.settings, factors
-        ):
+        if context.tenant.settings.two_factor != "disabled" and _has_enrolled(context, factors):
             raise e.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
         factors = replace(factors, credentials=(), fallback_kinds=tuple(FactorKind(kind) for kind in fallback_kinds))
-    return PendingSignIn(token, replace(factors, used_channel=authentication.channel), authentication)
+    return PendingSignIn(token, factors, authentication)
 
 
 def challenge(
@@ -208,27 +208,23 @@ def verify(
         LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this try locked the account.
         and the errors of `second_factors.verify_or_enrol`.
     """
-    authentication = replace(
-        pending.authentication,
-        opens_lock=pending.authentication.opens_lock or _solves_lock(context, pending.account, solution),
-    )
+    authentication, authenticator = pending.authentication, AUTHENTICATORS[kind]
+    opens_lock = authentication.opens_lock or _solves_lock(context, pending.account, solution)
     is_enrolled = second_factors.verify_or_enrol(
         context,
         pending.person,
         kind,
         response,
-        may_enrol=can_enrol(context, pending),
-        is_lock_solved=authentication.opens_lock,
+        may_enrol=not authenticator.is_enrolled(pending.person) and can_enrol(context, pending),
+        is_lock_solved=opens_lock,
         keeps_attempt=True,
     )
     if is_enrolled:
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)
-    methods = dict.fromkeys((*authentication.methods, *AUTHENTICATORS[kind].amr, MFA))
-    return replace(
-        pending,
-        authentication=replace(authentication, methods=tuple(methods)),
-        has_attempt=second_factors.counts_attempts(kind, is_lock_solved=authentication.opens_lock),
-    )
+    methods = tuple(dict.fromkeys((*authentication.methods, *authenticator.amr, MFA)))
+    passed = replace(authentication, methods=methods, opens_lock=opens_lock)
+    has_attempt = second_factors.counts_attempts(kind, is_lock_solved=opens_lock)
+    return PendingSignIn(pending.token, pending.person, passed, has_attempt)
 
 
 def close_attempt(context: Context, pending: PendingSignIn) -> None:
@@ -239,10 +235,13 @@ def close_attempt(context: Context, pending: PendingSignIn) -> None:
 
 def can_enrol(context: Context, pending: PendingSignIn) -> bool:
     """Return whether a verification enrols the factor: for an account without factors, unless a risk demands this one."""
-    return not (
-        pending.person.fallback_kinds
-        or second_factors.enrolled_kinds(context.tenant.settings, replace(pending.person, used_channel=None))
-    )
+    return not (pending.person.fallback_kinds or _has_enrolled(context, pending.person))
+
+
+def _has_enrolled(context: Context, factors: AccountFactors) -> bool:
+    """Return whether the account enrolled a factor, be it of the channel that the first factor used."""
+    of_account = replace(factors, used_channel=None) if factors.used_channel is not None else factors
+    return bool(second_factors.enrolled_kinds(context.tenant.settings, of_account))
 
 
 def finish(context: Context, pending: PendingSignIn) -> Account:

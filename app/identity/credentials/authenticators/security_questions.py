@@ -64,7 +64,7 @@ class SecurityQuestions:
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         """Raises WrongSecurityAnswer, and WrongQuestionOrAnswer for a question that the account has not enrolled."""
         stored, answered = _stored_answers(factors), _answered(response)
-        if any(question not in stored for question in answered):
+        if not answered.keys() <= stored.keys():
             raise e.WrongQuestionOrAnswer
         context.work.release_connection()
         if not security_answers.are_correct(context, stored, answered):

@@ -29,7 +29,8 @@ def are_correct(
     """
     if not given:
         return False
-    if not hides_unknown and any(question not in stored for question in given):
+    if not hides_unknown and not given.keys() <= stored.keys():
         raise e.UnknownSecurityQuestion
-    matches = [context.hashing.is_match(stored.get(question), normalize(text)) for question, text in given.items()]
+    hashing = context.hashing
+    matches = [hashing.is_match(stored.get(question), normalize(text)) for question, text in given.items()]
     return all(matches)

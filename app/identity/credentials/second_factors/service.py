@@ -48,10 +48,13 @@ class RequiredFactor:
         return not self.kinds
 
 
-def account_factors(context: Context, account: Account) -> AccountFactors:
-    """Return an account with its credentials."""
+def account_factors(
+    context: Context, account: Account, *, sign_in: str | None = None, used_channel: FactorKind | None = None
+) -> AccountFactors:
+    """Return an account with its credentials, in the state of one sign-in if these name it."""
     is_required = in_force.requires_second_factor(context, account)
-    return AccountFactors(account, tuple(store.by_account(context, account.uid)), is_factor_required=is_required)
+    credentials = tuple(store.by_account(context, account.uid))
+    return AccountFactors(account, credentials, sign_in, is_required, used_channel)
 
 
 def available_kinds(settings: TenantSettings, factors: AccountFactors | None = None) -> tuple[FactorKind, ...]:
@@ -66,7 +69,7 @@ def available_kinds(settings: TenantSettings, factors: AccountFactors | None = N
 
 def enrolled_kinds(settings: TenantSettings, factors: AccountFactors) -> tuple[FactorKind, ...]:
     """Return the kinds with which the account can pass a second factor; none if it has backup codes only."""
-    usable = tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and one.is_enrolled(factors))
+    usable = tuple([kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and one.is_enrolled(factors)])
     return usable if set(usable) - SUPPLEMENTARY else ()
 
 
@@ -77,7 +80,7 @@ def kinds_of_account(context: Context, account: Account, channel: FactorKind | N
     settings = context.tenant.settings
     if settings.two_factor == "disabled":
         return ()
-    return enrolled_kinds(settings, replace(account_factors(context, account), used_channel=channel))
+    return enrolled_kinds(settings, account_factors(context, account, used_channel=channel))
 
 
 def required_factor(
@@ -105,7 +108,7 @@ def required_factor(
     if settings.two_factor == "disabled":
         return _fallback_requirement(context, account, channel) if is_risk_based else None
     # sign_in="": neither the owner's own session, nor a sign-in that has a token already
-    factors = replace(account_factors(context, account), sign_in="", used_channel=channel)
+    factors = account_factors(context, account, sign_in="", used_channel=channel)
     kinds = enrolled_kinds(settings, factors)
     if kinds and not (is_reauthentication or is_risk_based) and trusted_browsers.is_trusted(context, account):
         return None
@@ -200,7 +203,7 @@ def verify_or_enrol(
     attempt = _count_attempt(context, factors) if is_counted else None
     apply = authenticator.enrol if is_new else authenticator.verify
     try:
-        apply(context, factors, replace(response, is_lock_solved=is_lock_solved))
+        apply(context, factors, replace(response, is_lock_solved=True) if is_lock_solved else response)
     except WRONG_SENT_CODE as refusal:
         context.work.rollback()
         raise attempt_limit.lock_error(context, factors.account) or refusal from None

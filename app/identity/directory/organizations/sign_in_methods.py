@@ -66,10 +66,12 @@ def of_account(context: Context, account: Account) -> AllowedMethods | None:
     Several organizations limit them to what all of them allow; where that is nothing, to what any of them allows. A policy
     waits while the tenant offers none of its methods.
     """
+    if not (policies := active_policies.of_account(context, account)):
+        return None
     on = offered(context.tenant.settings)
     limits = [
         (one.org_id, one.name, frozenset(allowed) & on)
-        for one in active_policies.of_account(context, account)
+        for one in policies
         if (allowed := one.policies.method_policy.allowed_methods)
     ]
     limits = [limit for limit in limits if limit[2] - {PIN}]
