@@ -27,8 +27,6 @@ FAPI_DEFAULTS: Final = (
     _DEFAULT_ALG, "access_token_signing_alg", "introspection_signed_response_alg", "authorization_signed_response_alg",
 )  # fmt: skip
 """The signatures that have a default, which is another one under the profile."""
-_BINDINGS: Final = ("dpop_bound_access_tokens", "tls_client_certificate_bound_access_tokens")
-"""The settings that bind tokens to their sender: by the key of proofs, and by a certificate (section 5.3.2.1)."""
 
 
 class SecurityProfileSettings(ConfigurationModel):
@@ -135,8 +133,8 @@ def _against_profile(settings: SecurityProfileSettings, application: Secured) ->
 
 
 def is_bound(settings: SecurityProfileSettings) -> bool:
-    """Return whether a setting says to what its tokens are bound."""
-    return any(getattr(settings, name, False) for name in _BINDINGS)
+    """Return whether a setting binds its tokens to their sender: to the key of proofs, or to a certificate (section 5.3.2.1)."""
+    return settings.dpop_bound_access_tokens or settings.tls_client_certificate_bound_access_tokens
 
 
 def _is_safe(uri: str, application_type: str) -> bool:

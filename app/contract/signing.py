@@ -38,11 +38,14 @@ class SigningSettings(ConfigurationModel):
     @property
     def algorithms(self) -> frozenset[SigningAlgorithm]:
         """The algorithms that the tenant needs keys for."""
-        stated = (
+        needed = {
             self.id_token_signed_response_alg,
-            self.userinfo_algorithm,
-            self.access_token_signing_alg if self.access_token_format == "jwt" else None,
             self.introspection_signed_response_alg,
             self.authorization_signed_response_alg,
-        )
-        return frozenset(one for one in stated if one is not None)
+        }
+        if self.access_token_format == "jwt":
+            needed.add(self.access_token_signing_alg)
+        userinfo = self.userinfo_algorithm
+        if userinfo is not None:
+            needed.add(userinfo)
+        return frozenset(needed)

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import secrets
-import uuid
 from binascii import b2a_base64
 
 
@@ -22,7 +21,8 @@ def guid() -> str:
 
     RFC 9562 version 4 fixes six of them, which leaves too few for a token (RFC 6749 section 10.10).
     """
-    return str(uuid.UUID(bytes=secrets.token_bytes(16)))
+    text = os.urandom(16).hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def uid() -> str:

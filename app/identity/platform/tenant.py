@@ -79,7 +79,8 @@ class Application:
     def secret_hashes(self, now: datetime) -> tuple[str, ...]:
         """The digests of the secrets that it may present: the present one, and the former one for a while after a rotation."""
         former = self.former_secret_hash if self._is_former_in_force(now) else None
-        return tuple(one for one in (self.secret_hash, former) if one)
+        present = (self.secret_hash,) if self.secret_hash else ()
+        return (*present, former) if former else present
 
     def encrypted_secrets(self, now: datetime) -> tuple[bytes, ...]:
         """The encrypted secrets that it may sign with, which follow the same rule."""

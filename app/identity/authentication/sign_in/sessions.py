@@ -119,8 +119,9 @@ def by_cookies(context: Context, cookies: Iterable[str]) -> dict[str, BrowserSes
 
 
 def _is_live(context: Context, session: BrowserSession) -> bool:
-    idle = context.now - timedelta(minutes=context.tenant.settings.session_idle_minutes)
-    return context.now < session.expires_at and (session.is_remembered or session.seen_at >= idle)
+    now = context.now
+    idle = now - timedelta(minutes=context.tenant.settings.session_idle_minutes)
+    return now < session.expires_at and (session.is_remembered or session.seen_at >= idle)
 
 
 def current_of(context: Context, uid: str) -> BrowserSession | None:

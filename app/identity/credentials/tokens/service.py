@@ -83,7 +83,7 @@ def issue(
     settings, now = context.tenant.settings, context.now
     family = family_id or randomness.token(18)
     text = access_token or randomness.guid()
-    last = absolute_end(context, facts or {})
+    last = absolute_end(context, facts or {}, since=now)
     latest = min(last, session_ends_at) if session_ends_at is not None else last
     ends = min(now + timedelta(seconds=access_seconds or settings.access_token_minutes * 60), latest)
     row: dict[str, Any] = {
@@ -121,7 +121,7 @@ def absolute_end(context: Context, facts: Mapping[str, object], since: datetime 
 
     Args:
         facts: facts of one of its tokens; empty for a new family.
-        since: when a token without that fact was issued, by an earlier version.
+        since: when a token without that fact is issued, or was by an earlier version; now where it is not given.
     """
     ends_at = facts.get(ENDS_AT)
     if isinstance(ends_at, int):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.hashes import SHA256
 from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
@@ -18,6 +19,7 @@ from pydantic_core import to_json
 
 from app.contract.signing import ALGORITHMS as SERVED
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
+from app.kit.randomness import base64url
 
 # RFC 9864 deprecates the name EdDSA, which clients still send and register: both are served (decisions/0245).
 warnings.filterwarnings("ignore", "EdDSA is deprecated", SecurityWarning)
@@ -59,7 +61,7 @@ def half_hash(text: str, algorithm: str = DEFAULT) -> str:
     digest is SHA-512.
     """
     digest = hashlib.new(ALGORITHMS[algorithm].digest, text.encode()).digest()
-    return _base64url(digest[: len(digest) // 2])
+    return base64url(digest[: len(digest) // 2])
 
 
 def compact_jwt(header: Mapping[str, str], claims: Mapping[str, Any], key: Key) -> str:
@@ -67,20 +69,26 @@ def compact_jwt(header: Mapping[str, str], claims: Mapping[str, Any], key: Key) 
 
     As `joserfc.jwt.encode`, whose signature it is, without checking for each token that header and key fit: they are ours.
     """
-    signed = f"{_header(tuple(header.items()))}.{_base64url(to_json(claims))}"
+    signed = f"{_header(tuple(header.items()))}.{base64url(to_json(claims))}"
     signature: bytes = _signature(header["alg"])(signed.encode(), key)
-    return f"{signed}.{_base64url(signature)}"
+    return f"{signed}.{base64url(signature)}"
 
 
 @lru_cache(maxsize=1024)
 def _header(members: tuple[tuple[str, str], ...]) -> str:
-    return _base64url(to_json(dict(members)))
+    return base64url(to_json(dict(members)))
 
 
 @cache
 def _signature(algorithm: str) -> Callable[[bytes, Key], bytes]:
-    return JWSRegistry(algorithms=[algorithm]).get_alg(algorithm).sign
+    return _rs256 if algorithm == "RS256" else JWSRegistry(algorithms=[algorithm]).get_alg(algorithm).sign
 
 
-def _base64url(content: bytes) -> str:
-    return urlsafe_b64encode(content).rstrip(b"=").decode()
+def _rs256(content: bytes, key: Key) -> bytes:
+    """Return the signature of RFC 7518 section 3.3, without asking the key each time whether it is private and may sign."""
+    private: Any = key.raw_value
+    signature: bytes = private.sign(content, _PKCS1, _SHA256)
+    return signature
+
+
+_PKCS1, _SHA256 = PKCS1v15(), SHA256()

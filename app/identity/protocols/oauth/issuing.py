@@ -211,8 +211,9 @@ def _lifetimes(
 
 def _lifetime(context: Context, client: Application, facts: dict[str, Any], session_ends_at: datetime | None) -> int:
     """Return the lifetime of an access token in seconds."""
-    ends_at = tokens.absolute_end(context, facts)
-    remaining = (min(ends_at, session_ends_at) if session_ends_at else ends_at) - context.now
+    now = context.now
+    ends_at = tokens.absolute_end(context, facts, since=now)
+    remaining = (min(ends_at, session_ends_at) if session_ends_at else ends_at) - now
     return max(1, int(min(access_lifetime(context, client), remaining).total_seconds()))
 
 
@@ -274,13 +275,14 @@ def _id_token_claims(
     payload.update(roles)
     payload = requested_values.matching(payload, facts.get(requested_values.ID_TOKEN))
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
+    now = context.now
     payload.update(
         iss=issuer.url,
         sub=subjects.of(context, client, account.uid),
         aud=client.client_id,
         azp=client.client_id,
-        iat=int(context.now.timestamp()),
-        exp=int((context.now + timedelta(seconds=client.settings.id_token_seconds)).timestamp()),
+        iat=int(now.timestamp()),
+        exp=int((now + timedelta(seconds=client.settings.id_token_seconds)).timestamp()),
     )
     optional = {
         "nonce": grant.nonce,

@@ -256,7 +256,8 @@ class Decision:
     @property
     def optional(self) -> frozenset[str]:
         """The requested scopes that the person may leave out."""
-        return frozenset(self.client.settings.optional_scopes).intersection(self.request.agreed)
+        named = self.client.settings.optional_scopes
+        return frozenset(named).intersection(self.request.agreed) if named else frozenset()
 
     @property
     def _has_consent(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from base64 import urlsafe_b64encode
 from typing import Any
 
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest
@@ -25,6 +24,7 @@ from app.identity.protocols.oauth.authorize.pkce import PLAIN, VERIFIER
 from app.identity.protocols.oauth.codes import CodeRefused
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
+from app.kit import randomness
 
 NAME = "authorization_code"
 
@@ -85,8 +85,8 @@ def _verify_pkce(request: dict[str, Any], verifier: str | None) -> None:
         raise InvalidGrant("The code_verifier is missing.")
     if not VERIFIER.fullmatch(verifier):
         raise InvalidGrant("The code_verifier is not formatted correctly.")
-    digest = urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-    computed = verifier if request.get("code_challenge_method") == PLAIN else digest
+    is_plain = request.get("code_challenge_method") == PLAIN
+    computed = verifier if is_plain else randomness.base64url(hashlib.sha256(verifier.encode()).digest())
     if not hmac.compare_digest(computed, challenge):
         raise InvalidGrant("The code_verifier is not valid.")
 
