@@ -102,6 +102,14 @@ def test_wrong_solution_consumes_challenge(locked: Locked) -> None:
     assert refused(logs_in(tenant, **solved(challenge))) == (403, 982)
 
 
+def test_proof_of_work_has_at_most_20_characters(locked: Locked) -> None:
+    tenant = locked()
+    for start, status in ((10**20, 403), (10**19, 200)):
+        challenge = challenge_of(tenant)
+        work = worked(challenge.work_seed, challenge.work_bits, start=start)
+        assert logs_in(tenant, captcha_challenge=challenge.token, captcha_work=work).status_code == status
+
+
 @pytest.mark.both_databases
 def test_challenge_of_another_tenant_is_refused(locked: Locked) -> None:
     here, there = locked(), locked()

@@ -13,6 +13,7 @@ from app.contract.messages import SmsKind
 from app.identity.messaging import service as messaging
 from app.kit.errors import ApiError
 from tests.support.callers import call_of
+from tests.support.identity_service import pass_time
 from tests.support.registering import primary
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer
@@ -50,6 +51,16 @@ def test_addresses_of_one_network_share_limit(new_tenant_server: NewTenantServer
     assert 429 not in answers[:3]
     assert answers[3] == 429
     assert 429 not in statuses(tenant, name, ["2001:db8:1:3::1"])
+
+
+def test_limit_of_a_network_counts_the_last_minute(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(limits=LIMITS)
+    addresses = ["2001:db8:1:2::1"] * 3
+    assert 429 not in [status for name in REQUESTS for status in statuses(tenant, name, addresses)]
+    pass_time(tenant.services, seconds=40)
+    assert {name: statuses(tenant, name, addresses[:1]) for name in REQUESTS} == dict.fromkeys(REQUESTS, [429])
+    pass_time(tenant.services, seconds=80)
+    assert 429 not in [status for name in REQUESTS for status in statuses(tenant, name, addresses)]
 
 
 def test_addresses_of_one_network_share_sms_limit(new_tenant_server: NewTenantServer) -> None:

@@ -50,9 +50,9 @@ def asked_on(page: VisitedPage, button: str = "Sign in") -> Question:
     return Question.model_validate({"kind": kind, "numbers": [int(number) for number in numbers]})
 
 
-def worked(seed: str, bits: int) -> str:
-    """Return the solution that a browser computes."""
-    for number in itertools.count():
+def worked(seed: str, bits: int, *, start: int = 0) -> str:
+    """Return the solution that a browser computes, which tries the numbers from `start`."""
+    for number in itertools.count(start):
         made = hashlib.sha256(f"{seed}:{number}".encode()).digest()
         if int.from_bytes(made) >> (256 - bits) == 0:
             return str(number)
