@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -126,6 +127,14 @@ def test_tenant_rules_refuse_registration(
 ) -> None:
     acme = new_tenant_server(limits=UNLIMITED, **settings)
     assert refused(register(acme, **members)) == expected
+
+
+def test_person_of_the_minimum_age_may_register(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, minimum_age=16)
+    today = acme.services.clock.now().date()
+    for born, expected in ((today + timedelta(days=2), (403, 1163)), (today, (200, None))):
+        birth_date = f"{born.month:02}-{born.day:02}-{born.year - 16}"
+        assert refused(register(acme, BirthDate=birth_date)) == expected
 
 
 @pytest.mark.parametrize(
