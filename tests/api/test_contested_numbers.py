@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.audit_entries import entries_of
 from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.races import at_once
 from tests.support.registering import UNLIMITED, primary, register
@@ -79,6 +80,7 @@ def test_number_owner_gets_own_account_by_registering(server: TenantServer, memb
     attacker = attacker_account(server, **members)
     stale = code_in(texts(server)[-1])
     answered(register(server, None, PhoneId=NUMBER, Password=OWNERS, FirstName="Ada"))
+    assert [uid for uid, _ in entries_of(server, "register.taken")] == [attacker]
     right = code_in(texts(server)[-1])
     if stale != right:
         assert verify(server, stale).status_code == 403

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from app.contract.messages import MailTemplate, SmsTemplate
 from app.identity.directory.tenants import changes
 from app.identity.messaging.store import letter_templates
-from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
+from tests.support.audit_entries import entries_of
 from tests.support.customers import NEW, PATH, Customer, a_customer
 from tests.support.mailbox import code_in, link_in, links_in, sent_messages, token_in
 from tests.support.message_templates import add_templates
@@ -28,15 +28,6 @@ def reset_mail(name: str | None, html: str, subject: str = "Own", **more: Any) -
 def ada(new_tenant_server: NewTenantServer) -> Customer:
     limits = {"mails_by_type": {"forgotpassword": {"amount": 0, "minutes": 1}}}
     return a_customer(new_tenant_server, sending=limits)
-
-
-def events(tenant: TenantServer, event: str) -> list[dict[str, Any]]:
-    work = UnitOfWork(tenant.services.database, tenant.tenant_id)
-    try:
-        where = (audit.c.tenant_id == tenant.tenant_id, audit.c.event == event)
-        return [dict(row.facts) for row in work.all(select(audit.c.facts).where(*where))]
-    finally:
-        work.rollback()
 
 
 def test_named_template_is_used_and_unknown_name_uses_default(ada: Customer) -> None:
@@ -151,7 +142,7 @@ def test_template_that_fails_to_render_falls_back_and_is_audited(ada: Customer) 
         changes.change(work)
     ada.tenant.services.directory.clear_cache()
     assert ada.mail()["subject"].startswith("Reset your")
-    (record,) = events(ada.tenant, "template.not_drawn")
+    ((_, record),) = entries_of(ada.tenant, "template.not_drawn")
     assert (record["kind"], record["name"]) == ("forgotpassword", "forgotpassword-default")
     assert "<script>" in record["problem"]
 
@@ -159,7 +150,7 @@ def test_template_that_fails_to_render_falls_back_and_is_audited(ada: Customer) 
 def test_template_that_hides_link_and_code_falls_back(ada: Customer) -> None:
     add_templates(ada.tenant, reset_mail(None, "#FProv<p>#Url#</p>FProv#"))
     assert ada.mail()["subject"].startswith("Reset your")
-    assert len(events(ada.tenant, "template.not_drawn")) == 1
+    assert len(entries_of(ada.tenant, "template.not_drawn")) == 1
 
 
 def test_verification_and_welcome_mail_use_named_templates(new_tenant_server: NewTenantServer) -> None:

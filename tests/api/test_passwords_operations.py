@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from tests.support.audit_entries import entries_of
 from tests.support.customers import NEW, OLD, PATH, UNLIMITED, Customer, a_customer
 from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, link_in, links_to, token_in
@@ -191,6 +192,7 @@ def test_sms_code_sets_password(customer: Make) -> None:
     account = customer(phone_login=True)
     sent = answered(account.ask("POST", {"phone": account.phone}, path=BY_SMS))
     assert set(sent["Data"]) == {"AccountSid", "Sid"}
+    assert entries_of(account.tenant, "password.forgot") == [(account.uid, {"by": "sms"})]
     answered(account.ask("PUT", {"phone": account.phone, "otp": account.texted(), "password": NEW}, path=BY_SMS))
     answered(account.logs_in(NEW))
 

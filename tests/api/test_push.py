@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from app.identity.entry.worker import Worker
 from app.identity.platform.outbox import claims
+from tests.support.audit_entries import entries_of
 from tests.support.devices import (
     AWS_KEY,
     FACTORS,
@@ -55,6 +56,7 @@ def test_approval_on_device_completes_sign_in(ada: SecondFactorHolder, phone: Ph
     assert challenge["PushQRCode"] is None
     token = challenge["SecondFactorAuthenticationToken"]
     assert refused(pinged(ada, token)) == (403, 1295)
+    assert entries_of(ada.tenant, "second_factor.asked") == [(ada.uid, {"kind": "push"})]
     (request,) = phone.asked()
     assert (request["identifier"], request["apikey"]) == (ada.email, ada.tenant.api_key)
     assert (
