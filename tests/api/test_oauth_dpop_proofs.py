@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from joserfc import jws
 from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 from sqlalchemy import insert
@@ -138,6 +139,32 @@ def test_wrong_dpop_proof_is_refused_and_keeps_the_code(
     answer = prover.redeem(code, WRONG[name](prover, f"{prover.client.hub_url}/api/oidc/token"))
     assert outcome(answer) == (400, "invalid_dpop_proof")
     assert prover.redeem(code).status_code == 200
+
+
+FORGED: dict[str, Callable[[str, str], str]] = {
+    "claims of another": lambda good, other: ".".join((good.split(".")[0], *other.split(".")[1:])),
+    "no signature": lambda good, _: f"{good.rpartition('.')[0]}.",
+    "padded signature": lambda good, _: f"{good}==",
+    "claims that are no object": lambda good, _: ".".join((good.split(".")[0], part([1]), good.split(".")[2])),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_dpop_proof_of_a_known_key_is_refused(prover: Prover, browser: Browser, ada: Person, name: str) -> None:
+    """(RFC 9449 section 4.3): the process keeps what a header says, never that a signature was right."""
+    prover.bound(browser, ada)
+    address = f"{prover.client.hub_url}/api/oidc/token"
+    good, other = (one.dpop_proof("POST", address) for one in (prover, Prover(prover.client)))
+    assert outcome(prover.redeem("x", FORGED[name](good, other))) == (400, "invalid_dpop_proof")
+
+
+def test_dpop_proof_without_claims_is_refused(prover: Prover) -> None:
+    """(RFC 9449 section 4.2)"""
+    head = prover.dpop_proof("POST", "x").split(".")[0]
+    for payload in ("W10", "e30", "bnVsbA", "x"):
+        signature = jws.JWSRegistry.algorithms["ES256"].sign(f"{head}.{payload}".encode(), prover.key)
+        forged = f"{head}.{payload}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
+        assert outcome(prover.redeem("x", forged)) == (400, "invalid_dpop_proof")
 
 
 def test_deeply_nested_dpop_proof_is_refused(prover: Prover) -> None:

@@ -23,7 +23,7 @@ _RSA_BITS: Final = range(2_048, 8_193)  # RFC 7518 section 3.3; longer ones cost
 
 def algorithms(client: Application, known: tuple[str, ...] = ALGORITHMS) -> tuple[str, ...]:
     """Return those with which this client may sign: fewer under the FAPI 2.0 Security Profile (section 5.4.1)."""
-    return tuple(one for one in known if not client.settings.is_fapi or one in FAPI_ALGORITHMS)
+    return tuple(one for one in known if one in FAPI_ALGORITHMS) if client.settings.is_fapi else known
 
 
 def has_keys(client: Application) -> bool:
