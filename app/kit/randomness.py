@@ -37,7 +37,7 @@ def below(most: int) -> int:
 
 def digits(length: int) -> str:
     """Return a one-time code of decimal digits."""
-    return "".join(secrets.choice("0123456789") for _ in range(length))
+    return f"{secrets.randbelow(10**length):0{length}}"
 
 
 def digest(text: str) -> str:

@@ -5,7 +5,7 @@ Step, cost and refusals are the same for identifiers with and without an account
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from app.contract import errors as e
@@ -232,7 +232,7 @@ def _begin(
         if not try_send(context, ids.interaction_id, state, account):
             context.work.rollback()
         state = replace(state, sent_at=int(context.now.timestamp()))
-    facts = {KEY: asdict(state), **link_handover.facts(interaction, of.purpose, uid)}
+    facts = {KEY: dict(vars(state)), **link_handover.facts(interaction, of.purpose, uid)}
     current, binding = interactions.add_facts_or_begin(
         context, ids, kind=next_step.RETURN, lifetime=LIFETIME, facts=facts
     )

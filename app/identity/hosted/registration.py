@@ -75,10 +75,16 @@ class RegistrationForm:
     @property
     def free(self) -> dict[str, Any]:
         """The profile members of the form's fields that have a value."""
-        given = [(item, text) for item in self.form if (text := self.value_of(item.name))]
-        free: dict[str, Any] = {item.member: text for item, text in given if item.member}
-        custom = {item.name.removeprefix(CUSTOM): text for item, text in given if item.is_custom}
-        return {**self.names, **free, **({"CustomFields": custom} if custom else {})}
+        free: dict[str, Any] = dict(self.names)
+        custom: dict[str, str] = {}
+        for item in self.form:
+            if not (text := self.value_of(item.name)):
+                continue
+            if item.is_custom:
+                custom[item.name.removeprefix(CUSTOM)] = text
+            elif member := item.member:
+                free[member] = text
+        return {**free, "CustomFields": custom} if custom else free
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def filled(
         kept = replace(mail, text=_with_places(mail.text, marks), html=_with_places(mail.html, marks))
         _kept.put(key, kept)
     text = kept.text % {name: " ".join(value.split()) for name, value in values.items()}
-    html = kept.html % {name: escape(value) for name, value in values.items()}
+    html = kept.html % {name: escape(value) if value else "" for name, value in values.items()}
     return RenderedMessage(kept.subject, text, html, kept.language)
 
 

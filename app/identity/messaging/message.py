@@ -111,6 +111,8 @@ class RenderedMessage:
 
 def one_line(text: str, max_length: int) -> str:
     """Return a text without line breaks, control characters and bidirectional marks, cut to `max_length`."""
+    if not text:
+        return ""
     kept = text[: 4 * max_length]
     if not (kept.isascii() and kept.isprintable()):  # nothing to leave out
         kept = "".join(map(_character_of_line, kept))

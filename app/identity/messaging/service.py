@@ -179,6 +179,8 @@ def carries(
 
     The caller need not create the part that it does not contain (interface user.md section 4).
     """
+    if not template_selection.has_any(context, kind):
+        return None
     selected = template_selection.select(context, kind, template, _language(context, account, language))
     return selected.template.carries if selected and selected.template else None
 

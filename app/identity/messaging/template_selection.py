@@ -42,6 +42,11 @@ def select(
     return None
 
 
+def has_any(context: Context, kind: MailKind | SmsKind) -> bool:
+    """Return whether the tenant has a template of this kind, whatever its name and language."""
+    return bool(_stored_templates(context, kind))
+
+
 def match_language(
     names: Container[str], name: str, language: Language, default: Language
 ) -> tuple[str, Language] | None:

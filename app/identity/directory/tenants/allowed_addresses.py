@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import unquote, unquote_plus, urlencode, urlsplit
+from urllib.parse import quote, unquote, unquote_plus, urlencode, urlsplit
 
 from app.contract.mailed_links import SHORT_PATHS
 from app.identity.platform.context import Context
@@ -137,9 +137,8 @@ def mailed_link(
 
 def own_link(context: Context, page: str, token: str, attempt: str | None = None) -> str:
     """Return the link to a page of the hub: the page's letter and the token, such as `/r/TOKEN` (decisions/0179)."""
-    return f"{context.pages_url}{SHORT_PATHS[page]}/{token}" + (
-        f"?{urlencode({'attempt': attempt})}" if attempt else ""
-    )
+    address = f"{context.pages_url}{SHORT_PATHS[page]}/{token}"
+    return f"{address}?attempt={quote(attempt)}" if attempt else address
 
 
 def with_query(address: str, **parameters: str) -> str:
