@@ -19,7 +19,7 @@ from app.hub.escaping import written
 from app.hub.fragments import only
 from app.hub.locale import template_text
 
-_BREAKING_AT: Final = Markup("@<wbr>")
+_BREAKING_AT: Final = "@<wbr>"
 _DRAWINGS: Final = frozenset({"icon", "chevron", "time_left"})
 """Macros that write the same for the same arguments, in every language and for everybody."""
 _PLAIN: Final = MethodType, Field, Label
@@ -73,7 +73,9 @@ class PageContext(Context):
 
 def breaking(text: Any) -> Any:
     """Return a text, such as an email address, that may break after its `@`; a translated text or markup as it is."""
-    return text if hasattr(text, "__html__") else escape(text).replace("@", _BREAKING_AT)
+    if hasattr(text, "__html__"):
+        return text
+    return Markup(str.replace(escape(text), "@", _BREAKING_AT))  # noqa: S704 - an escaped text and the mark
 
 
 class PageEnvironment(Environment):

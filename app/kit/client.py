@@ -173,12 +173,15 @@ def split_request(operation: AnyOperation, req: Wire) -> tuple[dict[From, dict[s
     if not shape.in_address and not shape.places[From.WHOLE]:
         return _NONE_PLACED, held
     by_field = _aliases(type(req))
-    whole = next((held.pop(by_field[name], None) for name in shape.places[From.WHOLE]), None)
-    placed: dict[From, dict[str, str]] = {}
-    for place in (From.PATH, From.QUERY, From.HEADER):
-        given = {wire: held.pop(by_field[name], None) for name, wire in shape.places[place].items()}
-        placed[place] = {wire: str(value) for wire, value in given.items() if value is not None}
-    return placed, whole if shape.places[From.WHOLE] else held
+    placed: dict[From, dict[str, str]] = {From.PATH: {}, From.QUERY: {}, From.HEADER: {}}
+    for place, given in placed.items():
+        for name, wire in shape.places[place].items():
+            value = held.pop(by_field[name], None)
+            if value is not None:
+                given[wire] = str(value)
+    for name in shape.places[From.WHOLE]:  # one at most
+        return placed, held.pop(by_field[name], None)
+    return placed, held
 
 
 _NONE_PLACED: dict[From, dict[str, str]] = {From.PATH: {}, From.QUERY: {}, From.HEADER: {}}

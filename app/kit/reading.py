@@ -209,7 +209,8 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
         for name in [one for one in values if one.lower() in shape.address_spellings]:
             del values[name]  # a body member must not replace a path, query or header parameter
     for place, name, wire in shape.in_address:
-        found = _find(raw, place, wire)
+        held = raw.parameters if place is From.PATH else raw.query if place is From.QUERY else raw.headers
+        found = held.get(wire)
         if found is not None:
             values[name] = found
     try:
@@ -217,14 +218,6 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
         return request
     except ValidationError as problem:
         raise _refusal(operation, problem) from None
-
-
-def _find(raw: RawRequest, place: From, wire: str) -> str | None:
-    if place is From.PATH:
-        return raw.parameters.get(wire)
-    if place is From.QUERY:
-        return raw.query.get(wire)
-    return raw.headers.get(wire)
 
 
 def _refusal(operation: AnyOperation, problem: ValidationError) -> ApiError:

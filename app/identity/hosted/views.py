@@ -14,8 +14,7 @@ from app.kit.user_agents import parse_user_agent
 
 def person(context: Context, account: Account) -> hub.PersonView:
     """Return the account of an account page, with the tab of organizations where it has or may ask for one."""
-    shown = oauth.person(account)
-    return shown.model_copy(update={"has_organizations": joining.sees_organizations(context, account)})
+    return oauth.person(account, sees_organizations=joining.sees_organizations(context, account))
 
 
 def cookie(context: Context, session: BrowserSession, text: str) -> hub.Session:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
@@ -384,8 +385,12 @@ def _lifetime(context: Context, remember: bool) -> timedelta:
     return timedelta(days=settings.remember_days) if remember else timedelta(hours=settings.session_absolute_hours)
 
 
+_FIELDS: Final = tuple(BrowserSession.__dataclass_fields__)
+_columns: Final = attrgetter(*_FIELDS)
+
+
 def _from_row(row: Row[Any]) -> BrowserSession:
-    fields = {name: getattr(row, name) for name in BrowserSession.__dataclass_fields__}
+    fields = dict(zip(_FIELDS, _columns(row), strict=True))
     lists = {"methods": tuple(row.methods), "relying_parties": tuple(row.relying_parties)}
     texts = {"address": row.address or "", "agent": row.agent or ""}
     return BrowserSession(**{**fields, **lists, **texts, "issuers": tuple((row.issuers or {}).items())})

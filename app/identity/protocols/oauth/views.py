@@ -81,8 +81,8 @@ def redirect_origin(uri: str) -> str:
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 
 
-def person(account: Account) -> PersonView:
-    """Return the signed-in account as the account chip shows it, with its language."""
+def person(account: Account, *, sees_organizations: bool = False) -> PersonView:
+    """Return the signed-in account as the account chip shows it, with its language, and the tab Organizations if it has or sees any."""
     label = account.email or account.username or account.phone or account.uid
     language = account.profile.get("LocalLanguage") or None
     return PersonView(
@@ -90,5 +90,5 @@ def person(account: Account) -> PersonView:
         label=label,
         name=accounts.full_name(account),
         language=language,
-        has_organizations=bool(account.has_organizations),  # null until the first one
+        has_organizations=sees_organizations or bool(account.has_organizations),  # null until the first one
     )
