@@ -11,15 +11,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import ColumnElement, LargeBinary, case, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, LargeBinary, bindparam, case, func, or_, select, tuple_, update
 
 from app.identity.platform.encryption import DecryptionError, Encryption, UnknownEncryptionKey, WrongAssociatedData
 from app.identity.platform.outbox.lanes import Lane, inlined
 from app.identity.platform.outbox.queue import DISCARDED, EMPTY_PAYLOAD, decrypt_payload, encrypt_payload, outbox
 from app.identity.platform.outbox.sender import DeliveryError
+from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 
@@ -100,14 +102,25 @@ def claim(
 
 
 def _next(work: UnitOfWork, now: datetime, lane: Lane, after: str, without: Collection[str]) -> Any:
-    columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts)
-    due = select(*columns).where(_O.state == inlined("waiting"), lane.contains(_O.kind), _O.due_at <= now)
-    due = due.order_by(_O.tenant_id, _O.due_at).limit(1).with_for_update(skip_locked=True)
     for first, last in _between(after, without):
-        within = due.where(_O.tenant_id > first) if first else due
-        if found := work.one(within.where(_O.tenant_id < last) if last else within):
+        statement = _first_due(lane, has_first=bool(first), has_last=bool(last))
+        if found := work.one(statement, {"now": now, "first": first, "last": last}):
             return found
     return None
+
+
+@cache
+def _first_due(lane: Lane, *, has_first: bool, has_last: bool) -> Compiled:
+    """Return the query for the first due message of a lane, whose tenant is after `first` and before `last`.
+
+    Compiled, because each idle worker asks it every second for each lane.
+    """
+    columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts)
+    where = [_O.state == inlined("waiting"), lane.contains(_O.kind), _O.due_at <= bindparam("now")]
+    where += [_O.tenant_id > bindparam("first")] if has_first else []
+    where += [_O.tenant_id < bindparam("last")] if has_last else []
+    ordered = select(*columns).where(*where).order_by(_O.tenant_id, _O.due_at)
+    return Compiled(ordered.limit(1).with_for_update(skip_locked=True))
 
 
 def _between(after: str, without: Collection[str]) -> Iterator[tuple[str, str]]:
