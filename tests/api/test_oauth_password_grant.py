@@ -1,7 +1,10 @@
 """The password grant, for older clients that list it."""
 
 import pytest
+from sqlalchemy import select
 
+from app.identity.authentication.sign_in.tables import sessions
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.consents import required_forms
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in
@@ -30,6 +33,16 @@ def test_password_grant_returns_tokens(older_app: RelyingParty, ada: Person) -> 
     assert claims_in(tokens["id_token"])["sub"] == ada.uid
     assert (older_app.userinfo(tokens["access_token"]).json or {})["email"] == ada.email
     assert older_app.refresh(tokens["refresh_token"]).status_code == 200
+
+
+@pytest.mark.both_databases
+def test_session_keeps_the_start_of_a_long_address(world: World, older_app: RelyingParty, ada: Person) -> None:
+    """The zone of an IPv6 address has any length, and the column has 64 characters."""
+    older_app.address = f"fe80::1%{'z' * 80}"
+    assert ask(older_app, ada)[0] == 200
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
+        kept = work.run(select(sessions.c.address).where(sessions.c.uid == ada.uid)).scalar_one()
+    assert kept == older_app.address[:64]
 
 
 def test_wrong_password_and_unknown_account_look_alike(older_app: RelyingParty, ada: Person) -> None:

@@ -178,6 +178,15 @@ def test_wrong_metadata_are_refused(registrar: Registrar, members: dict[str, Any
     assert len((answer.json or {})["error_description"]) < 700
 
 
+def test_metadata_have_at_most_60000_bytes(registrar: Registrar) -> None:
+    uris = [f"{CALLBACK}/{number}/{'x' * 1_900}" for number in range(20)]
+    members = {**METADATA, "redirect_uris": uris, "post_logout_redirect_uris": [*uris[:10], CALLBACK]}
+    left = 60_000 - len(json.dumps([members, {}]))
+    for length, status in ((left + 1, 400), (left, 201)):
+        longest = {**members, "post_logout_redirect_uris": [*uris[:10], CALLBACK + "/" * length]}
+        assert registrar.register(longest).status_code == status
+
+
 NO_OBJECTS: list[bytes] = [
     b"[]",
     b"{",

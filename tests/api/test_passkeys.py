@@ -11,7 +11,9 @@ from tests.support.factors import LOGIN_2FA, OWN_2FA
 from tests.support.mailbox import links_to, sent_messages, token_in
 from tests.support.passkeys import LOGIN, OWN, A, PasskeyHolder, origin_of, passkey_holder
 from tests.support.races import at_once
-from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
+
+WORK = "ada@work.example"
 
 
 @pytest.fixture
@@ -244,6 +246,22 @@ def test_lost_passkey_is_replaced_by_emailed_link(ada: PasskeyHolder) -> None:
     assert refused(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), lost))) == (403, 1321)
     assert answered(ada.gives(f"{LOGIN}/finish", ada.device.shows(ada.asks_sign_in(), new)))["Profile"]
     assert refused(ada.tenant.send("GET", f"{OWN}/passkey", bearer=ada.bearer))[0] == 401, "every session ended"
+
+
+def test_link_goes_to_the_account_address_that_was_named(ada: PasskeyHolder) -> None:
+    """It goes to the address as the account holds it, because another spelling may be another mailbox."""
+    ada.has_passkey()
+    held = [{"Type": "Primary", "Value": ada.email}, {"Type": "Work", "Value": WORK}]
+    answered(ada.tenant.send("PUT", f"{MANAGE}/{ada.uid}/email", {"Email": held}))
+    for named in (WORK, ada.email):
+        answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": named.upper()}, with_secret=False))
+        assert sent_messages(ada.tenant.services, ada.tenant.tenant_id)[-1]["to"] == named
+
+
+def test_lost_passkey_needs_captcha_where_tenant_requires_it(new_tenant_server: NewTenantServer) -> None:
+    ada = passkey_holder(new_tenant_server, captcha_at=["forgot_password"]).has_passkey()
+    answer = ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False)
+    assert refused(answer) == (403, 982)
 
 
 def test_emailed_link_does_not_replace_second_factor(new_tenant_server: NewTenantServer) -> None:

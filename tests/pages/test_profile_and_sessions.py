@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitor, VisitedPage, Visitor
@@ -95,6 +96,17 @@ def test_all_other_sessions_are_ended_at_once(new_visitor: NewVisitor, ada: Pers
     page = here.open("/security").press("Sign out everywhere else")
     assert "Only this browser." in page.text
     assert [browser.open("/profile").heading for browser in others] == ["Welcome back"] * 2
+
+
+def test_idle_session_of_an_application_is_ended(world: World, visitor: Visitor, ada: Person) -> None:
+    """An application keeps refreshing tokens without a browser, so its session has no idle time."""
+    app = world.application("mail-program", grant_types=["password", "refresh_token"])
+    form = {"grant_type": "password", "username": ada.email, "password": PASSWORD, **app.client_credentials()}
+    tokens = app.back("token", form).json or {}
+    pass_time(world.services, minutes=121)
+    signed_in(visitor, ada)
+    assert "Signed out" in visitor.open("/security").press("Sign out").text
+    assert (app.refresh(tokens["refresh_token"]).json or {})["error"] == "invalid_grant"
 
 
 def test_foreign_session_cannot_be_ended(world: World, new_visitor: NewVisitor, ada: Person) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pyotp
 import pytest
@@ -67,6 +67,8 @@ def test_required_factor_is_enrolled_at_sign_in(tenant: World, browser: Visitor)
     page = sign_in(browser, tenant, ada)
     assert page.heading == "Protect your account"
     assert "<svg" in page.html
+    (link,) = re.findall(r'href="(otpauth:[^"]+)"', page.html)
+    assert unquote(urlsplit(link).path) == f"/{tenant.name.title()}:{ada.email}"
     codes_page = page.press("Verify", code=code_now(tenant, app_of(page)))
     assert codes_page.heading == "Save your backup codes"
     assert len(codes_on(codes_page)) == 10
