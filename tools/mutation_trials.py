@@ -33,6 +33,8 @@ executed: set[int] = set()
 undecided = set(range(len(MUTATIONS)))
 repeats: dict[str, bool] = {}
 """Whether a test passes when it is repeated in a forked process."""
+reported: list[pytest.TestReport] = []
+"""Reports that a repeated test made itself: those of its subtests, which do not make its own report a failure."""
 
 
 class Marked(importlib.machinery.SourceFileLoader):
@@ -127,6 +129,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--most-of-a-file", type=int, default=4, help="the same, of one file")
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    reported.append(report)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
     executed.clear()
@@ -180,7 +186,16 @@ def _passes(item: pytest.Item, nextitem: pytest.Item | None, number: int | None)
         if "tests.support.examples" in sys.modules:  # compares what the first run recorded
             sys.modules["tests.support.examples"]._recorder = None  # type: ignore[attr-defined] # a plugin of the tests
         item._initrequest()  # type: ignore[attr-defined] # as reruns do
-        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        _keep_reports(item)
+        reports = [*runtestprotocol(item, log=False, nextitem=nextitem), *reported]
         status = int(any(report.failed for report in reports))
     finally:
         os._exit(status)
+
+
+def _keep_reports(item: pytest.Item) -> None:
+    """Leave what subtests report to this module: the run's own report is about the code as it is."""
+    reported.clear()
+    for one in item.config.hook.pytest_runtest_logreport.get_hookimpls():
+        if one.plugin is not sys.modules[__name__] and not (one.wrapper or one.hookwrapper):
+            one.function = lambda *_: None  # type: ignore[misc] # only in this child, whose manager ends with it
