@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic_core import from_json, to_json
 from sqlalchemy import JSON, Column, DateTime, MetaData, String, Table
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
@@ -43,7 +44,28 @@ class _Jsonb(TypeDecorator[Any]):
         return dialect.type_descriptor(JSONB())
 
 
-Json = JSON().with_variant(_Jsonb(), "postgresql")
+class _JsonText(TypeDecorator[Any]):
+    """JSON as SQLite's text, without SQLAlchemy's chain of conversions: the row of an account with its session has six."""
+
+    impl = JSON
+    cache_ok = True
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], str]:  # noqa: ARG002 - SQLAlchemy's signature
+        return _to_json
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002 - SQLAlchemy's signature
+        return _from_json
+
+
+def _to_json(value: Any) -> str:
+    return to_json(value).decode()
+
+
+def _from_json(stored: Any) -> Any:
+    return from_json(stored) if isinstance(stored, str) else stored  # a member that is a number is none
+
+
+Json = JSON().with_variant(_Jsonb(), "postgresql").with_variant(_JsonText(), "sqlite")
 Id = String(64)
 
 
