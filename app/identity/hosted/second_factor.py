@@ -189,10 +189,11 @@ def view(
 
 def _person(pending: PendingSignIn) -> PersonView:
     """Return the account by the identifier that the visitor gave; a username must not reveal the email address."""
-    account = pending.account
-    own = {"username": account.username, "phone": display_phone(account.phone) if account.phone else None}
-    person = oauth_views.person(account)
-    return person.model_copy(update={"label": own.get(pending.authentication.kind) or person.label, "name": None})
+    account, kind = pending.account, pending.authentication.kind
+    own = account.username if kind == "username" else None
+    if kind == "phone" and account.phone:
+        own = display_phone(account.phone)
+    return oauth_views.person(account, shown_as=own or oauth_views.label(account))
 
 
 def factor_prompt(

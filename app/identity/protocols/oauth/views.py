@@ -81,14 +81,21 @@ def redirect_origin(uri: str) -> str:
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 
 
-def person(account: Account, *, sees_organizations: bool = False) -> PersonView:
-    """Return the signed-in account as the account chip shows it, with its language, and the tab Organizations if it has or sees any."""
-    label = account.email or account.username or account.phone or account.uid
+def label(account: Account) -> str:
+    """Return the identifier that an account is shown by."""
+    return account.email or account.username or account.phone or account.uid
+
+
+def person(account: Account, *, shown_as: str | None = None, sees_organizations: bool = False) -> PersonView:
+    """Return the account as the account chip shows it, with its language, and the tab Organizations if it has or sees any.
+
+    `shown_as`: the only thing that the chip shows, in place of the account's label and name.
+    """
     language = account.profile.get("LocalLanguage") or None
     return PersonView(
         uid=account.uid,
-        label=label,
-        name=accounts.full_name(account),
+        label=shown_as or label(account),
+        name=None if shown_as else accounts.full_name(account),
         language=language,
         has_organizations=sees_organizations or bool(account.has_organizations),  # null until the first one
     )
