@@ -5,14 +5,17 @@ import os
 import sys
 from pathlib import Path
 
-import hypothesis
 import pytest
 
-# Each test process and each server that a test starts would otherwise compile every module again, which takes a second.
+# Each test process and each server that a test starts would otherwise compile every module again, which takes a second. Before the
+# plugins below: pytest rewrites the assertions of Hypothesis, too, and keeps the result from run to run.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+gc.disable()  # what is imported and collected lasts, and searching it for garbage takes seconds
+
 pytest_plugins = [
+    "tests.support.generated",
     "tests.support.durations",
     "tests.support.examples",
     "tests.support.network",
@@ -35,9 +38,8 @@ pytest_plugins = [
     "tests.support.dns_server",
 ]
 
-# Examples have no deadline, since a busy machine is no failure. The build runs the same examples each time.
-hypothesis.settings.register_profile("gatehouse", deadline=None, print_blob=True, derandomize="CI" in os.environ)
-hypothesis.settings.load_profile("gatehouse")
+# What a process makes before it searches for garbage: five times what `gatehouse` does, for tests end before they fill the memory.
+GARBAGE = 50_000
 
 # These depend on real time: a browser or a server process may stall for seconds on a busy machine. The summary lists the
 # tests that needed a second run; tests of races and of product rules never run twice.
@@ -57,6 +59,11 @@ WITH_PROCESSES = {
 }  # fmt: skip
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave the seed of `random` alone: no test draws from it, and it would be set three times per test."""
+    config.option.randomly_reset_seed = False
+
+
 @pytest.hookimpl(trylast=True)  # after the files were put in random order
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the longest tests first: while the last tests run, no worker waits for one of these."""
@@ -74,11 +81,7 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_sessionstart() -> None:
-    gc.disable()  # collection creates many thousands of lasting objects, and searching them for garbage takes seconds
-
-
 def pytest_collection_finish() -> None:
     gc.freeze()
-    gc.set_threshold(10_000)  # as `gatehouse` does
+    gc.set_threshold(GARBAGE)
     gc.enable()

@@ -1,5 +1,8 @@
 """A real PostgreSQL and a real Redis for the tests: started in a folder of their own, stopped by process id."""
 
+import base64
+import hashlib
+import hmac
 import os
 import pwd
 import secrets
@@ -38,6 +41,18 @@ POSTGRES_OPTIONS = {
     "full_page_writes": "off",
     "autovacuum": "off",
 }
+
+
+def scram_secret(password: str) -> str:
+    """Return what PostgreSQL stores of a password, made with one round: with the usual 4,096 each connection takes 7 ms longer.
+
+    A connection is still refused without the password (RFC 5803).
+    """
+    salt = secrets.token_bytes(16)
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 1)
+    client_key, server_key = (hmac.digest(salted, name, "sha256") for name in (b"Client Key", b"Server Key"))
+    shown = (base64.b64encode(one).decode() for one in (salt, hashlib.sha256(client_key).digest(), server_key))
+    return "SCRAM-SHA-256$1:{}${}:{}".format(*shown)
 
 
 class PartMissing(Exception):
@@ -168,6 +183,7 @@ class Postgres(Server):
         try:
             server.initialize()
             server.start()
+            server.execute(f"ALTER ROLE {SUPERUSER} PASSWORD '{scram_secret(server.superuser_password)}'")
         except BaseException:
             server.remove()
             raise
@@ -239,8 +255,7 @@ class Postgres(Server):
     def database(self, name: str, template: str = "template1") -> PostgresUrls:
         """Make an empty database with both roles, or a copy of `template` (without connections)."""
         self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        names = {"owner": OWNER, "runtime": RUNTIME}
-        names |= {"owner_password": self.owner_password, "runtime_password": self.runtime_password}
+        names = {"owner": OWNER, "runtime": RUNTIME} | self._role_secrets()
         with psycopg.connect(self.url(SUPERUSER, self.superuser_password, "postgres")) as one_at_a_time:
             one_at_a_time.execute("SELECT pg_advisory_lock(1)")  # the roles are the cluster's, and workers share it
             subprocess.run(
@@ -253,11 +268,17 @@ class Postgres(Server):
             )  # fmt: skip
         return PostgresUrls(self.url(OWNER, self.owner_password, name), self.url(RUNTIME, self.runtime_password, name))
 
+    def _role_secrets(self) -> dict[str, str]:
+        return {
+            "owner_password": scram_secret(self.owner_password),
+            "runtime_password": scram_secret(self.runtime_password),
+        }
+
     def backup_url(self, database: str) -> str:
         """Create the backup role in an existing database, as an operator does, and return its address."""
         word = self.runtime_password
-        names = {"owner": OWNER, "runtime": RUNTIME, "backup": BACKUP, "backup_password": word}
-        names |= {"owner_password": self.owner_password, "runtime_password": self.runtime_password}
+        names = {"owner": OWNER, "runtime": RUNTIME, "backup": BACKUP, "backup_password": scram_secret(word)}
+        names |= self._role_secrets()
         settings = [f"--set={key}={value}" for key, value in names.items()]
         superuser = self.url(SUPERUSER, self.superuser_password, database)
         command = [self.binary("psql"), "--quiet", "--no-psqlrc", "--file", str(ROLES), *settings, superuser]
