@@ -15,6 +15,7 @@ import yaml
 from app.kit.package_files import EXAMPLES
 from tests.support.command_process import Command, forked
 from tests.support.command_process import started as start
+from tests.support.installation import eventually
 from tests.support.servers import is_gone
 
 COMMAND = [sys.executable, "-m", "app.cli", "demo", "--bind", "127.0.0.1:0"]
@@ -95,12 +96,16 @@ def test_second_tenant_has_own_accounts_and_asks_consent(demo: Command) -> None:
         ("inbox", "/", "text/html"),
         ("inbox", "/messages.json", "application/json"),
         ("acme", "/.well-known/openid-configuration", "application/json"),
-        ("acme", "/health/ready", "application/json"),
+        ("acme", "/health/live", "application/json"),
     ],
 )
 def test_other_addresses_answer(demo: Command, host: str, path: str, kind: str) -> None:
     answer = demo.ask("GET", demo.at(host, path))
     assert (answer.status_code, answer.headers["Content-Type"].partition(";")[0]) == (200, kind)
+
+
+def test_demo_gets_ready(demo: Command) -> None:
+    assert eventually(lambda: demo.ask("GET", demo.at("acme", "/health/ready")).status_code == 200)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])

@@ -12,6 +12,7 @@ import pytest
 from app import __version__
 from tests.support import wheel
 from tests.support.command_process import Command, started
+from tests.support.installation import eventually
 
 
 @pytest.fixture(scope="module")
@@ -89,5 +90,5 @@ def test_installed_program_creates_a_starter_app(away: Path) -> None:
 
 
 def test_data_is_in_the_folder_of_the_user(demo: Command, away: Path) -> None:
-    assert demo.ask("GET", demo.at("acme", "/health/ready")).status_code == 200
+    assert eventually(lambda: demo.ask("GET", demo.at("acme", "/health/ready")).status_code == 200)
     assert (away / "data" / "gatehouse" / "demo" / "gatehouse.db").is_file()

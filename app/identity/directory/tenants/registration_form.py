@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from app.contract.configuration import TenantSettings
 from app.contract.registration_form import FormField
 
@@ -18,11 +16,6 @@ def fields_of(settings: TenantSettings) -> tuple[FormField, ...]:
     accepted = settings.login_kinds
     names = ["email"] if settings.email_login is not False or "email" in accepted else []
     names += [kind for kind in accepted if kind != "email" and "email" not in accepted]
-    return _default_form(tuple(names))
-
-
-@lru_cache(maxsize=16)
-def _default_form(names: tuple[str, ...]) -> tuple[FormField, ...]:
     password = FormField(name="password", type="password", required=True)
     return *(FormField(name=name, required=True) for name in names), password
 
