@@ -179,9 +179,8 @@ def split_request(operation: AnyOperation, req: Wire) -> tuple[dict[From, dict[s
             value = held.pop(by_field[name], None)
             if value is not None:
                 given[wire] = str(value)
-    for name in shape.places[From.WHOLE]:  # one at most
-        return placed, held.pop(by_field[name], None)
-    return placed, held
+    whole = next(iter(shape.places[From.WHOLE]), None)
+    return placed, held if whole is None else held.pop(by_field[whole], None)
 
 
 _NONE_PLACED: dict[From, dict[str, str]] = {From.PATH: {}, From.QUERY: {}, From.HEADER: {}}
