@@ -138,7 +138,14 @@ class Page:
         """Return the page rendered for the current visit, with these texts in its holes."""
         return self._rendered() if texts is None else texts.fill(self.kept_by, self._rendered)
 
+    def _with_form(self) -> Self:
+        """Return this page; one that leaves its empty form out until it is rendered returns itself with that form."""
+        return self
+
     def _rendered(self) -> str:
+        return self._with_form()._filled()
+
+    def _filled(self) -> str:
         visit, brand = current_visit(), self.brand
         form = getattr(self, "form", None)
         if isinstance(form, HubForm) and self.notice is None:

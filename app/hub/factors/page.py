@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Self
 
 from wtforms import HiddenField
 
@@ -41,10 +41,8 @@ class FactorPage(Page):
     presentation: FactorPresentation
     prompt: FactorPrompt
 
-    def _rendered(self) -> str:
-        if self.form is None:
-            return replace(self, form=fresh_form(self.presentation))._rendered()
-        return super()._rendered()
+    def _with_form(self) -> Self:
+        return replace(self, form=fresh_form(self.presentation)) if self.form is None else self
 
     @property
     def run(self) -> tuple[str, ...]:

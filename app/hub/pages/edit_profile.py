@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Self
 
 from flask import Response
 
@@ -47,11 +47,10 @@ class EditProfilePage(Page):
         """Nothing but the tenant's fields; None for a form with values of its own."""
         return self.template if self.form is None else None
 
-    def _rendered(self) -> str:
-        if self.form is None:
-            form = FieldsForm.of(editable(current_visit().tenant.form), data=self.texts)
-            return replace(self, form=form)._rendered()
-        return super()._rendered()
+    def _with_form(self) -> Self:
+        if self.form is not None:
+            return self
+        return replace(self, form=FieldsForm.of(editable(current_visit().tenant.form), data=self.texts))
 
     @classmethod
     def samples(cls) -> Mapping[str, EditProfilePage]:

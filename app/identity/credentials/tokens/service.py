@@ -146,8 +146,6 @@ def holder_of(context: Context, token: str | None, operation: AnyOperation) -> T
         raise oauth.InvalidToken if token else oauth.MissingToken
     if holder is not None and e.ExpiredAccessToken in operation.errors:
         raise e.ExpiredAccessToken
-    if e.InvalidAccessToken in operation.errors:
-        raise e.InvalidAccessToken if token else e.MissingAccessToken
     raise e.NotAuthenticated
 
 

@@ -43,9 +43,6 @@ class DeviceDecision(Decision):
             relying_party=self._relying_party,
         )
 
-    def login(self) -> Next:
-        return self._login()
-
     def ask(self, device: ContinuationToken) -> Next:
         """Return the question: which application, which device, from where (section 5.4)."""
         agent = parse_user_agent(str(device.facts.get("agent") or ""))
@@ -110,7 +107,7 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
         return _done(interaction)
     decision = _decision(context, interaction, client, session)
     step = decision.step_before_consent()
-    return step or (decision.ask(device) if session is not None else decision.login())
+    return step or decision.ask(device)
 
 
 def decide(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> Next:
