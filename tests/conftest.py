@@ -3,6 +3,8 @@
 import gc
 import os
 import sys
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
     first = on_the_clock | (paths & WITH_PROCESSES) | {path for path in paths if HERE / "conformance" in path.parents}
     items.sort(key=lambda item: item.path not in first)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Have each worker begin with modules of its own: one rewrites the assertions of a new module, the others read the result."""
+    if (worker := getattr(session.config, "workerinput", None)) is None:
+        return
+    paths = [Path(argument.partition("::")[0]) for argument in session.config.args]
+    files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("test_*.py")))]
+    number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    for file in files[len(files) * number // count : len(files) * (number + 1) // count]:
+        with suppress(Exception):  # pytest tells what is wrong with it
+            import_module(".".join(file.resolve().relative_to(HERE.parent).with_suffix("").parts))
 
 
 def pytest_xdist_auto_num_workers() -> int:
