@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from functools import cache
 from importlib import import_module
 from typing import Any, TypedDict, Unpack
 
@@ -110,6 +111,7 @@ def resource(
     return Resource(area=area, kind=kind, noun=noun, model=model, address=first, is_singleton=is_singleton, **given)
 
 
+@cache
 def import_contract() -> None:
     """Import every module of the contract, so that the catalogue is complete."""
     for module in pkgutil.walk_packages(contract.__path__, f"{contract.__name__}."):
