@@ -155,7 +155,7 @@ ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, val
 """Fields of a record are no parameters: their letter case is kept."""
 
 
-@every_variant(ANSWERS, stored=True)
+@every_variant(ANSWERS, stored={"A32", "U82"})
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     is_kept_odd = "odd letter case" in variant and answer.row in ("U78", "U81", "A31", "A34")
     shape = {**RECORD, "CustomObject": ODD} if is_kept_odd else answer.shape

@@ -133,7 +133,6 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.both_databases
 @pytest.mark.parametrize("refusal", REFUSALS, ids=str)
 def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
     refusal.check(new_tenant_server)

@@ -127,7 +127,7 @@ def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServe
     refusal.check(new_tenant_server)
 
 
-@every_variant(ANSWERS, stored=True)
+@every_variant(ANSWERS, stored={"A39", "A42", "A44"})
 def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
     answer.check(new_tenant_server, variant)
 

@@ -195,7 +195,7 @@ def introspected(client: RelyingParty, headers: dict[str, str] | None = None, **
     return client.post(INTROSPECT, {**credentials(client, headers), **form}, headers=headers)
 
 
-@pytest.mark.both_databases
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("method", ["client_secret_post", "client_secret_basic"])
 @pytest.mark.parametrize(
     "settings",

@@ -101,6 +101,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.both_databases("first")
 @pytest.mark.parametrize("number", [0, -1])
 @pytest.mark.parametrize("order", ORDERS)
 def test_alert_reverts_the_takeover_in_any_order(takeover: Takeover, order: str, number: int) -> None:

@@ -5,7 +5,7 @@ A test over `services` (or `own_database`) runs on SQLite. In the folders `BY_MA
 each statement, with each combination of types and each kind of outcome (no row, one, several, each error), that any test of the folder
 sends (decisions 0267 and 0294). Races, tenants kept apart, and hostile or stored values are marked for what they are.
 `@pytest.mark.both_databases("first")` runs the first case of a table on both, and
-`@pytest.mark.both_databases(variant={"as stated"})` the cases whose parameter `variant` is one of these.
+`@pytest.mark.both_databases(variant={"as stated"})` the cases whose parameter `variant` is spelt so.
 `--databases both` runs every case on both.
 """
 
@@ -57,4 +57,4 @@ def _kept(on_postgres: list[Any], mark: pytest.Mark | None, *, is_by_mark: bool)
 
 
 def _has(params: Mapping[str, Any], wanted: Mapping[str, Iterable[Any]]) -> bool:
-    return all(params[name] in values for name, values in wanted.items())
+    return all(str(params[name]) in values for name, values in wanted.items())
