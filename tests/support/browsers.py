@@ -13,6 +13,9 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--renderer-process-limit=1",  # the pages of a context share a process: starting one takes as long as a page
     "--in-process-gpu",  # one process less to start and to talk to
+    "--disable-site-isolation-trials",  # nor does each tenant's host start a process
+    # A page of the same site is shown in the frame of the page before. Only the last such option counts: Playwright's two come first.
+    "--enable-features=CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies,RenderDocument:level/crashed-frame",
     "--js-flags=--no-flush-bytecode",  # axe and the pages' scripts are compiled once, also after a pause
 ]  # fmt: skip
 # Nobody watches. Layout, focus, hit tests, frames and what Playwright calls visible do not depend on it.

@@ -89,9 +89,7 @@ WATCH = """(doc, _, frame) => {
             name: at.outerHTML.slice(0, 90),
         });
     };
-    // A widget's frame is in another process: its key events are not seen here, and it passes the focus on later.
     for (const event of ["keyup", "focusin", "blur"]) win.addEventListener(event, note);
-    frame.note = note;
     doc.activeElement.blur();
     win.getSelection().removeAllRanges();
 }"""
@@ -105,9 +103,7 @@ BEGIN = """() => {
     end.addEventListener("focus", () => window.isOver = true);
     document.querySelector("#begin").focus();
 }"""
-LOOK = "document.activeElement.note && document.activeElement.note()"
 VISITS = "(doc, _, frame) => frame.visits"
-HAS_FRAMES = "doc => doc.querySelector('iframe') !== null"
 WITHOUT_EDGE = """doc => [...doc.querySelectorAll(".button, .control, .card, .notice, .chip")]
     .filter(each => each.checkVisibility() && parseFloat(getComputedStyle(each).borderTopWidth) < 1)
     .map(each => "in forced colours without an edge: " + each.outerHTML.slice(0, 80))"""
@@ -184,16 +180,11 @@ def in_narrow_windows(sheet: Sheet) -> Iterator[Faults]:
 def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
     """Tab reaches every control in document order, leaves the page, and focus is visible."""
     sheet.ask(WATCH)
-    stops, looks_each_time = (
-        sheet.ask(STOPS),
-        any(sheet.ask(HAS_FRAMES)),
-    )  # key events in a third-party frame are not visible here
+    stops = sheet.ask(STOPS)
     sheet.page.evaluate(BEGIN)
     keyboard = sheet.page.context.new_cdp_session(sheet.page)
     for press in range(MOST_PRESSES * len(stops)):
         keyboard.send("Input.dispatchKeyEvent", TAB)
-        if looks_each_time:
-            sheet.page.evaluate(LOOK)
         if press >= sum(stops) and sheet.page.evaluate("window.isOver"):
             break
     keyboard.detach()
