@@ -110,6 +110,22 @@ def test_fields_have_labels_and_aria_references_resolve(pages: list[Sample]) -> 
             assert set(pointed) <= ids, page.name
 
 
+BUTTON = re.compile(r"<button\b([^>]*)>(.*?)</button>", re.DOTALL)
+
+
+def test_buttons_of_a_page_have_names_that_differ(pages: list[Sample]) -> None:
+    """With scripts; those that no person reaches have none."""
+    for page in pages:
+        html = re.sub(r"<noscript>.*?</noscript>", "", page.html, flags=re.DOTALL)
+        reached = [(_element("button", attributes)[1], text) for attributes, text in BUTTON.findall(html)]
+        names = Counter(
+            attributes.get("aria-label") or " ".join(re.sub(r"<[^>]*>", " ", text).split())
+            for attributes, text in reached
+            if not {"aria-hidden", "hidden"} & attributes.keys()
+        )
+        assert [name for name, count in names.items() if count > 1 or not name] == [], page.name
+
+
 def test_every_own_form_carries_a_csrf_token(pages: list[Sample]) -> None:
     for page in pages:
         for form in re.findall(r"<form.*?</form>", page.html, re.DOTALL):

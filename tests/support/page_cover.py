@@ -1,10 +1,10 @@
-"""The states of a page that together show each of its elements in each of its places."""
+"""The states of pages that together show each of their elements, and each of their texts, in each of its places."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
 from html.parser import HTMLParser
 from typing import NamedTuple
@@ -12,30 +12,41 @@ from typing import NamedTuple
 from tests.support.samples import names, rendered, states
 from tests.support.services import of_the_run
 
+LONGEST_LANGUAGE = "de"
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 VALUES_MATTER = {"class", "type", "role", "tabindex", "dir", "lang"}
 VALUES_DIFFER = {"id", "name", "value", "href", "style"}
 """Attributes whose value is part of an element's kind, and those that do not even matter by name; of all others the name does."""
 Element = tuple[object, ...]
-Place = tuple[Element, ...]
+Place = tuple[int, Element]
+"""An element and the number of the place around it."""
+State = tuple[str, str]
+"""A page's name and the name of one of its states."""
 
 
 class Places(HTMLParser):
-    """Collects every element with the elements around it, and whether it has a text."""
+    """Collects every element with the elements around it, and every text; equal ones of all pages have the same number."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, html: str, numbers: dict[Place, int]) -> None:
         super().__init__()
-        self.found: set[Place] = set()
-        self._around: list[Element] = []
+        self.elements: set[int] = set()
+        """And whether there is a text."""
+        self.texts: set[int] = set()
+        """But for a text's digits."""
+        self._numbers = numbers
+        self._around = [("", -1)]
         self.feed(re.sub(r"<svg\b.*?</svg>", "<svg></svg>", html, flags=re.DOTALL))
+
+    def _number(self, *element: object) -> int:
+        return self._numbers.setdefault((self._around[-1][1], element), len(self._numbers))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = tuple(value for name, value in attrs if name in VALUES_MATTER)
         names = tuple(sorted(name for name, _ in attrs if name not in VALUES_DIFFER))
-        self._around.append((tag, values, names))
-        self.found.add(tuple(self._around))
-        if tag in VOID:
-            self._around.pop()
+        number = self._number(tag, values, names)
+        self.elements.add(number)
+        if tag not in VOID:
+            self._around.append((tag, number))
 
     def handle_endtag(self, tag: str) -> None:
         for depth in reversed(range(len(self._around))):
@@ -44,27 +55,31 @@ class Places(HTMLParser):
                 return
 
     def handle_data(self, data: str) -> None:
-        if data.strip():
-            self.found.add((*self._around, ("text",)))
+        if (text := re.sub(r"\d", "0", " ".join(data.split()))) and self._around[-1][0] != "title":
+            self.elements.add(self._number("text"))
+            self.texts.add(self._number("text", text))
 
 
-def covering(pages: Sequence[set[Place]]) -> list[int]:
-    """Return the indices of pages, in order, that together have every element in every place of all."""
-    missing, chosen = set[Place]().union(*pages), list[int]()
-    while missing:
-        best = max(range(len(pages)), key=lambda index: len(pages[index] & missing))
-        missing -= pages[best]
-        chosen.append(best)
-    return sorted(chosen)
+def covering(pages: Mapping[State, set[int]]) -> set[State]:
+    """Return states that together have everything that all have, and at least one of each page."""
+    chosen, left = set[State](), dict(pages)
+    while left:
+        best = max(left, key=lambda each: len(left[each]))
+        chosen.add(best)
+        shown = left.pop(best)
+        left = {each: missing for each, places in left.items() if (missing := places - shown)}
+    for page in {page for page, _ in pages} - {page for page, _ in chosen}:
+        chosen.add(max((each for each in pages if each[0] == page), key=lambda each: len(pages[each])))
+    return chosen
 
 
 class Cover(NamedTuple):
-    """States of a page that differ in their elements, which are the same in all languages."""
+    """States of a page; with those of the other pages, they show each thing in each place where any page has it."""
 
-    of_page: list[str]
-    """These have every element in every place of the page."""
-    of_all: list[str]
-    """With those of the other pages, these have every element in every place of all pages; at least one."""
+    of_texts: list[str]
+    """Each text and each element."""
+    of_elements: list[str]
+    """Of those states, these have each element, which are the same in all languages."""
 
 
 @cache
@@ -75,16 +90,11 @@ def covers() -> dict[str, Cover]:
 
 
 def _covers() -> dict[str, Cover]:
-    places = {(name, state): Places(rendered(name, state, "en").html).found for name, state in names()}
-    of_page = {
-        name: [of[index] for index in covering([places[name, state] for state in of])] for name, of in states().items()
-    }
-    kept = [(name, state) for name, of in of_page.items() for state in of]
-    of_all = [kept[index] for index in covering([places[each] for each in kept])]
+    numbers: dict[Place, int] = {}
+    pages = {each: Places(rendered(*each, LONGEST_LANGUAGE).html, numbers) for each in names()}
+    of_texts = covering({each: page.elements | page.texts for each, page in pages.items()})
+    of_elements = covering({each: pages[each].elements for each in names() if each in of_texts})
     return {
-        name: Cover(
-            of,
-            [state for state in of if (name, state) in of_all] or [max(of, key=lambda state: len(places[name, state]))],
-        )
-        for name, of in of_page.items()
+        name: Cover(*([state for state in of if (name, state) in chosen] for chosen in (of_texts, of_elements)))
+        for name, of in states().items()
     }
