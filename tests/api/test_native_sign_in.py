@@ -19,7 +19,7 @@ from tests.support.native_apps import (
 from tests.support.rows import AccountHolder, Answer, Ask, Refusal, refusals
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.upstream import FakeProvider
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 Given = Callable[[NativeUpstream], dict[str, Any]]
 RUNNING: list[FakeProvider] = []
@@ -79,14 +79,14 @@ NOT_HERE: dict[tuple[str, int], str] = {("U88", 7909): "a failure of the service
 ANSWERS: list[Answer] = [Answer("U88", with_google, TOKEN, {"registration_form": ({"name": "first_name"},)})]
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)
 
 
 # Every provider.

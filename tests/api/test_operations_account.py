@@ -9,10 +9,10 @@ from werkzeug.test import TestResponse
 
 from tests.api.test_operations_profile import nameless, twice
 from tests.support.mailbox import token_in
-from tests.support.rows import PAGE, AccountHolder, Act, Answer, Ask, Refusal, refusals, solved, without_sms
+from tests.support.rows import PAGE, AccountHolder, Act, Answer, Ask, refusals, solved, without_sms
 from tests.support.shapes import DELETED, POSTED, POSTED_SMS, PROFILE, ListOf
 from tests.support.tenant_server import NewTenantServer, answered
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 POLICY = {"privacy_policy": {"versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}}
 HEX = "0" * 32
@@ -172,11 +172,11 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from tests.support.races import at_once
 from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals, send
 from tests.support.shapes import DELETED, ListOf
 from tests.support.tenant_server import NewTenantServer, answered, refused
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 CARS = {"custom_objects": [{"name": "cars", "id": "5f3c1a", "max_records_per_account": 3}, {"name": "pets"}]}
 CAR: dict[str, Any] = {"Plate": "B-AD 1", "Doors": 5, "Owners": [{"name": "Ada", "Since": 1843.5}], "Sold": None}
@@ -146,9 +147,9 @@ ANSWERS: list[Answer] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, value in CAR.items()}
@@ -156,10 +157,13 @@ ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, val
 
 
 @every_variant(ANSWERS, stored={"A32", "U82"})
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    is_kept_odd = "odd letter case" in variant and answer.row in ("U78", "U81", "A31", "A34")
-    shape = {**RECORD, "CustomObject": ODD} if is_kept_odd else answer.shape
-    Answer(answer.row, answer.prepare, shape, answer.settings, events=answer.events).check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    answer = variants.answer
+    for variant in variants.spellings:
+        is_kept_odd = "odd letter case" in variant and answer.row in ("U78", "U81", "A31", "A34")
+        shape = {**RECORD, "CustomObject": ODD} if is_kept_odd else answer.shape
+        with subtests.test(f"{answer}, {variant}"):
+            replace(answer, shape=shape).check(new_tenant_server, variant)
 
 
 def test_update_merges_or_replaces_record(new_tenant_server: NewTenantServer) -> None:

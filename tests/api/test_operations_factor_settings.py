@@ -34,7 +34,7 @@ from tests.support.mailbox import code_in, other_code
 from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, refusals
 from tests.support.shapes import DELETED, POSTED, PROFILE, ListOf, Whole
 from tests.support.tenant_server import NewTenantServer, answered
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 NOBODY = "0" * 32
 NO_LOCK = {"lockout": {"type": "none"}}
@@ -224,12 +224,12 @@ ANSWERS: list[Answer] = [
 
 
 @before_the_store
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @before_the_store
 @every_variant(ANSWERS)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)

@@ -16,6 +16,7 @@ from tests.support.invitations import BULK, GUEST, LINKS, LOOK_UP, NO_INVITATION
 from tests.support.mailbox import mails_to
 from tests.support.organizations import NO_ORG, NO_ROLE, NO_UID, OFF, Refused, ask, refusals
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import Refusals, every_refusal
 
 A = "organization_invitation_links"
 MANY = "organization_invitations.create_many"
@@ -108,9 +109,9 @@ REFUSALS: list[Refused] = [
 ]
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_refusal(refusal: Refused, new_tenant_server: NewTenantServer) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from tests.support.invitations import ACCEPT, GUEST, LOOK_UP, NO_INVITATION, PATH, Inviting, inviting, token_in
 from tests.support.organizations import NO_ORG, NO_ROLE, NO_UID, OFF, Refused, ask, refusals
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import Refusals, every_refusal
 
 A = "organization_invitations"
 
@@ -200,9 +201,9 @@ REFUSALS: list[Refused] = [
 ]
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_refusal(refusal: Refused, new_tenant_server: NewTenantServer) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from tests.support.rows import (
     Act,
     Answer,
     Ask,
-    Refusal,
     account_holder,
     refusals,
     send,
@@ -28,7 +27,7 @@ from tests.support.rows import (
 )
 from tests.support.shapes import LOGIN
 from tests.support.tenant_server import NewTenantServer, answered
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 POLICY = {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}
 INTERFACE = {"email_login": None, "username_login": False}
@@ -133,14 +132,14 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)
 
 
 def test_verification_mail_links_to_callers_url(new_tenant_server: NewTenantServer) -> None:

@@ -11,6 +11,7 @@ from tests.support.machines import ask as ask_machine
 from tests.support.machines import machine
 from tests.support.organizations import NO_ORG, NO_ROLE, OFF, PATH, Business, Refused, a_business, ask, refusals
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import Refusals, every_refusal
 
 BODY = {
     "Name": "Acme Ltd",
@@ -105,15 +106,12 @@ REFUSALS: list[Refused] = [
 ]
 
 
-@pytest.mark.both_databases(
-    refusal={
+@every_refusal(REFUSALS, stored={
         "organizations.create 8188", "organizations.read_policies 8180", "organizations.set_status 8166",
         "organizations.update 8116", "organizations.update 8157",
-    }
-)  # fmt: skip
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_refusal(refusal: Refused, new_tenant_server: NewTenantServer) -> None:
-    refusal.check(new_tenant_server)
+    })  # fmt: skip
+def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from tests.support.organizations import NO_ORG, NO_ROLE, OFF, PATH, Business, Re
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.upstream import FakeProvider
+from tests.support.variants import Refusals, every_refusal
 
 NO_CONNECTION, NO_GROUP = f"conn_{'0' * 16}", f"group_role_{'0' * 16}"
 NAME = "acme.example"
@@ -169,9 +170,9 @@ REFUSALS: list[Refused] = [
 ]
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_refusal(refusal: Refused, new_tenant_server: NewTenantServer) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @pytest.fixture

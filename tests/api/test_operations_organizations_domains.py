@@ -18,6 +18,7 @@ from tests.support.dns_server import FakeDns
 from tests.support.organizations import NO_ORG, OFF, PATH, Business, Refused, a_business, ask, refusals
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import Refusals, every_refusal
 
 NO_DOMAIN = f"org_domain_{'0' * 16}"
 DNS = {"organizations": {"dns": True}}
@@ -91,9 +92,9 @@ REFUSALS: list[Refused] = [
 ]
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_refusal(refusal: Refused, new_tenant_server: NewTenantServer) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @pytest.fixture

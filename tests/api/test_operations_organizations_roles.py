@@ -23,6 +23,7 @@ from tests.support.organizations import (
     refusals,
 )
 from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.variants import Refusals, every_refusal
 
 ROLE = {"Name": "x", "Description": "", "Permissions": []}
 OF_ORG = f"{PATH}/{{org}}/roles"
@@ -143,9 +144,9 @@ REFUSALS: list[Refused] = [
 ]
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_refusal(refusal: Refused, new_tenant_server: NewTenantServer) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Answer, Ask, R
 from tests.support.shapes import DELETED, POSTED, ListOf, Whole
 from tests.support.shapes import LOGIN as SESSION
 from tests.support.tenant_server import NewTenantServer
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 REGISTERED = {"PasskeyCredential": EMPTY}
 SHOWN = {"PasskeyCredential": EMPTY}
@@ -284,11 +284,11 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS, stored={"M49", "M56", "M62"})
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)

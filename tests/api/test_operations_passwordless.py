@@ -9,10 +9,10 @@ from werkzeug.test import TestResponse
 
 from tests.support.consents import required_forms
 from tests.support.mailbox import code_in, links_in, sent_messages, token_in
-from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals
+from tests.support.rows import PAGE, STRANGE_PAGE, AccountHolder, Act, Answer, Ask, account_holder, refusals
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered, refused
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 ON = {"passwordless_email": True, "passwordless_sms": True, "phone_login": True}
 SESSION = {**LOGIN, "SecondFactorAuthentication": None}
@@ -166,14 +166,14 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)
 
 
 def test_link_with_unaccepted_policy_is_single_use(new_tenant_server: NewTenantServer) -> None:

@@ -44,7 +44,7 @@ from tests.support.pinned import (
 from tests.support.rows import PAGE, STRANGE_PAGE, Answer, Ask, Refusal, once, refusals
 from tests.support.shapes import LOGIN, POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 ONE_MAIL = {**PINS, "sending": {"mails": {"amount": 1, "minutes": 43_200}}}
 REFUSALS: list[Refusal] = [
@@ -152,11 +152,11 @@ ANSWERS: list[Answer] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)

@@ -28,7 +28,7 @@ from tests.support.rows import (
 from tests.support.shapes import DELETED, LOGIN, POSTED, ListOf, Whole
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, answered, refused
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 EVE = "eve@new.example"
 POLICY = {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}
@@ -272,15 +272,14 @@ ANSWERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.both_databases(refusal={"A52 1155", "A52 1156", "U02 1123", "U11 1150", "U11 1153"})
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS, stored={"A52 1155", "A52 1156", "U02 1123", "U11 1150", "U11 1153"})
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS, stored={"A53", "A55", "U02"})
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)
 
 
 @pytest.mark.parametrize("register", [with_sott, with_captcha])

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, events, refusals
 from tests.support.shapes import DELETED, ListOf
 from tests.support.tenant_server import NewTenantServer, answered, refused
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 EDITOR = {"name": "editor", "permissions": {"pages:read": True, "pages:write": True, "pages:delete": False}}
 VIEWER = {"name": "viewer", "permissions": {"pages:read": True}}
@@ -122,14 +122,14 @@ ANSWERS: list[Answer] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS, stored={"A39", "A42", "A44"})
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)
 
 
 BODIES: list[tuple[str, Any]] = [

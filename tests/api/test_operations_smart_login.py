@@ -13,10 +13,10 @@ from werkzeug.test import TestResponse
 from tests.api.test_operations_passwordless import LIMITED, NOBODY, SESSION, twice, wrong
 from tests.support.mailbox import code_in, token_in
 from tests.support.races import RACERS, at_once
-from tests.support.rows import PAGE, AccountHolder, Act, Answer, Ask, Refusal, account_holder, refusals, solved
+from tests.support.rows import PAGE, AccountHolder, Act, Answer, Ask, account_holder, refusals, solved
 from tests.support.shapes import POSTED, POSTED_SMS
 from tests.support.tenant_server import NewTenantServer, answered, refused
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 SMART, TOUCH = {"smart_login": True}, {"one_touch": True, "phone_login": True}
 NEW_PHONE = "+493055555555"
@@ -256,14 +256,14 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)
 
 
 def test_new_account_is_created_when_device_polls(new_tenant_server: NewTenantServer) -> None:

@@ -17,7 +17,7 @@ from tests.support.rows import AccountHolder, Answer, Ask, Refusal, account_hold
 from tests.support.shapes import PROFILE
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.upstream import FakeProvider
-from tests.support.variants import every_variant
+from tests.support.variants import Refusals, Variants, every_refusal, every_variant
 
 RUNNING: list[FakeProvider] = []
 NEWER = {"name": "Ada King", "family_name": "King", "email": "countess@example.test", "picture": None}
@@ -53,14 +53,14 @@ NOT_HERE: dict[tuple[str, int], str] = {}
 ANSWERS: list[Answer] = [Answer("U89", with_kept_tokens, PROFILE)]
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
-def test_request_is_refused_with_expected_code(new_tenant_server: NewTenantServer, refusal: Refusal) -> None:
-    refusal.check(new_tenant_server)
+@every_refusal(REFUSALS)
+def test_request_is_refused(new_tenant_server: NewTenantServer, refusals: Refusals, subtests: pytest.Subtests) -> None:
+    refusals.check(new_tenant_server, subtests)
 
 
 @every_variant(ANSWERS)
-def test_response_has_expected_shape(new_tenant_server: NewTenantServer, answer: Answer, variant: str) -> None:
-    answer.check(new_tenant_server, variant)
+def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
+    variants.check(new_tenant_server, subtests)
 
 
 # What is read and stored.
