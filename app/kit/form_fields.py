@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import unquote_plus
+from urllib.parse import unquote, unquote_to_bytes
 
 
 def read(text: str, *, errors: str = "replace") -> list[tuple[str, str]]:
@@ -14,8 +14,15 @@ def read(text: str, *, errors: str = "replace") -> list[tuple[str, str]]:
     pairs = []
     for field in text.split("&"):
         if field:
-            name, _, value = field.partition("=")
-            if "%" in field or "+" in field:
-                name, value = unquote_plus(name, errors=errors), unquote_plus(value, errors=errors)
+            name, _, value = field.replace("+", " ").partition("=")
+            if "%" in field:
+                name, value = _decoded(name, errors), _decoded(value, errors)
             pairs.append((name, value))
     return pairs
+
+
+def _decoded(text: str, errors: str) -> str:
+    """As `unquote`, which first takes a text apart into what is ASCII and what is not."""
+    if "%" not in text:
+        return text
+    return unquote_to_bytes(text).decode(errors=errors) if text.isascii() else unquote(text, errors=errors)

@@ -62,7 +62,7 @@ class Wire(BaseModel):
     def _fold(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        exact, folded = _spellings_of(cls)
+        exact, folded = _spellings.get(cls) or _spellings_of(cls)
         if exact.issuperset(given):
             return given
         read: dict[str, Any] = {}
@@ -168,19 +168,17 @@ _spellings: dict[type[Wire], tuple[frozenset[str], dict[str, str]]] = {}
 
 
 def _spellings_of(cls: type[Wire]) -> tuple[frozenset[str], dict[str, str]]:
-    known = _spellings.get(cls)
-    if known is None:
-        exact = set()
-        by_lower: dict[str, list[str]] = {}
-        for name, info in cls.model_fields.items():
-            wire = _wire_name(name, info)
-            exact |= {wire, name}
-            others = [other for mark in info.metadata if isinstance(mark, Also) for other in mark.names]
-            for spelt in {wire, name, lower(name), *others}:
-                by_lower.setdefault(spelt.lower(), []).append(wire)
-        folded = {key: wires[0] for key, wires in by_lower.items() if len(set(wires)) == 1}
-        known = _spellings[cls] = (frozenset(exact), folded)
-    return known
+    exact = set()
+    by_lower: dict[str, list[str]] = {}
+    for name, info in cls.model_fields.items():
+        wire = _wire_name(name, info)
+        exact |= {wire, name}
+        others = [other for mark in info.metadata if isinstance(mark, Also) for other in mark.names]
+        for spelt in {wire, name, lower(name), *others}:
+            by_lower.setdefault(spelt.lower(), []).append(wire)
+    folded = {key: wires[0] for key, wires in by_lower.items() if len(set(wires)) == 1}
+    _spellings[cls] = frozenset(exact), folded
+    return _spellings[cls]
 
 
 _shapes: dict[type[Wire], Shape] = {}

@@ -113,8 +113,7 @@ def show_profile() -> Response:
     view = read_profile(with_checkup=True)
     if view is None:
         return oidc_client.start_login("/profile")
-    tenant, profile = current_visit().tenant, view.profile
-    texts = PersonalTexts()
+    visit, profile, texts = current_visit(), view.profile, PersonalTexts()
     groups = (Group(_ABOUT, _about(view, texts)), Group(_CONTACT, _contact(view, texts)))
     name, picture = view.person.name, str(profile.get("ImageUrl") or "")
     page = ProfilePage(
@@ -123,10 +122,10 @@ def show_profile() -> Response:
         initials=texts.hole(initials(name or view.person.label)),
         groups=tuple(group for group in groups if group.facts),
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
-        is_return_url_refused=current_visit().query.get("landing") == "refused",
-        is_saved=current_visit().query.get("saved") == "1",
-        is_password_changed=current_visit().query.get("changed") == "password",
-        deletion_days=tenant.deletion_days,
+        is_return_url_refused=visit.query.get("landing") == "refused",
+        is_saved=visit.query.get("saved") == "1",
+        is_password_changed=visit.query.get("changed") == "password",
+        deletion_days=visit.tenant.deletion_days,
         has_to_do=view.has_to_do,
     )
     return page.render(texts=texts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import Final
 
 from app.kit import randomness
 
@@ -122,7 +123,10 @@ def is_allowed_uid(text: str) -> bool:
 
 def normal_form(kind: str, text: str) -> str | None:
     """Return the form in which an identifier of this kind is stored, or None if the text cannot be one."""
-    return {EMAIL: normalize_email, USERNAME: normalize_username, PHONE: normalize_phone}[kind](text)
+    return _NORMAL_FORMS[kind](text)
+
+
+_NORMAL_FORMS: Final = {EMAIL: normalize_email, USERNAME: normalize_username, PHONE: normalize_phone}
 
 
 def normalize(kind: str, text: str) -> str:

@@ -172,6 +172,7 @@ def _numbered(sql: str) -> tuple[str, tuple[str, ...]]:
 
 
 def row_class(names: tuple[str, ...]) -> Any:
-    """Return the class of rows with these columns."""
+    """Return the class of rows with these columns. Its `_make` is that of a tuple: namedtuple's own is a function in Python."""
     base: Any = namedtuple("Row", names)  # type: ignore[misc]  # mypy wants the names in the code; the statement has them
-    return type("Row", (base,), {"__slots__": (), "_mapping": property(base._asdict)})
+    make: Any = classmethod(tuple.__new__)
+    return type("Row", (base,), {"__slots__": (), "_mapping": property(base._asdict), "_make": make})
