@@ -11,11 +11,12 @@ from playwright.sync_api import expect
 
 from tests.support.browsers import Opened
 from tests.support.installation import eventually, installed
-from tests.support.scenario import HOW, OLD, Scenario, Tab, shop_client
+from tests.support.scenario import OLD, Scenario, Tab, shop_client
+from tests.support.shop_user import HOW
 
 SECRET = "the-tenants-of-the-tests-keep-a-secret"
-PEOPLE = ("ada", "emmy", "grace", "mary", "joan")  # accounts at the provider, one per test
-NEWCOMERS = {"script": "ada", "no script": "emmy", "ar": "grace"}
+PEOPLE = ("ada", "emmy", "mary", "joan")  # accounts at the provider, one per test
+NEWCOMERS = {"script": "ada", "no script, ar": "emmy"}
 KNOWN = ("mary", "joan")  # also at acme
 
 

@@ -11,12 +11,9 @@ from tests.support.browsers import Opened
 from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
+from tests.support.shop_user import AT_THE_SHOP, HOW
 
 ADA, NEW, NUMBER = "ada@example.com", "new@example.com", "020 7946 0123"
-AT_THE_SHOP = "http://127.0.0.1:*/cb?**code=**"
-HOW = pytest.mark.parametrize(
-    "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["script", "no script", "ar"]
-)
 
 
 @pytest.fixture

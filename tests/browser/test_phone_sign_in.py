@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_passwordless import AT_THE_SHOP, HOW
 from tests.support.browsers import Opened
 from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.oauth_world import NewWorld, World
+from tests.support.shop_user import AT_THE_SHOP, HOW
 
 
 @pytest.fixture

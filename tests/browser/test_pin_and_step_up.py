@@ -10,9 +10,7 @@ from playwright.sync_api import expect
 from tests.support.browser_factors import AppFactor, world_with
 from tests.support.browsers import Opened
 from tests.support.oauth_world import NewWorld, World
-from tests.support.shop_user import AT_THE_SHOP, BARE, Ada, send, typed
-
-HOW = pytest.mark.parametrize("how", [{}, BARE], ids=["script", "no script, ar"])
+from tests.support.shop_user import AT_THE_SHOP, HOW, Ada, send, typed
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.mailbox import code_in, link_in, mails_to
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person
+from tests.support.shop_user import HOW
 
 ADA, NEW = "ada@example.com", "Quartz-lantern-58"
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
@@ -26,9 +27,6 @@ WORDS = {
         "كلمة المرور", "تسجيل الدخول",
     ),
 }  # fmt: skip
-HOW = pytest.mark.parametrize(
-    "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["plain", "no script", "ar"]
-)
 
 
 class Visit:

@@ -1,17 +1,20 @@
-"""Registration and password reset from the example shop, in Chromium across processes with a real mail server."""
+"""Registration and password reset from the example shop, in Chromium across processes with a real mail server.
+
+Here in Arabic without scripts, and with them in two tabs; both in one process in test_register, test_verification and test_recovery.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.support.browsers import Opened
 from tests.support.installation import eventually, installed
-from tests.support.scenario import HOW, OLD, Scenario, Tab, shop_client
+from tests.support.scenario import OLD, Scenario, Tab, shop_client
+from tests.support.shop_user import BARE
 
 ORDERS = pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["first tab first", "second tab first"])
 _PEOPLE = itertools.count()
@@ -42,31 +45,28 @@ def known_email(scenario: Scenario, email: str) -> str:
     return email
 
 
-@HOW
-def test_registration_returns_to_the_shop(scenario: Scenario, opened: Opened, email: str, how: dict[str, Any]) -> None:
-    tab = Tab(scenario, opened(**how), email)
+def test_registration_returns_to_the_shop(scenario: Scenario, opened: Opened, email: str) -> None:
+    tab = Tab(scenario, opened(**BARE), email)
     tab.register()
     expect(tab.page.get_by_text(email)).to_be_visible()
-    tab.expect_language(how.get("locale", "en"))
-    tab.confirm(has_script=how.get("java_script_enabled", True))
+    tab.expect_language("ar")
+    tab.confirm(has_script=False)
     tab.expect_shop()
 
 
-@HOW
-def test_password_is_reset_by_link(scenario: Scenario, opened: Opened, known_email: str, how: dict[str, Any]) -> None:
-    tab = Tab(scenario, opened(**how), known_email)
+def test_password_is_reset_by_link(scenario: Scenario, opened: Opened, known_email: str) -> None:
+    tab = Tab(scenario, opened(**BARE), known_email)
     tab.request_reset()
     tab.open_reset_link()
-    tab.expect_language(how.get("locale", "en"))
+    tab.expect_language("ar")
     tab.set_password()
     tab.expect_shop()
 
 
-@HOW
-def test_password_is_reset_by_code(scenario: Scenario, opened: Opened, known_email: str, how: dict[str, Any]) -> None:
-    tab = Tab(scenario, opened(**how), known_email)
+def test_password_is_reset_by_code(scenario: Scenario, opened: Opened, known_email: str) -> None:
+    tab = Tab(scenario, opened(**BARE), known_email)
     tab.request_reset()
-    tab.type_code(is_arabic="locale" in how)
+    tab.type_code(is_arabic=True)
     tab.set_password()
     tab.expect_shop()
 

@@ -17,6 +17,7 @@ from tests.support.installation import eventually
 from tests.support.mailbox import code_in, link_in
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person
+from tests.support.shop_user import HOW
 
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**"
 WORDS = {
@@ -55,9 +56,7 @@ def ada(world: World) -> Person:
     return unverified(world)
 
 
-@pytest.mark.parametrize(
-    "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["plain", "no script", "ar"]
-)
+@HOW
 def test_link_returns_to_the_shop(world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]) -> None:
     language = how.get("locale", "en")
     visit = Visit(world, served, opened(**how), language)
@@ -73,9 +72,7 @@ def test_link_returns_to_the_shop(world: World, served: str, opened: Opened, ada
     assert is_verified(world, ada)
 
 
-@pytest.mark.parametrize(
-    "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["plain", "no script", "ar"]
-)
+@HOW
 def test_code_returns_to_the_shop(world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]) -> None:
     visit = Visit(world, served, opened(**how), how.get("locale", "en"))
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from app.hub.locale import LANGUAGES
@@ -13,9 +12,6 @@ from tests.support.installation import SHOP_SECRET, Installation, eventually
 from tests.support.mailbox import link_in, links_to
 
 OLD, NEW = "Zebra-kettle-91", "Quartz-lantern-58"
-HOW = pytest.mark.parametrize(
-    "how", [{}, {"java_script_enabled": False}, {"locale": "ar"}], ids=["script", "no script", "ar"]
-)
 
 
 def shop_client(home: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.support.hub_in_browser import sign_in_address, the_shop
@@ -16,6 +17,7 @@ ADA, PASSWORD, NEW = "ada@example.com", "correct horse 7", "Quartz-lantern-58"
 AT_THE_SHOP = "http://127.0.0.1:*/cb?**code=**"
 BARE = {"java_script_enabled": False, "locale": "ar"}
 """A browser without scripts, in Arabic."""
+HOW = pytest.mark.parametrize("how", [{}, BARE], ids=["script", "no script, ar"])
 _ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
 
 
