@@ -144,15 +144,14 @@ def set_cookies(response: Response, step: Next) -> None:
         set_cookie(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
     if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not visit.interaction:
         remember_relying_party(response, step.attempt, application, step.relying_party.home or "")
-    elif (interaction := _changed_interaction(step)) is not None:
+    elif (interaction := _changed_interaction(step, visit.interaction, shared.now)) is not None:
         set_interaction_cookie(response, interaction)
 
 
-def _changed_interaction(step: Next) -> Interaction | None:
+def _changed_interaction(step: Next, held: Interaction | None, now: Callable[[], int]) -> Interaction | None:
     """Return the interaction that a step begins, or whose pages show more after it; None if the cookie stays as it is."""
-    shared, held = services(), current_visit().interaction
     if step.attempt and step.binding:
-        begun = interaction_from_step(step, step.binding, shared.now())
+        begun = interaction_from_step(step, step.binding, now())
         return begun.with_method_limit(step.method_limit) if step.method_limit else begun
     if held is None or step.attempt != held.id:
         return None
@@ -160,10 +159,10 @@ def _changed_interaction(step: Next) -> Interaction | None:
     if step.method_limit is not None:
         changed = changed.with_method_limit(step.method_limit)
     elif step.step in _EXTENDING_STEPS:
-        changed = replace(changed, expires_at=shared.now() + step.attempt_lifetime_seconds)
+        changed = replace(changed, expires_at=now() + step.attempt_lifetime_seconds)
     elif step.relying_party and step.relying_party.name and not held.relying_party:
         changed = replace(
-            interaction_from_step(step, held.binding, shared.now()),
+            interaction_from_step(step, held.binding, now()),
             organization=changed.organization,
             organization_logo=changed.organization_logo,
             organization_colour=changed.organization_colour,

@@ -33,7 +33,7 @@ class WindowCounts:
             earlier, present, left = self._window(key, most, seconds, now)
             if int(earlier * left / seconds) + present + count > most:
                 return _wait_seconds(earlier, present, left, seconds)
-            self._add((key, most, seconds, int(now // seconds)), 2 * seconds, count, now)
+            self._add((key, most, seconds, int(now // seconds)), present, count, now)
             return None
 
     def demand(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
@@ -54,12 +54,11 @@ class WindowCounts:
         found = self._counts.get(window)
         return found[0] if found is not None and found[1] > now else 0
 
-    def _add(self, window: Window, kept_seconds: int, count: int, now: float) -> None:
+    def _add(self, window: Window, known: int, count: int, now: float) -> None:
         if abs(now - self._cleared_at) > CLEARING_SECONDS:
             self._cleared_at = now
             self._counts = {held: kept for held, kept in self._counts.items() if kept[1] > now}
-        known = self._count(window, now)
-        ends = self._counts[window][1] if known else now + kept_seconds
+        ends = self._counts[window][1] if known else now + 2 * window[2]
         self._counts[window] = (known + count, ends)
 
     def _now(self) -> float:

@@ -20,7 +20,7 @@ from app.hub.forms.attributes import quick
 from app.hub.locale import lazy_gettext as _l
 from app.hub.safety import FormTokens, is_cross_origin
 from app.hub.services import services
-from app.hub.visit import current_visit
+from app.hub.visit import Visit, current_visit
 from app.kit.wire import Wire
 
 TOKEN_FIELD: Final = "token"
@@ -54,13 +54,15 @@ class BoundToken(CSRF):
 def is_own_post(token: str, environ: Mapping[str, Any]) -> bool:
     """Return whether a form with this CSRF token is one of the current visit, sent by a page of this host."""
     site, origin = environ.get("HTTP_SEC_FETCH_SITE", ""), environ.get("HTTP_ORIGIN", "")
-    is_elsewhere = is_cross_origin(site, origin, current_visit().host, is_https=services().is_https)
-    return not is_elsewhere and _tokens().is_valid(token, *_token_context())
+    visit = current_visit()
+    is_elsewhere = is_cross_origin(site, origin, visit.host, is_https=services().is_https)
+    return not is_elsewhere and _tokens().is_valid(token, *_token_context(visit))
 
 
 def fresh_token() -> str:
     """Return a newly masked CSRF token for the current visit."""
-    return current_visit().form_token or _tokens().make(*_token_context())
+    visit = current_visit()
+    return visit.form_token or _tokens().make(*_token_context(visit))
 
 
 def _tokens() -> FormTokens:
@@ -69,8 +71,7 @@ def _tokens() -> FormTokens:
     return tokens
 
 
-def _token_context() -> tuple[str, str, str]:
-    visit = current_visit()
+def _token_context(visit: Visit) -> tuple[str, str, str]:
     return visit.tenant.name, visit.interaction.id if visit.interaction else "", visit.binding_secret
 
 

@@ -20,7 +20,7 @@ from app.hub.pages import pages
 from app.hub.parts.account import read_profile
 from app.hub.personal_texts import PersonalTexts
 from app.hub.templating import breaking
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import Identifier, Tenant
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
 
@@ -114,7 +114,10 @@ def show_profile() -> Response:
     if view is None:
         return oidc_client.start_login("/profile")
     visit, profile, texts = current_visit(), view.profile, PersonalTexts()
-    groups = (Group(_ABOUT, _about(view, texts)), Group(_CONTACT, _contact(view, texts)))
+    groups = (
+        Group(_ABOUT, _about(view, visit.tenant, texts)),
+        Group(_CONTACT, _contact(view, visit.tenant, texts)),
+    )
     name, picture = view.person.name, str(profile.get("ImageUrl") or "")
     page = ProfilePage(
         name=texts.hole(name) if name else "",
@@ -139,9 +142,9 @@ def _format_date(text: str) -> str:
         return text
 
 
-def _about(view: contract.ProfileResponse, texts: PersonalTexts) -> tuple[Fact, ...]:
+def _about(view: contract.ProfileResponse, tenant: Tenant, texts: PersonalTexts) -> tuple[Fact, ...]:
     """Return who the account is of; each row leads to the form if the tenant's form has the field."""
-    profile, tenant = view.profile, current_visit().tenant
+    profile = view.profile
     fields = {field.name for field in editable(tenant.form)}
     name = view.person.name
     own = [(_NAME, texts.hole(breaking(name)), "person", "first_name")] if name else []
@@ -156,9 +159,9 @@ def _about(view: contract.ProfileResponse, texts: PersonalTexts) -> tuple[Fact, 
     return (*facts, *((_CONSENTS,) if has_consents else ()))
 
 
-def _contact(view: contract.ProfileResponse, texts: PersonalTexts) -> tuple[Fact, ...]:
+def _contact(view: contract.ProfileResponse, tenant: Tenant, texts: PersonalTexts) -> tuple[Fact, ...]:
     """Return addresses, phone number and username; the account's own flag applies to its primary address."""
-    profile, identifiers = view.profile, current_visit().tenant.identifiers
+    profile, identifiers = view.profile, tenant.identifiers
     entries = [entry for entry in profile.get("Email") or () if isinstance(entry, dict) and entry.get("Value")]
     facts = [
         _email(

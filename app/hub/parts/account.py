@@ -17,13 +17,14 @@ EMAIL_CODE: Final = "/emails/confirm"
 
 def read_profile(**more: bool) -> hub.ProfileResponse | None:
     """Return the profile of the signed-in account, `more` as in `ProfileRequest`; None without a session."""
-    if not current_visit().session:
+    visit = current_visit()
+    if not visit.session:
         return None
     try:
         profile = api()(hub.profile, hub.ProfileRequest(**more))
     except NotAuthenticated:
         return None
-    current_visit().use_account_language(profile.person)
+    visit.use_account_language(profile.person)
     return profile
 
 
