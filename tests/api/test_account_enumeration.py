@@ -5,7 +5,8 @@ Each operation that accepts an identifier must be in the table: `test_every_oper
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -15,7 +16,6 @@ from app.contract.auth import AuthScheme
 from app.contract.operations import CATALOGUE, load_catalogue
 from app.kit.operation import AnyOperation
 from tests.support.account_states import PASSWORD, UNKNOWN, WRONG, Subject, Summary, unknown_and_known
-from tests.support.captchas import worked
 from tests.support.registering import primary
 from tests.support.smart_login_scripts import AUTH, Script, approves, asks_a_mailbox, touches
 from tests.support.sotts import sott_of
@@ -177,12 +177,7 @@ def register(who: Subject) -> Iterator[TestResponse]:
 
 
 def register_with_captcha(who: Subject) -> Iterator[TestResponse]:
-    body = {"Email": primary(who.email), "Password": WRONG}
-    refused = who.ask("POST", f"{AUTH}/register/captcha", body)
-    yield refused
-    asked = refused.get_json()["Data"]["Captcha"]
-    shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
-    yield who.ask("POST", f"{AUTH}/register/captcha", {**body, **shown})
+    return who.register_with_captcha({"Email": primary(who.email), "Password": WRONG})
 
 
 def sign_in_by_email_code(name: str) -> Script:
@@ -351,8 +346,8 @@ def test_every_operation_with_identifier_is_covered() -> None:
     assert found == SCRIPTS.keys() | EXCEPTIONS.keys() | TESTED_ON_PAGES.keys()
 
 
-def transcript(who: Subject, script: Script) -> list[Summary]:
-    return [who.taken_down(answer) for answer in script(who)]
+def transcript(who: Subject, script: Script, most: int | None = None) -> list[Summary]:
+    return [who.taken_down(answer) for answer in islice(script(who), most)]
 
 
 @pytest.mark.parametrize(("script", "identifier", "settings"), CASES)
@@ -366,20 +361,31 @@ def test_all_identifiers_are_answered_alike(
 
 
 @pytest.mark.both_databases("first")
-@pytest.mark.parametrize(("script", "identifier", "settings"), CASES)
+@pytest.mark.parametrize(("script", "identifier", "settings"), [case for case in CASES if "none" not in str(case.id)])
 def test_all_locked_identifiers_are_answered_alike(
     new_tenant_server: NewTenantServer, script: Script, identifier: str, settings: dict[str, Any]
 ) -> None:
     name = identifier if identifier != "uuid" else "email"
     lockout = {**settings["lockout"], "maximum_failed_attempts": 2}
     unknown, known = unknown_and_known(new_tenant_server, **{**settings, "lockout": lockout})
-    expected = transcript(unknown.locked(name, attempts=2), script)
+    answers = (unknown.taken_down(answer) for answer in script(unknown.locked(name)))
+    expected = list(answers) if lockout["type"] == "suspend" else until_repeated(answers)
     differing = {
         who.state: (expected, actual)
         for who in known
-        if (actual := transcript(who.locked(name, attempts=2), script)) != expected
+        if (actual := transcript(who.locked(name), script, len(expected))) != expected
     }
     assert not differing, first_difference(differing)
+
+
+def until_repeated(answers: Iterable[Summary]) -> list[Summary]:
+    """Return the answers to the third in a row that is the same: one kind of lock goes through the whole script, others begin it."""
+    taken: list[Summary] = []
+    for answer in answers:
+        taken.append(answer)
+        if taken[-3:] == [answer] * 3:
+            break
+    return taken
 
 
 def first_difference(differing: dict[str, tuple[list[Summary], list[Summary]]]) -> str:
