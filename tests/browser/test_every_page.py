@@ -97,13 +97,6 @@ def test_every_breakpoint_is_checked() -> None:
 
 
 @pytest.fixture(scope="session")
-def without_scripts(chromium: Browser) -> Iterator[Page]:
-    with open_page(chromium, java_script_enabled=False) as (page, _):
-        page.add_init_script(UNPAINTED)
-        yield page
-
-
-@pytest.fixture(scope="session")
 def any_window(chromium: Browser) -> Iterator[Page]:
     """Yield a page whose window the tests size: to open another browser context takes longer than to show a page."""
     with open_page(chromium) as (page, _):
@@ -122,38 +115,42 @@ PRESSED = re.compile(r'<input[^>]* class="[^"]*\bcontrol\b|<button(?![^>]* type=
 """What the test below presses: a page without it has nothing that could be wrong."""
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_without_scripts_enter_presses_the_first_button(without_scripts: Page, gallery_address: str, name: str) -> None:
-    page, faults = without_scripts, []
-    rendered = {state: samples.rendered(name, state, "en").html for state in samples.states()[name]}
-    different = {forms_of(html): state for state, html in rendered.items() if PRESSED.search(html)}
-    for state in different.values():
-        page.goto(gallery_address + samples.address(name, state, "en"))
-        buttons, has_inert = page.evaluate(DEFAULT_BUTTONS)
-        if has_inert:
-            faults.append(f"{name} {state}: a button that sends nothing")
-        for index, name_and_value in enumerate(buttons):
-            page.evaluate(FOCUS, index)
-            with page.expect_request(lambda request: request.method == "POST") as sent:
-                page.keyboard.press("Enter")
-            if name_and_value[0] and "=".join(name_and_value) not in (sent.value.post_data or ""):
-                faults.append(f"{name} {state}: Enter is not {name_and_value}")
-    assert not faults, "\n".join(faults)
+def with_different_forms() -> dict[str, tuple[str, str]]:
+    """Return a page and state for each combination of fields and buttons of all pages."""
+    rendered = {each: samples.rendered(*each, "en").html for each in samples.names() if each[0] in PAGES}
+    return {forms_of(html): each for each, html in rendered.items() if PRESSED.search(html)}
 
 
-FORMS = (
-    """[...document.querySelectorAll("main form[method=post]")].filter(form => form.querySelector("input.control"))"""
-)
-DEFAULT_BUTTONS = f"""() => {{
-    for (const more of document.querySelectorAll("main details > summary")) more.click();
+def test_without_scripts_enter_presses_the_first_button(
+    page_readers: dict[bool, PageReader], gallery_address: str, subtests: pytest.Subtests
+) -> None:
+    sheet = page_readers[False].sheet
+    pages = {" ".join(each): samples.address(*each, language="en") for each in with_different_forms().values()}
+    sheet.lay(gallery_address, pages, sandbox="allow-same-origin allow-forms")  # so without scripts
+    for frame, (name, (buttons, has_inert)) in enumerate(zip(pages, sheet.ask(DEFAULT_BUTTONS), strict=True)):
+        with subtests.test(name):
+            assert not has_inert, "a button sends nothing"
+            for index, (button, value) in enumerate(buttons):
+                sheet.page.evaluate(FOCUS, [frame, index])
+                with sheet.page.expect_request(lambda request: request.method == "POST") as sent:
+                    sheet.page.keyboard.press("Enter")
+                assert not button or f"{button}={value}" in (sent.value.post_data or "")
+
+
+FORMS = """[...doc.querySelectorAll("main form[method=post]")].filter(form => form.querySelector("input.control"))"""
+DEFAULT_BUTTONS = f"""doc => {{
+    for (const more of doc.querySelectorAll("main details > summary")) more.click();
     return [
         // in the order of the page, also from outside the form
         {FORMS}.map(form => [...form.elements].find(each => each.type === "submit"))
             .map(button => [button.name, button.value]),
-        [...document.querySelectorAll("button:not([type=submit])")].some(each => each.checkVisibility()),
+        [...doc.querySelectorAll("button:not([type=submit])")].some(each => each.checkVisibility()),
     ];
 }}"""
-FOCUS = f"index => {FORMS}[index].querySelector('input.control').focus()"
+FOCUS = f"""([frame, index]) => {{
+    const doc = document.querySelectorAll("main > iframe")[frame].contentDocument;
+    {FORMS}[index].querySelector("input.control").focus();
+}}"""
 
 
 LOOKS = ("sunny", "member", "paper", "mono", "harbor", "vista", "quiet")

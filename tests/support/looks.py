@@ -26,13 +26,13 @@ ACTING = ("button", "link", "textbox", "checkbox", "combobox")
 SHEET = """<!doctype html><html lang="en"><title>Sheet</title><link rel="icon" href="data:,">
 <style>:root, iframe { color-scheme: light dark } iframe { display: block; border: 0 } main { opacity: 0 }</style>
 <a id="begin" href="#">Begin</a><main></main><a id="end" href="#">End</a>"""
-LAY = """([addresses, width, height]) => {
+LAY = """([addresses, width, height, how]) => {
     const main = document.querySelector("main");
     main.replaceChildren();
     document.activeElement.blur();
     window.isOver = false;
     return Promise.all(addresses.map(address => new Promise(done =>
-        main.append(Object.assign(document.createElement("iframe"), {onload: done, width, height, src: address})))));
+        main.append(Object.assign(document.createElement("iframe"), {onload: done, width, height, ...how, src: address})))));
 }"""
 KEEP = "kept => document.querySelectorAll('main > iframe').forEach((frame, index) => kept.includes(index) || frame.remove())"
 ASK = """async with_what => {
@@ -126,14 +126,17 @@ class Sheet:
     names: list[str] = field(default_factory=list)
     """Of the pages on the sheet, in order."""
 
-    def lay(self, home: str, addresses: Mapping[str, str]) -> None:
-        """Show the pages at these addresses, by name, in place of those before; axe stays, so its code stays compiled."""
+    def lay(self, home: str, addresses: Mapping[str, str], **how: str) -> None:
+        """Show the pages at these addresses, by name, in place of those before; axe stays, so its code stays compiled.
+
+        `how` are properties of their frames.
+        """
         self.names = [*addresses]
         self.page.emulate_media(media="screen", color_scheme="light", forced_colors="none", reduced_motion="reduce")
         if self.page.url != f"{home}/":
             self.page.goto(home)
             self.page.evaluate(LEARN, axe_source())
-        self.page.evaluate(LAY, [[*addresses.values()], *DESK])
+        self.page.evaluate(LAY, [[*addresses.values()], *DESK, how])
 
     def keep(self, names: Collection[str]) -> None:
         """Remove the pages that are not named."""
