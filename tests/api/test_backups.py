@@ -91,8 +91,10 @@ def maintained_partitions(server: Postgres, restored: PostgresUrls) -> int:
     return int(server.value(months, restored.runtime_url.rsplit("/", 1)[1]))
 
 
-def test_restored_postgres_backup_has_every_account(postgres_server: Postgres, tmp_path: Path) -> None:
-    urls, file = postgres_server.database("backed_up"), tmp_path / "gatehouse.dump"
+def test_restored_postgres_backup_has_every_account(
+    postgres_server: Postgres, migrated_postgres: str, tmp_path: Path
+) -> None:
+    urls, file = postgres_server.database("backed_up", migrated_postgres), tmp_path / "gatehouse.dump"
     fresh = postgres_server.database("restored")
     try:
         with installed(tmp_path, urls) as ours:
@@ -128,8 +130,10 @@ def test_restored_postgres_backup_has_every_account(postgres_server: Postgres, t
         postgres_server.drop("restored")
 
 
-def test_backup_by_role_under_row_security_is_refused(postgres_server: Postgres, tmp_path: Path) -> None:
-    urls, file = postgres_server.database("blind"), tmp_path / "gatehouse.dump"
+def test_backup_by_role_under_row_security_is_refused(
+    postgres_server: Postgres, migrated_postgres: str, tmp_path: Path
+) -> None:
+    urls, file = postgres_server.database("blind", migrated_postgres), tmp_path / "gatehouse.dump"
     fresh = postgres_server.database("emptied")
     try:
         with installed(tmp_path, urls) as ours:

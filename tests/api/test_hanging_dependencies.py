@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.installation import Installation, eventually, installed
+from tests.support.installation import Installation, eventually, installed, migrated
 from tests.support.registering import REGISTER, primary
 from tests.support.servers import Postgres, Redis, Server, free_port
 from tests.support.tenant_server import PASSWORD
@@ -112,7 +112,7 @@ def register(ours: Installation) -> None:
 @contextmanager
 def serving(folder: Path, postgres: Postgres | None, redis: Redis | None = None) -> Iterator[Installation]:
     """Run an installation with one account, after one request of each kind."""
-    with installed(folder, postgres.database("gatehouse") if postgres else None) as made:
+    with installed(folder, migrated(postgres.database("gatehouse")) if postgres else None) as made:
         if redis:
             made.environ["GATEHOUSE_REDIS_URL"] = redis.url()
         made.tenant(email_verification="optional", email_login=True)

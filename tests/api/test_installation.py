@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from app.cli import cli
 from tests.support.servers import NO_AUTHORITIES, Postgres, Redis, free_port
+from tests.support.services import new_postgres
 
 COMMAND = [sys.executable, "-m", "app.cli"]
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +50,7 @@ class Installation:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[Postgres]:
-    server = Postgres.create()
+    server = new_postgres()
     yield server
     server.remove()
 

@@ -33,9 +33,9 @@ SHOP = {
 
 
 @pytest.fixture
-def ours(postgres_server: Postgres, fresh_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]:
-    with pgbouncer().before(postgres_server) as pooled, installed(tmp_path, fresh_postgres) as made:
-        runtime = pooled.url(fresh_postgres.runtime_url, postgres_server.port)
+def ours(postgres_server: Postgres, copied_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]:
+    with pgbouncer().before(postgres_server) as pooled, installed(tmp_path, copied_postgres) as made:
+        runtime = pooled.url(copied_postgres.runtime_url, postgres_server.port)
         made.environ["GATEHOUSE_DATABASE_URL"] = f"{runtime}?prepare=off"
         made.tenant(SHOP, email_verification="optional", email_login=True)  # `gatehouse apply` uses the pooler, too
         made.start()

@@ -41,7 +41,7 @@ OUTAGE_SECONDS = float(os.environ.get("GATEHOUSE_TESTS_OUTAGE_SECONDS", "0"))
 @pytest.fixture(params=["sqlite", "postgres"])
 def ours(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
     """An installation whose accounts may sign in before their address is verified."""
-    urls = request.getfixturevalue("fresh_postgres") if request.param == "postgres" else None
+    urls = request.getfixturevalue("copied_postgres") if request.param == "postgres" else None
     with installed(tmp_path, urls) as made:
         made.tenant(email_verification="optional", email_login=True)
         made.start()

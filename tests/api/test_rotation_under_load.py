@@ -117,8 +117,8 @@ def body_text(answer: Answer) -> str:
 
 
 @pytest.fixture
-def ours(fresh_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]:
-    with installed(tmp_path, fresh_postgres) as made:
+def ours(copied_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]:
+    with installed(tmp_path, copied_postgres) as made:
         made.environ["GATEHOUSE_SECRET_KEY"] = OLD
         ada = {"email": ADA, "password": PASSWORD, "email_verified": True}
         made.state(

@@ -16,7 +16,7 @@ from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 from app.settings import read
-from tests.support.installation import Installation, eventually, installed
+from tests.support.installation import Installation, eventually, installed, migrated
 from tests.support.registering import REGISTER, primary
 from tests.support.servers import Postgres, PostgresUrls, free_port
 from tests.support.tenant_server import PASSWORD
@@ -80,7 +80,7 @@ def can_sign_in(ours: Installation, email: str) -> bool:
 def test_promoted_standby_takes_over_without_restart(
     own_postgres: Postgres, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    urls = own_postgres.database("gatehouse")
+    urls = migrated(own_postgres.database("gatehouse"))
     with replicated(own_postgres) as standby, installed(tmp_path, urls) as ours:
         ours.environ["GATEHOUSE_DATABASE_URL"] = in_authority(urls.runtime_url, own_postgres.port, standby.port)
         ours.tenant(email_verification="optional", email_login=True)

@@ -82,9 +82,9 @@ def change(file: Path, before: str, after: str) -> None:
 
 
 @pytest.fixture
-def ours(fresh_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]:
-    with installed(tmp_path, fresh_postgres) as made:
-        made.environ["GATEHOUSE_MIGRATE_URL"] = fresh_postgres.migrate_url
+def ours(copied_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation]:
+    with installed(tmp_path, copied_postgres) as made:
+        made.environ["GATEHOUSE_MIGRATE_URL"] = copied_postgres.migrate_url
         audience = f"http://api.localhost:{made.port}/identity/v2/manage"
         robot = {
             "name": "robot", "client_id": "robot", "client_secret": "the-robot-keeps-a-secret", "application_type": "m2m",
@@ -127,7 +127,7 @@ class Client:
 def test_upgrade_under_load_fails_no_request(
     ours: Installation,
     next_version: Path,
-    fresh_postgres: PostgresUrls,
+    copied_postgres: PostgresUrls,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -149,7 +149,7 @@ def test_upgrade_under_load_fails_no_request(
             fleet.retire(instance, balancer)
         wait_for_load(load)
         load.end()
-    made_by, least_ready = tokens_by_version(fresh_postgres), balancer.least_ready
+    made_by, least_ready = tokens_by_version(copied_postgres), balancer.least_ready
     with capsys.disabled():
         print(
             f"\nupgrade: {dict(load.done)}, failed {len(load.failed)}, ready at least {least_ready} of 2, "

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from app.kit import randomness
 from app.settings import Settings, read
 from tests.support.commands import ROOT, this_version
 from tests.support.identity_service import migrated_sqlite
-from tests.support.servers import NO_AUTHORITIES, PostgresUrls, end, free_port
+from tests.support.servers import NO_AUTHORITIES, RUNTIME, PostgresUrls, end, free_port
 from tests.support.smtp_server import Mailbox, mailbox
 
 COMMAND = [sys.executable, "-m", "app.cli"]
@@ -165,12 +165,18 @@ class Installation:
         return [mail for mail in list(self.mail.mails) if mail["To"] == address]
 
 
+def migrated(urls: PostgresUrls) -> PostgresUrls:
+    """Migrate a database of a server that holds none to copy."""
+    migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
+    return urls
+
+
 @contextmanager
 def installed(folder: Path, urls: PostgresUrls | None = None) -> Iterator[Installation]:
-    """Give an installation whose database is there and whose processes are not started yet; SQLite without `urls`."""
+    """Give an installation whose processes are not started yet, over the migrated database at `urls` or else over SQLite."""
     with ExitStack() as stack:
         mail = stack.enter_context(mailbox())
-        port, owner = free_port(), urls.migrate_url.replace("postgresql://", "postgresql+psycopg://") if urls else ""
+        port = free_port()
         facts = {
             "DATABASE_URL": urls.runtime_url if urls else "",
             "SECRET_KEY": "a-secret-of-the-tests-that-is-long-enough",
@@ -183,8 +189,6 @@ def installed(folder: Path, urls: PostgresUrls | None = None) -> Iterator[Instal
             folder, {**ours, **{f"GATEHOUSE_{name}": value for name, value in facts.items()}}, port, mail
         )
         stack.callback(made.kill)
-        if urls:
-            migrate.migrate(replace(made.settings, migrate_url=owner))
-        else:
+        if not urls:
             shutil.copy(migrated_sqlite(), folder / "gatehouse.db")
         yield made

@@ -80,6 +80,11 @@ def of_the_run(name: str, make: Callable[[Path], object]) -> Path:
     return path
 
 
+def new_postgres() -> Postgres:
+    """Start a PostgreSQL with an empty cluster."""
+    return Postgres.create(of_the_run("initialized", Postgres.initialize))
+
+
 def template(server: Postgres, name: str, migrate: Callable[[str], object]) -> str:
     """Return the name of a migrated database of the run's server, to be copied; the first worker who asks makes it."""
 
@@ -99,7 +104,7 @@ def worker_number(config: pytest.Config) -> int:
 @pytest.fixture(scope="session")
 def postgres_server(request: pytest.FixtureRequest) -> Postgres:
     """The run's PostgreSQL: shared, so make databases in it and leave it running."""
-    server: Postgres = shared(request.config, "postgres", Postgres.create)
+    server: Postgres = shared(request.config, "postgres", new_postgres)
     return server
 
 
@@ -138,7 +143,7 @@ def redis_url(request: pytest.FixtureRequest, redis_server: Redis) -> str:
 @pytest.fixture
 def own_postgres() -> Iterator[Postgres]:
     """A PostgreSQL that the test may stop and start again."""
-    server = Postgres.create()
+    server = new_postgres()
     yield server
     server.remove()
 

@@ -10,6 +10,7 @@ from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.servers import Postgres
+from tests.support.services import new_postgres
 
 READ = text("SELECT 1")
 """Begins a transaction, and then runs."""
@@ -21,7 +22,7 @@ either_way = pytest.mark.parametrize("read", [READ, READ_AT_ONCE], ids=["then", 
 @pytest.fixture(scope="module")
 def own_postgres() -> Iterator[Postgres]:
     """A PostgreSQL that each test stops and starts again."""
-    server = Postgres.create()
+    server = new_postgres()
     yield server
     server.remove()
 
