@@ -19,6 +19,7 @@ LOADED = (
     "app.reference", "app.identity.entry.worker", "app.identity.administration.reencryption", "app.identity.platform.store.migrate",
     "alembic.command",
     "app.kit.serving.worker",
+    "app.identity.entry.assembly", "app.identity.administration.configuration.apply", "email_validator", "regex", "sqlite3",
 )  # fmt: skip
 
 
@@ -62,6 +63,7 @@ def reap(*_: object) -> None:
 def main() -> None:
     for name in LOADED:
         importlib.import_module(name)
+    importlib.import_module("app.commands.serving").preload("both")
     gc.freeze()
     signal.signal(signal.SIGCHLD, reap)
     print("ready", flush=True)
