@@ -7,12 +7,13 @@ from functools import cache
 from typing import Any
 
 from hypothesis import note
-from sqlalchemy import Column, select
+from sqlalchemy import Column, bindparam, select
 
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials.one_time_tokens.store import one_time_tokens
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.identity_service import CHEAP, pass_time
@@ -46,9 +47,6 @@ class Model:
         self.used_tokens: set[str] = set()
         self.revoked_hashes: set[str | None] = set()  # password hashes that a security alert leaves until the reset
         self.hashes: dict[str, str | None] = {}
-        self._of_tenant = cache(
-            lambda *columns: select(*columns).where(columns[0].table.c.tenant_id == world.tenant_id)
-        )
         self._match_cache: dict[tuple[str | None, str], bool] = {}
 
     def _browser(self, person: Person, visitor: Visitor) -> Browser:
@@ -226,7 +224,7 @@ class Model:
     def _rows(self, *columns: Column[Any]) -> list[Any]:
         work = UnitOfWork(self.world.services.database, self.world.tenant_id)
         try:
-            return list(work.all(self._of_tenant(*columns)))
+            return list(work.all(_of_tenant(*columns), {"tenant": self.world.tenant_id}))
         finally:
             work.rollback()
 
@@ -237,6 +235,11 @@ class Model:
         """Return the accounts whose password hash changed since the last call."""
         before, self.hashes = self.hashes, {row.uid: row.password_hash for row in self._rows(*ACCOUNT)}
         return [uid for uid, hashed in self.hashes.items() if uid in before and before[uid] != hashed]
+
+
+@cache
+def _of_tenant(*columns: Column[Any]) -> Compiled:
+    return Compiled(select(*columns).where(columns[0].table.c.tenant_id == bindparam("tenant")))
 
 
 def _shown(page: VisitedPage) -> str:
