@@ -17,8 +17,8 @@ from app.identity.entry import audit_retention
 from app.identity.platform.store.backup import BackupRefused, create, verify
 from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock
-from tests.support.commands import ROOT
-from tests.support.installation import COMMAND, Installation, installed
+from tests.support.commands import this_version
+from tests.support.installation import Installation, installed
 from tests.support.registering import REGISTER, primary
 from tests.support.servers import Postgres, PostgresUrls
 from tests.support.tenant_server import PASSWORD
@@ -29,14 +29,18 @@ LOGIN, SOTT = "/identity/v2/auth/login", "/identity/v2/manage/account/sott"
 BEFORE = [f"person-{number}@example.test" for number in range(3)]
 
 
-def gatehouse(ours: Installation, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    environ = {**ours.environ, **settings}
-    return subprocess.run([*COMMAND, *arguments], cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+def gatehouse(ours: Installation, *arguments: str, **settings: str) -> tuple[int, str]:
+    """Run a command; return its exit status and what it said."""
+    log = ours.folder / f"{'-'.join(arguments[:2])}.log"
+    log.unlink(missing_ok=True)
+    status = this_version().exit_status({**ours.environ, **settings}, *arguments, log=log)
+    return status, log.read_text()
 
 
-def refused(done: subprocess.CompletedProcess[str]) -> str:
-    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
-    return done.stderr
+def refused(done: tuple[int, str]) -> str:
+    status, said = done
+    assert (status, "Traceback" in said) == (2, False), said
+    return said
 
 
 def register(ours: Installation, email: str) -> None:
@@ -101,8 +105,8 @@ def test_restored_postgres_backup_has_every_account(
             serve(ours)
             source = {"GATEHOUSE_BACKUP_URL": postgres_server.backup_url("backed_up")}
             with concurrent_registrations(ours):
-                made = gatehouse(ours, "backup", "create", str(file), **source)
-                assert made.returncode == 0, made.stderr
+                status, said = gatehouse(ours, "backup", "create", str(file), **source)
+                assert status == 0, said
             target = with_driver(postgres_server.backup_url("restored"))
             with pytest.raises(BackupRefused, match="isn't a Gatehouse database"):
                 verify(target, file)
@@ -178,8 +182,8 @@ def test_restored_sqlite_backup_has_every_account(tmp_path: Path) -> None:
     with installed(tmp_path) as ours:
         serve(ours)
         with concurrent_registrations(ours):
-            made = gatehouse(ours, "backup", "create", str(file))
-            assert made.returncode == 0, made.stderr
+            status, said = gatehouse(ours, "backup", "create", str(file))
+            assert status == 0, said
         with pytest.raises(BackupRefused, match="never overwritten"):
             create(ours.settings.database, file)
         assert verify(ours.settings.database, file).rows["accounts"] >= len(BEFORE)

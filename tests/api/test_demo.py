@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +13,9 @@ import yaml
 
 from app.kit.package_files import EXAMPLES
 from tests.support.command_process import Command, forked
-from tests.support.command_process import started as start
 from tests.support.installation import eventually
 from tests.support.servers import is_gone
 
-COMMAND = [sys.executable, "-m", "app.cli", "demo", "--bind", "127.0.0.1:0"]
 ACCOUNTS = [
     (account["email"], account["password"])
     for tenant in yaml.safe_load((EXAMPLES / "demo.yaml").read_text())["tenants"]
@@ -28,13 +25,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def started(folder: Path) -> Command:
-    return start([*COMMAND, "--data", str(folder)], ROOT)
+    return forked(["demo", "--bind", "127.0.0.1:0", "--data", str(folder)], ROOT, os.environ)
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
-    arguments = ["demo", "--bind", "127.0.0.1:0", "--data", str(tmp_path_factory.mktemp("demo"))]
-    running = forked(arguments, ROOT, os.environ)
+    running = started(tmp_path_factory.mktemp("demo"))
     yield running
     shop = shop_of(running)
     assert running.end(signal.SIGTERM) == 0

@@ -9,8 +9,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -29,7 +27,8 @@ from app.identity.platform.outbox import claims
 from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock
 from app.settings import Settings
-from tests.support.commands import ROOT
+from tests.support.command_process import Forked
+from tests.support.commands import this_version
 from tests.support.installation import eventually
 from tests.support.posting import SECRET, posted, row
 from tests.support.servers import end
@@ -59,12 +58,12 @@ class Workers:
             "GATEHOUSE_SECRET_KEY": SECRET.decode(),
             "GATEHOUSE_MAIL_URL": mail_url,
         }
-        self.running: list[subprocess.Popen[bytes]] = []
+        self.running: list[Forked] = []
 
-    def start(self, *, lease: float = LEASE, drain: float = 20) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "tests.support.outbox_worker", str(lease), str(drain)]
-        with (self._folder / "log").open("ab") as log:
-            self.running.append(subprocess.Popen(command, cwd=ROOT, env=self._environ, stdout=log, stderr=log))
+    def start(self, *, lease: float = LEASE, drain: float = 20) -> Forked:
+        log, program = self._folder / "log", "tests.support.outbox_worker"
+        pid = this_version().start(self._environ, str(lease), str(drain), log=log, program=program)
+        self.running.append(Forked(pid))
         return self.running[-1]
 
     def end(self) -> None:

@@ -62,10 +62,10 @@ class Browser:
 
 @dataclass(frozen=True)
 class Forked:
-    """A command of `forked`, as much of a Popen as Command needs."""
+    """A process of `this_version`, as much of a Popen as tests need."""
 
     pid: int
-    stdout: TextIO
+    stdout: TextIO | None = None
 
     def send_signal(self, how: int) -> None:
         os.kill(self.pid, how)

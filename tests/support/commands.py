@@ -35,17 +35,28 @@ class Version:
             )
 
     def start(
-        self, environ: Mapping[str, str], *arguments: str, log: Path | None = None, folder: Path | None = None
+        self,
+        environ: Mapping[str, str],
+        *arguments: str,
+        log: Path | None = None,
+        folder: Path | None = None,
+        program: str = "app.cli",
     ) -> int:
-        """Start a command that goes on, in a folder; return its process id."""
-        return self._run(environ, arguments, log or self.log, folder, waits=False)
+        """Start a command that goes on, in a folder; return its process id. `program` is the module whose `main` it runs."""
+        return self._run(environ, arguments, log or self.log, folder, program, waits=False)
 
     def run(
         self, environ: Mapping[str, str], *arguments: str, log: Path | None = None, folder: Path | None = None
     ) -> None:
         """Run a command to its end, which must be a good one."""
         log = log or self.log
-        assert self._run(environ, arguments, log, folder, waits=True) == 0, log.read_text()[-4000:]
+        assert self.exit_status(environ, *arguments, log=log, folder=folder) == 0, log.read_text()[-4000:]
+
+    def exit_status(
+        self, environ: Mapping[str, str], *arguments: str, log: Path | None = None, folder: Path | None = None
+    ) -> int:
+        """Run a command to its end, good or not."""
+        return self._run(environ, arguments, log or self.log, folder, waits=True)
 
     def status(self, pid: int) -> int | None:
         """Return the exit status of a started command, None while it runs."""
@@ -59,10 +70,17 @@ class Version:
                 pipe.close()
 
     def _run(
-        self, environ: Mapping[str, str], arguments: tuple[str, ...], log: Path, folder: Path | None, *, waits: bool
+        self,
+        environ: Mapping[str, str],
+        arguments: tuple[str, ...],
+        log: Path,
+        folder: Path | None,
+        program: str = "app.cli",
+        *,
+        waits: bool,
     ) -> int:
-        asked = {"arguments": arguments, "environ": dict(environ), "log": str(log), "folder": str(folder or self.root)}
-        return int(self._ask({**asked, "waits": waits}))
+        what = {"program": program, "arguments": arguments, "environ": dict(environ), "waits": waits}
+        return int(self._ask({**what, "log": str(log), "folder": str(folder or self.root)}))
 
     def _ask(self, asked: dict[str, Any]) -> Any:
         assert self._process.stdin

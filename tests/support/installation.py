@@ -28,7 +28,6 @@ from tests.support.identity_service import migrated_sqlite
 from tests.support.servers import NO_AUTHORITIES, RUNTIME, PostgresUrls, end, free_port
 from tests.support.smtp_server import Mailbox, mailbox
 
-COMMAND = [sys.executable, "-m", "app.cli"]
 PATIENCE_SECONDS = 150
 SHOP_SECRET = "the-shop-of-the-tests-keeps-a-secret"
 CHEAP = {"memory_kib": 8192, "iterations": 1}

@@ -11,8 +11,9 @@ from app.kit import logs
 from app.settings import read
 
 
-def main(lease_seconds: float, drain_seconds: float) -> None:
+def main() -> None:
     """Work until SIGTERM."""
+    lease_seconds, drain_seconds = map(float, sys.argv[1:])
     logs.configure()
     settings, stop = read(), threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -20,7 +21,3 @@ def main(lease_seconds: float, drain_seconds: float) -> None:
     lease = timedelta(seconds=lease_seconds)
     Worker(settings, database, lease=lease, drain_seconds=drain_seconds).run(stop)
     database.dispose()
-
-
-if __name__ == "__main__":
-    main(*map(float, sys.argv[1:]))

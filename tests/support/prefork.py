@@ -1,8 +1,8 @@
 """Runs `gatehouse` commands as processes of their own that share one import: a start takes a tenth of a second, not two.
 
-Reads one JSON object a line from stdin (`arguments`, `environ`, `log`, `folder`), forks, and prints the process id, or with `waits` the
-exit status. `{"pid": …}` prints the exit status of that process, or `null` while it runs. Run in the folder whose `app` is to be loaded:
-`python -m tests.support.prefork` there.
+Reads one JSON object a line from stdin (`program`, `arguments`, `environ`, `log`, `folder`), forks, and prints the process id, or with
+`waits` the exit status. `{"pid": …}` prints the exit status of that process, or `null` while it runs. Run in the folder whose `app` is to
+be loaded: `python -m tests.support.prefork` there.
 """
 
 import gc
@@ -34,8 +34,7 @@ def run(asked: dict[str, Any]) -> None:
         os.environ.clear()
         os.environ.update(asked["environ"])
         sys.argv = ["gatehouse", *asked["arguments"]]
-        cli = importlib.import_module("app.cli")
-        cli.main()
+        importlib.import_module(asked["program"]).main()
         status = 0
     except SystemExit as end:
         status = int(end.code or 0)
@@ -76,6 +75,7 @@ def main() -> None:
         pid = os.fork()
         if pid == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             run(asked)
         while asked["waits"] and pid not in ENDED:
             signal.sigtimedwait([], 0.02)
