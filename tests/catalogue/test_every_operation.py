@@ -1,7 +1,7 @@
 """Every operation of the interface behaves as its declaration promises.
 
 A new operation is tested without further code. Refusals before any query run on one database (`before_the_store`); values that
-reach the store run on both. A case is an area of operations and a test sends all values of a kind, so that set-ups are few;
+reach the store run on both. A case is up to 15 operations and a test sends all values of a kind, so that set-ups are few;
 `-k accounts.create` selects the cases with this operation.
 """
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, cached_property, wraps
 from inspect import signature as signature_of
-from itertools import count, groupby
+from itertools import count
 from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
@@ -55,16 +55,17 @@ def every(*schemes: AuthScheme, without: tuple[AuthScheme, ...] = ()) -> Callabl
 
 
 def asked_of(operations: list[AnyOperation]) -> Callable[[OperationTest], OperationTest]:
-    """Run the test, which takes `operation`, for each of these; those of an area are one case, since a case costs time.
+    """Run the test, which takes `operation`, for each of these; those of a few areas are one case, since a case costs time.
 
     Each operation is tested whatever the others do; the failure names all that fail.
     """
     assert operations
-    areas: dict[str, list[AnyOperation]] = {}
-    for area, held in groupby(sorted(operations, key=attrgetter("name")), lambda one: one.name.partition(".")[0]):
-        whole = list(held)
-        for start in range(0, len(whole), MOST_IN_A_CASE):
-            areas[f"{area}-{start}" if start else area] = whole[start : start + MOST_IN_A_CASE]
+    named = [(one.name.partition(".")[0], one) for one in sorted(operations, key=attrgetter("name"))]
+    groups = [named[start : start + MOST_IN_A_CASE] for start in range(0, len(named), MOST_IN_A_CASE)]
+    areas = {
+        f"{number} {' '.join(dict.fromkeys(area for area, _ in held))}": [one for _, one in held]
+        for number, held in enumerate(groups)
+    }
 
     def decorate(test: OperationTest) -> OperationTest:
         @wraps(test)
