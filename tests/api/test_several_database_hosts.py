@@ -51,7 +51,7 @@ def test_dead_host_is_skipped(url_with_hosts: Any, postgres_server: Postgres, fr
     migrate.migrate(settings)
     database = Database(settings.database)
     work = UnitOfWork(database, "tenant")
-    assert work.run(text("SELECT current_user")).scalar() == "gatehouse_runtime"
+    assert work.run(text("SELECT current_user")).scalar_one() == "gatehouse_runtime"
     work.rollback()
     database.dispose()
 

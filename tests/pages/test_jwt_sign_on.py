@@ -200,7 +200,7 @@ def test_audit_names_the_account(tenant: TenantServer, visitor: Visitor, world: 
     brings(visitor, token(email=ADA, email_verified=True))
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         where = (audit.c.tenant_id == tenant.tenant_id, audit.c.event == "jwt.accepted")
-        assert work.run(select(audit.c.uid).where(*where)).scalars().all() == [ada.uid] * 2
+        assert work.all(select(audit.c.uid).where(*where)) == [(ada.uid,)] * 2
 
 
 def test_error_page_shows_no_text_of_the_address(tenant: TenantServer, visitor: Visitor) -> None:

@@ -32,7 +32,7 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
 def ask(database: Database, *statements: str) -> Any:
     work = UnitOfWork(database, "tenant")
     try:
-        return [work.run(text(statement)).scalar() for statement in statements][-1]
+        return [work.run(text(statement)).scalar_one() for statement in statements][-1]
     finally:
         work.rollback()
 

@@ -32,7 +32,8 @@ def add(context: Context, uid: str, name: str, content: dict[str, Any]) -> Row[A
     """Add a record and return it."""
     key = {"tenant_id": context.tenant.tenant_id, "record_id": randomness.guid(), "uid": uid, "object_name": name}
     row: dict[str, Any] = {**key, "content": content, "created_at": context.now, "modified_at": context.now}
-    return context.work.run(insert(custom_records).values(row).returning(*_COLUMNS)).one()
+    added: Row[Any] = context.work.run(insert(custom_records).values(row).returning(*_COLUMNS)).one()
+    return added
 
 
 def count(context: Context, uid: str, name: str) -> int:

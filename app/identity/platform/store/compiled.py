@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -66,7 +66,8 @@ class Compiled:
         """Return the statement for a dialect."""
         found = self._forms.get(dialect.name)
         if found is None:
-            found = self._forms[dialect.name] = Form(self.statement, dialect)
+            compiled: Any = self.statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # statements have it
+            found = self._forms[dialect.name] = Form(compiled, dialect)
         return found
 
 
@@ -112,10 +113,14 @@ _LOCK = re.compile(r"\bFOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b")
 
 
 class Form:
-    """A statement as one driver takes it."""
+    """A statement as one driver takes it.
 
-    def __init__(self, statement: Any, dialect: Dialect) -> None:
-        compiled: SQLCompiler = statement.compile(dialect=dialect)
+    Args:
+        given: parameters that each execution gives; another one may have the value that the statement was compiled with.
+    """
+
+    def __init__(self, compiled: SQLCompiler, dialect: Dialect, given: Collection[str] = ()) -> None:
+        statement: Any = compiled.statement
         if compiled.post_compile_params:
             raise ValueError("an expanding parameter has no fixed SQL")
         self.sql, names = (
@@ -127,7 +132,7 @@ class Form:
         self._binds: list[tuple[str, _Processor | None]] = [(name, writers[name]) for name in names]
         self._constants: dict[str, Any] = {}
         for name, bind in binds.items():
-            if not bind.required:
+            if name not in given and not bind.required:
                 writer = writers[name] if bind.value is not None else None
                 self._constants[name] = bind.value if writer is None else writer(bind.value)
         columns = list(statement.exported_columns) if hasattr(statement, "exported_columns") else []

@@ -16,7 +16,8 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
-from app.identity.platform.store.compiled import Compiled, Form, Parameters, Rows
+from app.identity.platform.store.built import BuiltStatements
+from app.identity.platform.store.compiled import Form, Parameters, Rows
 from app.identity.platform.store.pool import Borrowed, IdlePool
 from app.kit import time_budget
 from app.kit.clock import monotonic
@@ -67,6 +68,7 @@ class Database:
         self.engine = _sqlite(url, pool_size) if self.is_sqlite else _postgres(url, pool_size, patience_seconds)
         self.driver_error: Any = self.engine.dialect.loaded_dbapi.Error  # only one driver is loaded
         self.writing = threading.Lock()  # one SQLite writer at a time in this process: a queue instead of busy waiting
+        self.built = BuiltStatements(self.engine.dialect)
         self._circuit = time_budget.CircuitBreaker()
         self._idle = IdlePool(self._checkout, pool_size, None if self.is_sqlite else _RECYCLE_SECONDS)
 
@@ -97,14 +99,13 @@ class Database:
             self._probe()
 
     def execute(
-        self, borrowed: Borrowed, statement: Compiled, parameters: Parameters, first: FirstStatement | None = None
+        self, borrowed: Borrowed, form: Form, parameters: Parameters, first: FirstStatement | None = None
     ) -> Rows:
         """Run a compiled statement on the driver's connection; raises as SQLAlchemy does, DBAPIError and IntegrityError.
 
         `first`: the statement is the first one, or the only one, of a PostgreSQL transaction.
         """
         dialect = self.engine.dialect
-        form = statement.form(dialect)
         raw = borrowed.driver
         try:
             if type(parameters) is dict or isinstance(parameters, Mapping):  # the first is fast

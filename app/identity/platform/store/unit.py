@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import Any, overload
+from typing import Any
 
 from sqlalchemy.engine import CursorResult, Row
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
 
-from app.identity.platform.store.compiled import Compiled, Parameters, Rows
+from app.identity.platform.store.compiled import Compiled, Form, Parameters, Rows
 from app.identity.platform.store.database import Database, FirstStatement, StoreUnavailable, file_fault, translate
 from app.identity.platform.store.pool import Borrowed
 
@@ -65,15 +65,7 @@ class UnitOfWork:
         """Whether there are uncommitted writes."""
         return self._is_writing
 
-    @overload
-    def run(self, statement: Compiled, parameters: Parameters | None = None) -> Rows: ...
-    @overload
-    def run(self, statement: Executable, parameters: Parameters | None = None) -> CursorResult[Any]: ...
-    @overload
-    def run(
-        self, statement: Executable | Compiled, parameters: Parameters | None = None
-    ) -> CursorResult[Any] | Rows: ...
-    def run(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> CursorResult[Any] | Rows:
+    def run(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Rows:
         """Execute one statement.
 
         Raises:
@@ -86,8 +78,11 @@ class UnitOfWork:
         self.cost.statements += 1
         try:
             if isinstance(statement, Compiled):
-                return self._run_compiled(statement, parameters or {})
-            return self._begin().connection.execute(statement, parameters)
+                return self._run_form(statement.form(self._database.engine.dialect), parameters or {})
+            if parameters is None and (found := self._database.built.find(statement)) is not None:
+                return self._run_form(*found)
+            result: CursorResult[Any] = self._begin().connection.execute(statement, parameters)
+            return Rows(list(result) if result.returns_rows else [], result.rowcount)
         except IntegrityError:
             raise
         except DBAPIError as problem:
@@ -154,25 +149,25 @@ class UnitOfWork:
             separate.rollback()
             raise
 
-    def _run_compiled(self, statement: Compiled, parameters: Parameters) -> Rows:
+    def _run_form(self, form: Form, parameters: Parameters) -> Rows:
         if self._database.is_sqlite or self._is_begun:
-            return self._database.execute(self._borrowed or self._borrow(), statement, parameters)
-        begins = self._is_writing or statement.form(self._database.engine.dialect).locks_rows
+            return self._database.execute(self._borrowed or self._borrow(), form, parameters)
+        begins = self._is_writing or form.locks_rows
         first = FirstStatement(self.tenant_id, begins)
         try:
-            return self._run_first(statement, parameters, first)
+            return self._run_first(form, parameters, first)
         except DBAPIError as problem:
             if not problem.connection_invalidated:
                 raise
             self._database.record_error(problem.orig)
             self._renew()
-            return self._run_first(statement, parameters, first)
+            return self._run_first(form, parameters, first)
 
-    def _run_first(self, statement: Compiled, parameters: Parameters, first: FirstStatement) -> Rows:
+    def _run_first(self, form: Form, parameters: Parameters, first: FirstStatement) -> Rows:
         """Run the statement that begins a PostgreSQL transaction; a read before any write is a transaction of its own."""
         borrowed = self._borrow()
         self._is_begun = first.begins
-        return self._database.execute(borrowed, statement, parameters, first)
+        return self._database.execute(borrowed, form, parameters, first)
 
     def _borrow(self) -> Borrowed:
         if self._borrowed is None:
