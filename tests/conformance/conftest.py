@@ -28,7 +28,7 @@ from tests.support.signed_requests import client_key, public_jwks
 CONFIGURATION = """
 tenants:
   - name: conformance
-    settings: {{email_verification: optional}}
+    settings: {{email_verification: optional, limits: {{sign_in_per_minute_per_address: 0}}}}
     applications:
       - name: shop
         protocol: openid
