@@ -46,10 +46,13 @@ class BreachedPasswords:
 
     @cached_property
     def _client(self) -> httpx.Client:
-        """The client of the range API; made at its first use, because that reads the certificates of all authorities."""
+        """The client of the range API; made at its first use, which imports httpx."""
         import httpx
 
-        return httpx.Client(timeout=TIMEOUT_SECONDS, headers={"Add-Padding": "true", "User-Agent": "Gatehouse"})
+        from app.identity.platform.bounded_transport import tls_context
+
+        headers = {"Add-Padding": "true", "User-Agent": "Gatehouse"}
+        return httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=tls_context())
 
     @property
     def is_configured(self) -> bool:

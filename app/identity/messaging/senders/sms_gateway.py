@@ -32,7 +32,9 @@ class SmsGateway(Sender):
         """Deliver one message. Raises DeliveryError, final if the gateway refuses it permanently."""
         import httpx
 
-        self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, headers=self._headers)
+        from app.identity.platform.bounded_transport import tls_context
+
+        self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, headers=self._headers, verify=tls_context())
         body = {"to": message.payload.get("to"), "text": message.payload.get("text"), "id": message.message_id}
         try:
             response = self._http.post(self._url, json=body)

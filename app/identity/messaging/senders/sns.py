@@ -75,7 +75,9 @@ class Sns(Sender):
     def _call(self, payload: dict[str, Any], action: str, form: dict[str, str]) -> str:
         import httpx
 
-        self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, follow_redirects=False)
+        from app.identity.platform.bounded_transport import tls_context
+
+        self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, follow_redirects=False, verify=tls_context())
         url = (
             self._url
             or f"https://sns.{payload['region']}.amazonaws.com{'.cn' if payload['region'][:3] == 'cn-' else ''}/"
