@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from app.identity.entry import audit_retention, cleaning
 from app.identity.platform.audit import AuditLog, audit, latest
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
+from app.kit.clock import FixedClock
 from app.kit.instrumentation import Instrumented
 from app.kit.logs import bound
 from tests.support.customers import OLD
@@ -82,6 +83,19 @@ def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServ
     assert (len(entries_of(kept)), len(entries_of(short))) == (before, 0)
     removed(366)
     assert len(entries_of(kept)) == 0
+
+
+@pytest.mark.both_databases
+def test_entries_of_a_millisecond_stay_in_order(new_tenant_server: NewTenantServer) -> None:
+    who, clock = account_holder(new_tenant_server), FixedClock(datetime(2026, 1, 1, 23, 59, 59, 999_001, tzinfo=UTC))
+    services: Services = who.tenant.services
+    audit, before = AuditLog(clock), len(entries_of(who))
+    for number in range(50):
+        audit.record("something.happened", uid=who.uid, number=number)
+        clock.advance(microseconds=19)
+    with UnitOfWork(services.database, who.tenant.tenant_id).separate_transaction() as work:
+        audit.write(work)
+    assert [row.facts.get("number") for row in entries_of(who)] == [*range(50), *[None] * before]
 
 
 @pytest.mark.both_databases

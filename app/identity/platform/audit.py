@@ -36,6 +36,12 @@ _ADD = insert_row(audit)
 _REASON = re.compile(r"[A-Za-z][A-Za-z _]{0,39}", re.ASCII)
 
 
+def _new_id(at: datetime) -> str:
+    """Return an id that sorts by time: twelve digits of milliseconds, by which entries expire, three of microseconds, and chance."""
+    milliseconds, microseconds = divmod(at.microsecond, 1000)
+    return f"{int(at.timestamp()) * 1000 + milliseconds:012x}{microseconds:03x}{randomness.token(9)}"
+
+
 @dataclass(frozen=True)
 class Entry:
     """An audit entry of an account."""
@@ -69,9 +75,8 @@ class AuditLog:
     def record(self, event: str, *, uid: str | None = None, client_id: str | None = None, **facts: Any) -> None:
         """Add an entry. Facts contain ids and codes, never passwords, tokens or whole bodies."""
         now = self._clock.now()
-        entry_id = f"{int(now.timestamp() * 1000):012x}{randomness.token(9)}"
         self._entries.append(
-            {"entry_id": entry_id, "at": now, "event": event, "uid": uid, "client_id": client_id, "facts": facts}
+            {"entry_id": _new_id(now), "at": now, "event": event, "uid": uid, "client_id": client_id, "facts": facts}
         )
 
     def position(self) -> int:
