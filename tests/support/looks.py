@@ -163,7 +163,7 @@ Rule = Callable[[Sheet], Iterator[Faults]]
 
 
 def accessible(sheet: Sheet) -> Iterator[Faults]:
-    """Run axe, and its rules on colours once more in the dark."""
+    """Run all rules of axe, then those on colours in the dark scheme."""
     yield sheet.ask(AXE)
     sheet.page.emulate_media(color_scheme="dark")
     yield [[f"in the dark, {each}" for each in found] for found in sheet.ask(AXE, {"runOnly": COLOURS})]

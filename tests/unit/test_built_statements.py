@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,23 +16,11 @@ from app.identity.platform.store import built
 from app.identity.platform.store.compiled import insert_row
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
+from tests.support.continuation_rows import AT, row
 
 T = tickets.c
-AT = datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
 OWN = T.tenant_id == "acme"
 both = pytest.mark.parametrize("own_database", ["sqlite", "postgres"], indirect=True)
-
-
-def row(name: str = "one", **values: Any) -> dict[str, Any]:
-    fixed = {
-        "tenant_id": "acme",
-        "kind": "push",
-        "ticket_hash": name,
-        "uid": "ada",
-        "facts": {"é": [1, None]},
-        "state": "open",
-    }
-    return {**fixed, "created_at": AT, "expires_at": AT, **values}
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
-
 import pytest
 from psycopg.pq import TransactionStatus
 from sqlalchemy import JSON, Column, MetaData, String, Table, bindparam, select, text, update
@@ -15,26 +12,14 @@ from app.identity.platform.continuation_tokens import tickets
 from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
+from tests.support.continuation_rows import AT, row
 
 T = tickets.c
-AT = datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADD = insert_row(tickets)
 KEY = (T.tenant_id == bindparam("tenant"), T.ticket_hash == bindparam("hash"))
 READ = Compiled(select(tickets).where(*KEY))
 LOCKING = Compiled(select(tickets).where(*KEY).with_for_update(key_share=True))
 both = pytest.mark.parametrize("own_database", ["sqlite", "postgres"], indirect=True)
-
-
-def row(name: str = "one", **values: Any) -> dict[str, Any]:
-    fixed = {
-        "tenant_id": "acme",
-        "kind": "push",
-        "ticket_hash": name,
-        "uid": "ada",
-        "facts": {"é": [1, None]},
-        "state": "open",
-    }
-    return {**fixed, "created_at": AT, "expires_at": AT, **values}
 
 
 @pytest.fixture

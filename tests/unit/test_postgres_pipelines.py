@@ -18,7 +18,8 @@ from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import time_budget
-from tests.unit.test_compiled_statements import ADD, KEY, row
+from tests.support.continuation_rows import row
+from tests.unit.test_compiled_statements import ADD, KEY
 
 pytestmark = pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
 READ = Compiled(select(tickets).where(*KEY))
