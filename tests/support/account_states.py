@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -60,6 +61,11 @@ _VARIES = re.compile(
     r'|(?<="Number":")\d\d(?=")|(?<=number-shown" dir="ltr">)\d\d'  # on a waiting device or page
     r'|(?<=datetime=")[^"]+|\d+:\d\d(:\d\d)?(\s[AP]M)? UTC|(?<=--from:)\d+'  # a countdown
 )
+
+
+@lru_cache(4096)  # pages of a test share most lines
+def _without_varying(line: str) -> str:
+    return _VARIES.sub("…", line)
 
 
 @dataclass
@@ -141,7 +147,7 @@ class Subject:
         """Return a text without typed values, timestamps and random values."""
         for name, value in self.names.items():
             text = text.replace(value, name.upper())
-        return _VARIES.sub("…", text)
+        return "".join(_without_varying(line) for line in text.splitlines(keepends=True))
 
     def taken_down(self, answer: TestResponse) -> Summary:
         """Return status, headers, cookie names and body of an answer."""
