@@ -15,6 +15,7 @@ from werkzeug.test import Client
 
 from app.applications import create_identity
 from app.identity.platform.services import Services
+from app.identity.platform.store.unit import UnitOfWork
 from app.settings import SettingsError, read
 from tests.support.client_certificates import Certificate, certificate
 from tests.support.oauth_world import World
@@ -43,14 +44,19 @@ def client(world: World, ours: Certificate) -> RelyingParty:
 
 
 @pytest.fixture
-def ask(services: Services, client: RelyingParty) -> Callable[..., int]:
+def ask(services: Services, world: World, client: RelyingParty) -> Callable[..., int]:
     """Send a request through the whole application, by default from the proxy; return its status."""
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
+        services.signing_keys.current(work)  # from those that tests share: each application would make one of its own
+    applications: dict[str, Client] = {}
 
     def send(header: str, value: str | list[str], peer: str = PROXY, **environ: str) -> int:
-        settings = replace(services.settings, client_certificate_header=header, trusted_proxies=(PROXY,))
-        services.settings = settings
+        if header not in applications:
+            settings = replace(services.settings, client_certificate_header=header, trusted_proxies=(PROXY,))
+            services.settings = settings
+            applications[header] = Client(create_identity(settings))
         values = [value] if isinstance(value, str) else value
-        answer = Client(create_identity(settings)).post(
+        answer = applications[header].post(
             "/api/oidc/token",
             data={"grant_type": "client_credentials", "client_id": client.client_id},
             headers=[(header, one) for one in values],

@@ -44,8 +44,9 @@ _NUMBERS = count()
 
 @cache
 def hasher(parameters: Argon2) -> PasswordHasher:
-    """Real argon2id; where the least is stated, at a hundredth of it: nearly every test hashes, and few ask what that takes."""
-    memory = 64 if parameters == CHEAP and "TIMINGS" not in os.environ else parameters.memory_kib
+    """Real argon2id; where the least or nothing is stated, with little memory: nearly every test hashes, and few ask what that takes."""
+    is_cheap = parameters in (CHEAP, Argon2()) and "TIMINGS" not in os.environ
+    memory = 64 if is_cheap else parameters.memory_kib
     return PasswordHasher(parameters.iterations, memory, parameters.parallelism, type=Type.ID)
 
 

@@ -10,6 +10,7 @@ from email import policy
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -128,14 +129,15 @@ class Smtp(Sender):
     def _connect(self) -> _Connection:
         if self._connection is not None:
             return self._connection
-        tls = ssl.create_default_context()
         if self._is_implicit:
-            connection: _Connection = _TlsConnection(self._host, self._port, timeout=TIMEOUT_SECONDS, context=tls)
+            connection: _Connection = _TlsConnection(
+                self._host, self._port, timeout=TIMEOUT_SECONDS, context=self._tls_context
+            )
         else:
             connection = _Connection(self._host, self._port, timeout=TIMEOUT_SECONDS)
             connection.ehlo()
             if connection.has_extn("starttls"):
-                connection.starttls(context=tls)
+                connection.starttls(context=self._tls_context)
             elif self._name:
                 connection.close()
                 raise DeliveryError("the mail server offers no STARTTLS, and a password is never sent in the clear")
@@ -143,6 +145,11 @@ class Smtp(Sender):
             connection.login(self._name, self._password)
         self._connection = connection
         return connection
+
+    @cached_property
+    def _tls_context(self) -> ssl.SSLContext:
+        # One for all connections: to read the certificate authorities takes longer than to send a mail.
+        return ssl.create_default_context()
 
     def _mail(self, message: Message) -> EmailMessage:
         payload = message.payload
