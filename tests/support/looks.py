@@ -42,11 +42,37 @@ ASK = """async with_what => {
     return said;
 }"""
 # One axe of the sheet, set up once for each frame's window, is sent, parsed and compiled once; frames with an axe of their own do all.
-LEARN = "source => { window.axeOf = new Function('window', source + '; return window.axe') }"
-AXE = """async (doc, only, frame) => (await (frame.axe ||= axeOf(doc.defaultView))
-    .run(doc, {resultTypes: ["violations"], iframes: false, preload: false, ...only}))
-    .violations.map(each => each.id + ": " + each.nodes.map(node => node.target.join(" ")).join(", "))"""
+LEARN = """source => {
+    window.axeOf = new Function('window', source + '; return window.axe');
+    window.judged = new Set();
+}"""
 COLOURS = ["color-contrast", "link-in-text-block"]
+AXE = """async (doc, rules, frame) => (await (frame.axe ||= axeOf(doc.defaultView))
+    .run(doc, {resultTypes: ["violations"], iframes: false, preload: false, rules}))
+    .violations.map(each => each.id + ": " + each.nodes.map(node => node.target.join(" ")).join(", "))"""
+# A text's style and what lies behind it decide whether it is readable: axe is asked of each combination until it has judged a text.
+READABLE = """async (doc, runOnly, frame) => {
+    const styles = new Map(), kinds = new Map();
+    const style = each => styles.get(each) || styles.set(each, getComputedStyle(each)).get(each);
+    const letters = each => ["color", "fontSize", "fontWeight", "textDecorationLine", "textShadow"].map(name => style(each)[name]);
+    const around = each => each ? [each, ...around(each.parentElement)] : [];
+    const behind = each => around(each).map(style)
+        .map(of => [of.backgroundColor, of.backgroundImage, of.opacity, ["static", "relative"].includes(of.position) || of.position])
+        .filter(layer => layer.join() !== "rgba(0, 0, 0, 0),none,1,true");
+    const value = each => each.matches("input:not([type=checkbox], [type=radio]), select, textarea") && (each.value || each.placeholder);
+    const text = each => (value(each) || [...each.childNodes].map(node => node.data).join("")).trim();
+    const beside = each => each.localName === "a" && text(each.parentElement) && letters(each.parentElement);
+    const kind = each => kinds.get(each) || kinds.set(each, JSON.stringify(
+        [letters(each), behind(each), beside(each), each.localName, (each.control || each).disabled, text(each).length > 1])).get(each);
+    const isOnScreen = box => box.width > 1 && box.height > 1 && box.right > 0 && box.bottom > 0;
+    const isShown = each => each.checkVisibility() && isOnScreen(each.getBoundingClientRect());
+    const include = [...doc.body.querySelectorAll("*")].filter(each => text(each) && isShown(each) && !judged.has(kind(each)));
+    if (!include.length) return [];
+    const found = await (frame.axe ||= axeOf(doc.defaultView))
+        .run({include}, {runOnly, resultTypes: ["violations", "passes", "incomplete"], elementRef: true, iframes: false, preload: false});
+    [...found.passes, ...found.incomplete].flatMap(rule => rule.nodes).forEach(node => judged.add(kind(node.element)));
+    return found.violations.map(each => each.id + ": " + each.nodes.map(node => node.target.join(" ")).join(", "));
+}"""
 NARROW = """(doc, [desk, widths, telephone], frame) => {
     const root = doc.documentElement, isTooWide = () => root.scrollWidth > root.clientWidth;
     const faults = isTooWide() ? ["scrolls sideways"] : [];
@@ -163,10 +189,11 @@ Rule = Callable[[Sheet], Iterator[Faults]]
 
 
 def accessible(sheet: Sheet) -> Iterator[Faults]:
-    """Run all rules of axe, then those on colours in the dark scheme."""
-    yield sheet.ask(AXE)
+    """Run all rules of axe, those on colours in both schemes."""
+    yield sheet.ask(AXE, {rule: {"enabled": False} for rule in COLOURS})
+    yield sheet.ask(READABLE, COLOURS)
     sheet.page.emulate_media(color_scheme="dark")
-    yield [[f"in the dark, {each}" for each in found] for found in sheet.ask(AXE, {"runOnly": COLOURS})]
+    yield [[f"in the dark, {each}" for each in found] for found in sheet.ask(READABLE, COLOURS)]
     sheet.page.emulate_media(color_scheme="light")
 
 
