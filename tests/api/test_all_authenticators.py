@@ -142,7 +142,7 @@ def test_concurrent_guesses_lock_account(new_tenant_server: NewTenantServer, dri
     token = who.token()
     driver.response(who, token)
     wrong = driver.wrong_response(who, token)
-    answers = at_once([lambda: refused(driver.show(who, token, wrong)) for _ in range(30)])
+    answers = at_once([lambda: refused(driver.show(who, token, wrong)) for _ in range(RACERS)])
     assert {status for status, _ in answers} == {403}
     assert {code for _, code in answers} <= {*driver.wrong, 1198, 1264}
     assert refused(who.signs_in()) == (403, 1198)

@@ -11,7 +11,7 @@ from tests.support.customers import NEW, OLD
 from tests.support.expected_operations import ROWS
 from tests.support.factors import SecondFactorHolder
 from tests.support.mailbox import code_in
-from tests.support.races import at_once
+from tests.support.races import RACERS, at_once
 from tests.support.rows import AccountHolder, Act, Answer, Ask, Refusal, account_holder, once, refusals
 from tests.support.shapes import POSTED
 from tests.support.tenant_server import NewTenantServer, answered, refused
@@ -337,7 +337,7 @@ def test_validation_token_ends_with_time_and_new_password(ada: AccountHolder) ->
 @pytest.mark.both_databases
 def test_concurrent_uses_of_validation_token_have_one_winner(ada: AccountHolder) -> None:
     token = earned(ada)
-    assert at_once([lambda: checked(ada, "M76", token) for _ in range(50)]).count(True) == 1
+    assert at_once([lambda: checked(ada, "M76", token) for _ in range(RACERS)]).count(True) == 1
 
 
 def test_used_app_code_is_refused(ada: AccountHolder) -> None:

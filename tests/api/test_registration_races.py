@@ -1,4 +1,4 @@
-"""Fifty parallel registrations of one address, username or phone number create exactly one account, in any spelling."""
+"""Parallel registrations of one address, username or phone number create exactly one account, in any spelling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import mails_to
 from tests.support.oauth_world import NewWorld, World
 from tests.support.plain_client import PlainClient
-from tests.support.races import RACERS, at_once
+from tests.support.races import CROWD, RACERS, at_once
 from tests.support.registering import REGISTER, UNLIMITED, all_at_once, primary
 from tests.support.sotts import sott_of
 from tests.support.tenant_server import PASSWORD, NewTenantServer, refused
@@ -38,10 +38,10 @@ def test_parallel_registrations_by_api_create_one_account(new_tenant_server: New
     acme = new_tenant_server(limits=UNLIMITED)
     bodies: list[dict[str, Any]] = [
         {"Password": PASSWORD, "Email": primary(SPELLINGS[number % 3]), "UserName": f"ada{number}"}
-        for number in range(RACERS)
+        for number in range(CROWD)
     ]
     answers = all_at_once(acme, REGISTER, bodies, sott=sott_of(acme))
-    assert Counter(refused(answer) for answer in answers) == {(200, None): 1, (403, 936): RACERS - 1}
+    assert Counter(refused(answer) for answer in answers) == {(200, None): 1, (403, 936): CROWD - 1}
     assert account_count(acme) == 1
 
 

@@ -1,4 +1,4 @@
-"""Fifty concurrent uses of one link or code: one wins, the others get a page that offers to continue."""
+"""Concurrent uses of one link or code: one wins, the others get a page that offers to continue."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def assert_one_account(world: World, pending: PendingVerification, pages: list[V
         ] * len(redeemed)
 
 
-def test_link_in_fifty_browsers_is_used_once(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
+def test_link_in_many_browsers_is_used_once(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
     pending = PendingVerification(world, visitor)
     pages = [new_visitor_at(world).open(pending.link) for _ in range(RACERS)]
     pages = at_once([partial(page.press, "Verify") for page in pages])
@@ -102,7 +102,7 @@ def test_link_that_signs_in_does_so_in_one_browser(new_world: NewWorld, new_visi
     assert sum(bool(one.visitor.cookies("session")) for one in pages) == 1
 
 
-def test_link_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None:
+def test_link_in_many_tabs_is_used_once(world: World, visitor: Visitor) -> None:
     pending = PendingVerification(world, visitor)
     pages = at_once([partial(page.press, "Verify") for page in tabs(visitor.open(pending.link))])
     assert_all_offer_next_step(pages)
@@ -110,7 +110,7 @@ def test_link_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None
     assert_one_account(world, pending, pages)
 
 
-def test_code_in_fifty_tabs_is_used_once(world: World, visitor: Visitor) -> None:
+def test_code_in_many_tabs_is_used_once(world: World, visitor: Visitor) -> None:
     pending = PendingVerification(world, visitor)
     code = code_in(verification_mails(world)[-1])
     pages = at_once([partial(page.press, "Verify", code=code) for page in tabs(pending.page)])

@@ -306,7 +306,7 @@ def live_sessions(world: World) -> int:
         work.rollback()
 
 
-def test_fifty_uses_of_a_link_make_one_session(world: World, visitor: Visitor, ada: Person) -> None:
+def test_many_uses_of_a_link_make_one_session(world: World, visitor: Visitor, ada: Person) -> None:
     by_mail(visitor.open("/login"), ada.email)
     page = visitor.open(link_path(world))
     answers = at_once([partial(tab.press, "Sign in") for tab in tabs(page)])
@@ -314,7 +314,7 @@ def test_fifty_uses_of_a_link_make_one_session(world: World, visitor: Visitor, a
     assert all(one.address.endswith("/profile") or "already used" in one.text for one in answers)
 
 
-def test_fifty_continuations_make_one_session(
+def test_many_continuations_make_one_session(
     world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
     waiting = by_device(visitor.open("/login"), ada.email)

@@ -10,7 +10,9 @@ from typing import TypeVar
 from tests.support.plain_client import PlainClient
 from tests.support.visitor import VisitedPage, Visitor
 
-RACERS = 50
+RACERS = 20
+CROWD = 50
+"""More than a process has connections to its database: some wait for one. A lock that is missing is noticed as often by RACERS."""
 T = TypeVar("T")
 
 
