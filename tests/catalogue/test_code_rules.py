@@ -5,9 +5,12 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.support import sources
+
+pytestmark = pytest.mark.usefixtures("sources_last")
 
 CODE = ("app", "tests", "tools", "examples")
 MAX_FILE_LINES = 400

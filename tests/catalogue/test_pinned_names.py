@@ -6,6 +6,8 @@ import pytest
 
 from tools import pins
 
+pytestmark = pytest.mark.usefixtures("sources_last")
+
 BEFORE = """## operations
 POST /login · body\tEmail! Profile=#aa
 ## key derivation

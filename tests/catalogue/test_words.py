@@ -8,6 +8,8 @@ from babel.messages.catalog import Catalog, Message
 from tools import translations, words
 from tools.words import Rule, Text
 
+pytestmark = pytest.mark.usefixtures("sources_last")
+
 RULES = words.rules()
 
 
