@@ -162,15 +162,16 @@ HEADERS: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_headers_of_the_browser_count_alike(scene: Scene, name: str) -> None:
-    assert_alike(scene, SOME, **HEADERS[name])
+def test_headers_of_the_browser_count_alike(scene: Scene, subtests: pytest.Subtests) -> None:
+    for name, headers in HEADERS.items():
+        with subtests.test(name):
+            assert_alike(scene, SOME, **headers)
 
 
-@pytest.mark.parametrize("name", [name for name in COOKIES if name != "a session"])
-def test_cookies_of_the_browser_count_alike(scene: Scene, name: str) -> None:
-    held = scene.page.with_cookies(**COOKIES[name]).headers
-    assert_alike(scene, SOME, **held)
+def test_cookies_of_the_browser_count_alike(scene: Scene, subtests: pytest.Subtests) -> None:
+    for name in COOKIES.keys() - {"a session"}:
+        with subtests.test(name):
+            assert_alike(scene, SOME, **scene.page.with_cookies(**COOKIES[name]).headers)
 
 
 QUERIES = (
@@ -179,9 +180,10 @@ QUERIES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_parameters_of_the_address_count_alike(scene: Scene, query: str) -> None:
-    assert_alike(scene, SOME, f"?{query}")
+def test_parameters_of_the_address_count_alike(scene: Scene, subtests: pytest.Subtests) -> None:
+    for query in QUERIES:
+        with subtests.test(query):
+            assert_alike(scene, SOME, f"?{query}")
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False], ids=["signed in", "signed out"])
@@ -208,10 +210,11 @@ UNUSUAL: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", UNUSUAL)
-def test_unusual_request_is_for_flask(scene: Scene, name: str) -> None:
-    direct, _ = scene.asked(**{"path": PROFILE, **UNUSUAL[name]})
-    assert direct.is_by_flask
+def test_unusual_request_is_for_flask(scene: Scene, subtests: pytest.Subtests) -> None:
+    for name, unusual in UNUSUAL.items():
+        with subtests.test(name):
+            direct, _ = scene.asked(**{"path": PROFILE, **unusual})
+            assert direct.is_by_flask
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["due to be checked", "unknown host"])
@@ -226,19 +229,27 @@ def test_tenant_that_must_be_asked_for_is_for_flask(
     assert direct.is_by_flask
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        e.NotAuthenticated(), e.TooManyRequests(retry_after_seconds=5), e.BadParameter.names("id"), e.UnknownTenant(), e.TwoFactorOff(),
-        ServiceUnavailable(), ServiceUnavailable(500, "a reference"), AccountChanged(), ZeroDivisionError(),
-    ],
-    ids=lambda error: type(error).__name__,
+ERRORS = (
+    e.NotAuthenticated(), e.TooManyRequests(retry_after_seconds=5), e.BadParameter.names("id"), e.UnknownTenant(), e.TwoFactorOff(),
+    ServiceUnavailable(), ServiceUnavailable(500, "a reference"), AccountChanged(), ZeroDivisionError(),
 )  # fmt: skip
-def test_every_error_is_shown_alike(scene: Scene, error: Exception) -> None:
-    scene.compared.failing = error
-    for path in (PROFILE, SECURITY, "/second-factors", "/passkeys", "/applications", "/organizations", "/confirm"):
-        direct, _ = scene.asked(path)
-        assert len(direct.calls) == len({call.operation for call in direct.calls}), f"{path}: none twice"
+
+
+def test_every_error_is_shown_alike(scene: Scene, subtests: pytest.Subtests) -> None:
+    for error in ERRORS:
+        scene.compared.failing = error
+        with subtests.test(repr(error)):
+            for path in (
+                PROFILE,
+                SECURITY,
+                "/second-factors",
+                "/passkeys",
+                "/applications",
+                "/organizations",
+                "/confirm",
+            ):
+                direct, _ = scene.asked(path)
+                assert len(direct.calls) == len({call.operation for call in direct.calls}), f"{path}: none twice"
 
 
 def test_theme_and_application_are_shown_alike(scene: Scene, world: World) -> None:
