@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,7 @@ def test_known_head_is_the_newest_revision() -> None:
     assert history().get_heads() == [migrate.HEAD]
 
 
+@cache
 def history() -> ScriptDirectory:
     config = Config()
     config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
