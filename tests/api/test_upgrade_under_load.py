@@ -133,7 +133,7 @@ def test_upgrade_under_load_fails_no_request(
 ) -> None:
     log, load, balancer, fleet = tmp_path / "log", Load(), Balancer(), Fleet(ours)
     with ExitStack() as stack:
-        old, new = this_version(), Version(next_version, log)
+        old, new = this_version(), Version.load(next_version, log)
         for close in (new.close, fleet.close, balancer.close, load.end):
             stack.callback(close)
         instances = [fleet.serve(old, balancer) for _ in range(2)]

@@ -1,38 +1,53 @@
-"""Commands of `gatehouse` as processes of their own that share one import of the code."""
+"""Commands of `gatehouse` as processes of their own that share one import of the code: in a run, all workers share it."""
 
 from __future__ import annotations
 
-import atexit
 import json
-import signal
-import subprocess
+import os
+import socket
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.support.servers import end
+from tests.support.servers import Server
+from tests.support.services import shared
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Version:
     """The code of one version, loaded once; its commands run as processes of their own."""
 
-    root: Path
-    log: Path
-    _process: subprocess.Popen[str] = field(init=False)
+    server: Server
+    """What starts them; where nothing else is said, they write into its log."""
 
-    def __post_init__(self) -> None:
-        command = [sys.executable, "-m", "tests.support.prefork"]
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                command, cwd=self.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
-            )
+    @classmethod
+    def load(cls, root: Path, log: Path | None = None) -> Version:
+        """Load the code in a folder."""
+        server = Server(Path(tempfile.mkdtemp(prefix="gatehouse-commands-", dir="/tmp")), port=0)
+        if log is not None:
+            (server.folder / "server.log").symlink_to(log)
+        made = cls(server)
+        command = [sys.executable, "-m", "tests.support.prefork", str(made.socket)]
+        server.launch(command, made.ping, OSError, env={**os.environ, "PYTHONPATH": str(root)})
+        return made
+
+    @property
+    def log(self) -> Path:
+        return self.server.folder / "server.log"
+
+    @property
+    def socket(self) -> Path:
+        return self.server.folder / "socket"
+
+    def ping(self) -> None:
+        self._ask({})
 
     def start(
         self,
@@ -43,7 +58,9 @@ class Version:
         program: str = "app.cli",
     ) -> int:
         """Start a command that goes on, in a folder; return its process id. `program` is the module whose `main` it runs."""
-        return self._run(environ, arguments, log or self.log, folder, program, waits=False)
+        what = {"program": program, "arguments": arguments, "environ": dict(environ)}
+        pid: int = self._ask({**what, "log": str(log or self.log), "folder": str(folder or ROOT)})
+        return pid
 
     def run(
         self, environ: Mapping[str, str], *arguments: str, log: Path | None = None, folder: Path | None = None
@@ -56,7 +73,10 @@ class Version:
         self, environ: Mapping[str, str], *arguments: str, log: Path | None = None, folder: Path | None = None
     ) -> int:
         """Run a command to its end, good or not."""
-        return self._run(environ, arguments, log or self.log, folder, waits=True)
+        pid = self.start(environ, *arguments, log=log, folder=folder)
+        while (status := self.status(pid)) is None:
+            time.sleep(0.02)
+        return status
 
     def status(self, pid: int) -> int | None:
         """Return the exit status of a started command, None while it runs."""
@@ -64,38 +84,20 @@ class Version:
         return found
 
     def close(self) -> None:
-        end(self._process.pid, signal.SIGKILL)
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-
-    def _run(
-        self,
-        environ: Mapping[str, str],
-        arguments: tuple[str, ...],
-        log: Path,
-        folder: Path | None,
-        program: str = "app.cli",
-        *,
-        waits: bool,
-    ) -> int:
-        what = {"program": program, "arguments": arguments, "environ": dict(environ), "waits": waits}
-        return int(self._ask({**what, "log": str(log), "folder": str(folder or self.root)}))
+        self.server.remove()
 
     def _ask(self, asked: dict[str, Any]) -> Any:
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(json.dumps(asked) + "\n")
-        self._process.stdin.flush()
-        while (said := self._process.stdout.readline().strip()) == "ready":
-            pass
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(self.socket))
+            with connection.makefile("rw") as lines:
+                lines.write(json.dumps(asked) + "\n")
+                lines.flush()
+                said = lines.readline()
         assert said, self.log.read_text()[-4000:]
         return json.loads(said)
 
 
 @cache
 def this_version() -> Version:
-    """Return the code under test, loaded by the first test that runs a command of it."""
-    made = Version(ROOT, Path(tempfile.mkdtemp(prefix="gatehouse-commands-")) / "log")
-    atexit.register(made.close)
-    return made
+    """Return the code under test, loaded by the first test of the run that runs a command of it."""
+    return Version(shared("commands", lambda: Version.load(ROOT).server))

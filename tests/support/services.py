@@ -21,7 +21,7 @@ from tests.support.servers import Postgres, PostgresUrls, Redis, Server, program
 
 FOLDER = pytest.StashKey[Path]()
 _folder: Path | None = None
-KINDS: dict[str, type[Server]] = {"postgres": Postgres, "redis": Redis}
+KINDS: dict[str, type[Server]] = {"postgres": Postgres, "redis": Redis, "commands": Server}
 MAX_REDIS_DATABASES = 16
 
 
@@ -59,13 +59,10 @@ def load(path: Path, kind: type[Server]) -> Server:
     return kind(**{**record, "folder": Path(record["folder"])})
 
 
-def shared(config: pytest.Config, name: str, create: Callable[[], Server]) -> Any:
-    """The server of this run: started by the first worker that asks."""
-    path = config.stash[FOLDER] / name
-    with locked(path.with_suffix(".lock")):
-        if not path.exists():
-            path.write_text(json.dumps(asdict(create()), default=str))
-        return load(path, KINDS[name])
+def shared(name: str, create: Callable[[], Server]) -> Any:
+    """Return the server of this run: started by the first worker that asks."""
+    path = of_the_run(name, lambda part: part.write_text(json.dumps(asdict(create()), default=str)))
+    return load(path, KINDS[name])
 
 
 def of_the_run(name: str, make: Callable[[Path], object]) -> Path:
@@ -102,9 +99,9 @@ def worker_number(config: pytest.Config) -> int:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(request: pytest.FixtureRequest) -> Postgres:
+def postgres_server() -> Postgres:
     """The run's PostgreSQL: shared, so make databases in it and leave it running."""
-    server: Postgres = shared(request.config, "postgres", new_postgres)
+    server: Postgres = shared("postgres", new_postgres)
     return server
 
 
@@ -126,9 +123,9 @@ def fresh_postgres(request: pytest.FixtureRequest, postgres_server: Postgres) ->
 
 
 @pytest.fixture(scope="session")
-def redis_server(request: pytest.FixtureRequest) -> Redis:
+def redis_server() -> Redis:
     """The run's Redis: shared, so leave it running and flush nothing but your own database."""
-    server: Redis = shared(request.config, "redis", Redis.create)
+    server: Redis = shared("redis", Redis.create)
     return server
 
 
