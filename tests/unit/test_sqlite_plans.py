@@ -7,7 +7,8 @@ import sys
 
 from sqlalchemy import create_engine
 
-import app.identity.entry.areas  # noqa: F401 - states every statement
+import app.identity.entry.areas
+import app.identity.entry.tables  # noqa: F401 - both state what is tested
 from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.tables import all_tables
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import NamedTuple
 
-from sqlalchemy import String, cast, select
+from sqlalchemy import String, bindparam, cast, select
 
 from app.contract.organizations_models import Policies
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.tables import organization_user_roles, organizations
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled import Compiled
 
 O, M = organizations.c, organization_user_roles.c  # noqa: E741 - short names of columns, as in all stores
 _KEY = "active_policies"
+_OF_ACCOUNT = Compiled(
+    select(O.org_id, O.name, O.name_key, O.display, O.policies).where(
+        O.tenant_id == bindparam("tenant"),
+        O.is_active,
+        O.org_id.in_(select(M.org_id).where(M.tenant_id == bindparam("tenant"), M.uid == bindparam("account"))),
+        cast(O.policies, String) != "{}",
+    )
+)
+"""Unsorted: to return them by name, SQLite would read all organizations of the tenant."""
 
 
 class ActivePolicy(NamedTuple):
@@ -43,11 +54,8 @@ def forget(context: Context) -> None:
 
 
 def _read(context: Context, uid: str) -> tuple[ActivePolicy, ...]:
-    tenant_id = context.tenant.tenant_id
-    mine = select(M.org_id).where(M.tenant_id == tenant_id, M.uid == uid)
-    where = (O.tenant_id == tenant_id, O.is_active, O.org_id.in_(mine), cast(O.policies, String) != "{}")
-    rows = context.work.all(select(O.org_id, O.name, O.display, O.policies).where(*where).order_by(O.name_key))
+    rows = context.work.all(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid})
     return tuple(
         ActivePolicy(row.org_id, str(row.display.get("Name") or row.name), Policies.model_validate(row.policies))
-        for row in rows
+        for row in sorted(rows, key=attrgetter("name_key"))
     )

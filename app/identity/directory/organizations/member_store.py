@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, insert, select
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
@@ -32,10 +33,18 @@ from app.identity.directory.organizations.tables import (
     organizations,
 )
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled import Compiled
 
 M, O, R = organization_user_roles.c, organizations.c, organization_roles.c  # noqa: E741 - short names, as in all stores
 H, P = organization_role_permissions.c, organization_permissions.c
 _COLUMNS = (M.user_role_id, M.uid, M.org_id, M.role_id)
+_JOINED = Compiled(
+    select(*store.COLUMNS).where(
+        O.tenant_id == bindparam("tenant"),
+        O.org_id.in_(select(M.org_id).where(M.tenant_id == bindparam("tenant"), M.uid == bindparam("account"))),
+    )
+)
+"""Unsorted: to return the oldest first, SQLite would read all organizations of the tenant."""
 
 
 def memberships(
@@ -142,10 +151,8 @@ def with_accounts(context: Context) -> Sequence[Row[Any]]:
 
 def profile_entries(context: Context, uid: str) -> ProfileOrganizations:
     """Return what a profile shows of the account's organizations, the oldest organization first."""
-    mine = select(M.org_id).where(*_of(context, M.uid == uid))
-    where = (O.tenant_id == context.tenant.tenant_id, O.org_id.in_(mine))
-    rows = context.work.all(select(*store.COLUMNS).where(*where).order_by(O.created_at, O.org_id))
-    found = [store.organization(row) for row in rows]
+    rows = context.work.all(_JOINED, {"tenant": context.tenant.tenant_id, "account": uid})
+    found = sorted(map(store.organization, rows), key=attrgetter("created_at", "org_id"))
     entries = [{"Id": one.org_id, "Name": one.display_name, "LogoURL": one.logo_url} for one in found]
     days = [one.policy.password_policy.expiry_days for one in found if one.is_active]
     return ProfileOrganizations(entries, min((number for number in days if number), default=None))
