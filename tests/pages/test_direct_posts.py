@@ -15,7 +15,6 @@ from app.contract.hub_models import Session
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.direct_posts import DIRECT
 from app.kit.admission import SHED, Shed
-from app.kit.errors import ApiError
 from app.kit.operation import AnyOperation
 from tests.support.direct_posts import FORM, Comparison, Page, assert_alike, errors, steps
 from tests.support.oauth_world import World
@@ -58,56 +57,57 @@ def test_every_refusal_is_shown_alike(
         assert direct.is_by_flask, name
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        e.AccountLeaving(data={"keep": "a-token", "leaves_at": "2026-12-24"}),
-        e.LockedForCaptcha(data={"captcha": None}),
-        e.LockedForSecurityQuestion(data={"question_id": "pet"}),
-        e.TooManyRequests(retry_after_seconds=5),
-    ],
-    ids=lambda error: type(error).__name__,
+REFUSALS = (
+    e.AccountLeaving(data={"keep": "a-token", "leaves_at": "2026-12-24"}),
+    e.LockedForCaptcha(data={"captcha": None}),
+    e.LockedForSecurityQuestion(data={"question_id": "pet"}),
+    e.TooManyRequests(retry_after_seconds=5),
 )
-def test_refusal_with_data_is_shown_alike(compared: Comparison, page: Page, error: ApiError) -> None:
-    assert_alike(*compared.both(error, LOGIN, {**page.fields, **ADA}, headers=page.headers), type(error).__name__)
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        {},
-        {"remember": "y"},
-        {"connects": "yes"},
-        {"connects": ""},
-        {"password": " \u00fc &=+% \u0430 "},
-        {"identifier": " Ada@Example.com "},
-    ],
-    ids=["plain", "remembered", "connecting", "not connecting", "a password of all letters", "spaces"],
-)
-def test_usual_sign_in_passes_by_flask(compared: Comparison, page: Page, typed: dict[str, str]) -> None:
+def test_refusal_with_data_is_shown_alike(compared: Comparison, page: Page) -> None:
+    for error in REFUSALS:
+        assert_alike(*compared.both(error, LOGIN, {**page.fields, **ADA}, headers=page.headers), type(error).__name__)
+
+
+USUAL: dict[str, dict[str, str]] = {
+    "plain": {},
+    "remembered": {"remember": "y"},
+    "connecting": {"connects": "yes"},
+    "not connecting": {"connects": ""},
+    "a password of all letters": {"password": " \u00fc &=+% \u0430 "},
+    "spaces": {"identifier": " Ada@Example.com "},
+}
+
+
+def test_usual_sign_in_passes_by_flask(compared: Comparison, page: Page, subtests: pytest.Subtests) -> None:
     step = Next(step=Step.PROFILE, session=Session(token="a-session"))
-    direct, generic = compared.both(step, LOGIN, {**page.fields, **ADA, **typed}, headers=page.headers)
-    assert_alike(direct, generic, "usual")
-    assert not direct.is_by_flask
-    assert len(direct.calls) == 1
+    for name, typed in USUAL.items():
+        with subtests.test(name):
+            direct, generic = compared.both(step, LOGIN, {**page.fields, **ADA, **typed}, headers=page.headers)
+            assert_alike(direct, generic, name)
+            assert not direct.is_by_flask
+            assert len(direct.calls) == 1
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        {**CODE, "trust": "y"}, {"kind": "email", "code": "1" * 200}, {"kind": "sms", "code": "12 34 56"},
-        {"kind": "backup_code", "backup_code": "abcde-12345"},
-        {"kind": "questions", "answer.pet": " Rex ", "answer.town": "", "answer.x": "\u00fc" * 600},
-    ],
-    ids=["trusted", "long", "text message", "backup code", "questions"],
-)  # fmt: skip
-def test_usual_factor_passes_by_flask(compared: Comparison, page: Page, typed: dict[str, str]) -> None:
+USUAL_FACTORS = {
+    "trusted": {**CODE, "trust": "y"},
+    "long": {"kind": "email", "code": "1" * 200},
+    "text message": {"kind": "sms", "code": "12 34 56"},
+    "backup code": {"kind": "backup_code", "backup_code": "abcde-12345"},
+    "questions": {"kind": "questions", "answer.pet": " Rex ", "answer.town": "", "answer.x": "\u00fc" * 600},
+}
+
+
+def test_usual_factor_passes_by_flask(compared: Comparison, page: Page, subtests: pytest.Subtests) -> None:
     kinds = {kind.name.lower(): kind.value for kind in FactorKind}
-    sent = {**page.fields, **typed, "kind": kinds.get(typed["kind"], typed["kind"])}
-    direct, generic = compared.both(Next(step=Step.PROFILE), SECOND_FACTOR, sent, headers=page.headers)
-    assert_alike(direct, generic, "usual")
-    assert not direct.is_by_flask
-    assert len(direct.calls) == 1
+    for name, typed in USUAL_FACTORS.items():
+        with subtests.test(name):
+            sent = {**page.fields, **typed, "kind": kinds.get(typed["kind"], typed["kind"])}
+            direct, generic = compared.both(Next(step=Step.PROFILE), SECOND_FACTOR, sent, headers=page.headers)
+            assert_alike(direct, generic, name)
+            assert not direct.is_by_flask
+            assert len(direct.calls) == 1
 
 
 COOKIES = {
@@ -124,29 +124,34 @@ COOKIES = {
 }
 
 
-@pytest.mark.parametrize("name", COOKIES)
-def test_cookies_of_the_browser_count_alike(compared: Comparison, page: Page, name: str) -> None:
-    shown, session = page.with_cookies(**COOKIES[name]), Session(token="a-session")
-    for step in (Step.PROFILE, Step.SECOND_FACTOR):
-        outcome = Next(step=step, attempt=page.fields["attempt"], session=session)
-        direct, generic = compared.both(outcome, LOGIN, {**shown.fields, **ADA}, headers=shown.headers)
-        assert_alike(direct, generic, name)
-        assert not direct.is_by_flask
+def test_cookies_of_the_browser_count_alike(compared: Comparison, page: Page, subtests: pytest.Subtests) -> None:
+    for name, cookies in COOKIES.items():
+        shown, session = page.with_cookies(**cookies), Session(token="a-session")
+        for step in (Step.PROFILE, Step.SECOND_FACTOR):
+            with subtests.test(f"{name}: {step.value}"):
+                outcome = Next(step=step, attempt=page.fields["attempt"], session=session)
+                direct, generic = compared.both(outcome, LOGIN, {**shown.fields, **ADA}, headers=shown.headers)
+                assert_alike(direct, generic, name)
+                assert not direct.is_by_flask
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Accept-Language": "ar"}, {"Origin": "null"}, {"Sec-Fetch-Site": "same-origin"}, {"Accept-Encoding": "gzip"},
-        {"X-Requested-With": "a script"}, {"User-Agent": "x" * 1_000},
-    ],
-    ids=["Arabic", "no origin", "same origin", "gzip", "another header", "a long agent"],
-)  # fmt: skip
-def test_headers_of_the_browser_count_alike(compared: Comparison, page: Page, headers: dict[str, str]) -> None:
+HEADERS = {
+    "Arabic": {"Accept-Language": "ar"},
+    "no origin": {"Origin": "null"},
+    "same origin": {"Sec-Fetch-Site": "same-origin"},
+    "gzip": {"Accept-Encoding": "gzip"},
+    "another header": {"X-Requested-With": "a script"},
+    "a long agent": {"User-Agent": "x" * 1_000},
+}
+
+
+def test_headers_of_the_browser_count_alike(compared: Comparison, page: Page, subtests: pytest.Subtests) -> None:
     step, sent = Next(step=Step.PROFILE), {**page.fields, **ADA}
-    direct, generic = compared.both(step, LOGIN, sent, headers={**page.headers, **headers})
-    assert_alike(direct, generic, "headers")
-    assert not direct.is_by_flask
+    for name, headers in HEADERS.items():
+        with subtests.test(name):
+            direct, generic = compared.both(step, LOGIN, sent, headers={**page.headers, **headers})
+            assert_alike(direct, generic, name)
+            assert not direct.is_by_flask
 
 
 UNUSUAL_FIELDS = {
@@ -166,27 +171,33 @@ UNUSUAL_FIELDS = {
 }
 
 
-@pytest.mark.parametrize("name", UNUSUAL_FIELDS)
-def test_unusual_field_is_for_flask(compared: Comparison, page: Page, name: str) -> None:
-    sent = {**page.fields, **ADA, **UNUSUAL_FIELDS[name]}
-    direct, generic = compared.both(Next(step=Step.PROFILE), LOGIN, sent, headers=page.headers)
-    assert_alike(direct, generic, name)
-    assert direct.is_by_flask
+def test_unusual_field_is_for_flask(compared: Comparison, page: Page, subtests: pytest.Subtests) -> None:
+    for name, typed in UNUSUAL_FIELDS.items():
+        with subtests.test(name):
+            sent = {**page.fields, **ADA, **typed}
+            direct, generic = compared.both(Next(step=Step.PROFILE), LOGIN, sent, headers=page.headers)
+            assert_alike(direct, generic, name)
+            assert direct.is_by_flask
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        {"do": "choose"}, {"code": ""}, {"kind": "unknown"}, {"kind": ""}, {"kind": "passkey"}, {"token": "A" * 43},
-        {"extra": "1"},
-    ],
-    ids=["another factor", "no code", "unknown kind", "no kind", "passkey", "another token", "another field"],
-)  # fmt: skip
-def test_unusual_factor_is_for_flask(compared: Comparison, page: Page, typed: dict[str, str]) -> None:
-    sent = {**page.fields, **CODE, **typed}
-    direct, generic = compared.both(Next(step=Step.PROFILE), SECOND_FACTOR, sent, headers=page.headers)
-    assert_alike(direct, generic, "unusual")
-    assert direct.is_by_flask
+UNUSUAL_FACTORS = {
+    "another factor": {"do": "choose"},
+    "no code": {"code": ""},
+    "unknown kind": {"kind": "unknown"},
+    "no kind": {"kind": ""},
+    "passkey": {"kind": "passkey"},
+    "another token": {"token": "A" * 43},
+    "another field": {"extra": "1"},
+}
+
+
+def test_unusual_factor_is_for_flask(compared: Comparison, page: Page, subtests: pytest.Subtests) -> None:
+    for name, typed in UNUSUAL_FACTORS.items():
+        with subtests.test(name):
+            sent = {**page.fields, **CODE, **typed}
+            direct, generic = compared.both(Next(step=Step.PROFILE), SECOND_FACTOR, sent, headers=page.headers)
+            assert_alike(direct, generic, name)
+            assert direct.is_by_flask
 
 
 def test_form_without_the_browsers_secret_is_for_flask(compared: Comparison, own_page: Page) -> None:
@@ -215,13 +226,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", REQUESTS)
-def test_unusual_request_is_for_flask(compared: Comparison, page: Page, name: str) -> None:
-    asked = {"path": LOGIN, "form": {**page.fields, **ADA}, **REQUESTS[name]}
-    asked["headers"] = {**page.headers, **asked.get("headers", {})}
-    direct, generic = compared.both(Next(step=Step.PROFILE), **asked)
-    assert_alike(direct, generic, name)
-    assert direct.is_by_flask
+def test_unusual_request_is_for_flask(compared: Comparison, page: Page, subtests: pytest.Subtests) -> None:
+    for name, changed in REQUESTS.items():
+        with subtests.test(name):
+            asked = {"path": LOGIN, "form": {**page.fields, **ADA}, **changed}
+            asked["headers"] = {**page.headers, **asked.get("headers", {})}
+            direct, generic = compared.both(Next(step=Step.PROFILE), **asked)
+            assert_alike(direct, generic, name)
+            assert direct.is_by_flask
 
 
 def test_path_in_capitals_passes_by_flask(compared: Comparison, page: Page) -> None:

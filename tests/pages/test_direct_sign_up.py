@@ -103,18 +103,19 @@ USUAL: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", USUAL)
-def test_usual_sign_up_passes_by_flask(of_world: Comparison, new_page: Any, name: str) -> None:
+def test_usual_sign_up_passes_by_flask(of_world: Comparison, new_page: Any, subtests: pytest.Subtests) -> None:
     shown = new_page(REGISTER)
-    sent = {**shown.fields, **NEW, **USUAL[name]}
-    sent = {field: text for field, text in sent.items() if text or field != "is_email_subscribed"}
     step = Next(step=Step.PROFILE, session=Session(token="a-session"))
-    direct, generic = of_world.both(step, REGISTER, {**sent, "credential": ""}, headers=shown.headers)
-    assert_alike(direct, generic, name)
-    assert not direct.is_by_flask
-    (call,) = direct.calls
-    expected = {**NEW, "birth_date": "12/24/1990", "is_email_subscribed": "true", "terms": "true", **USUAL[name]}
-    assert call.request.fields == expected
+    for name, typed in USUAL.items():
+        with subtests.test(name):
+            given = {**shown.fields, **NEW, **typed, "credential": ""}
+            sent = {field: text for field, text in given.items() if text or field != "is_email_subscribed"}
+            direct, generic = of_world.both(step, REGISTER, sent, headers=shown.headers)
+            assert_alike(direct, generic, name)
+            assert not direct.is_by_flask
+            (call,) = direct.calls
+            expected = {**NEW, "birth_date": "12/24/1990", "is_email_subscribed": "true", "terms": "true", **typed}
+            assert call.request.fields == expected
 
 
 @pytest.mark.parametrize("path", [FORGOT, REGISTER], ids=NAMES)
@@ -153,27 +154,36 @@ UNUSUAL: dict[str, dict[str, str | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", UNUSUAL)
-def test_unusual_sign_up_is_for_flask(of_world: Comparison, new_page: Any, name: str) -> None:
+def test_unusual_sign_up_is_for_flask(of_world: Comparison, new_page: Any, subtests: pytest.Subtests) -> None:
     shown = new_page(REGISTER)
-    given = {**shown.fields, **NEW, **UNUSUAL[name]}
-    sent = {field: text for field, text in given.items() if text is not None}
-    direct, generic = of_world.both(Next(step=Step.PROFILE), REGISTER, sent, headers=shown.headers)
-    assert_alike(direct, generic, name)
-    assert direct.is_by_flask
+    for name, typed in UNUSUAL.items():
+        with subtests.test(name):
+            given = {**shown.fields, **NEW, **typed}
+            sent = {field: text for field, text in given.items() if text is not None}
+            direct, generic = of_world.both(Next(step=Step.PROFILE), REGISTER, sent, headers=shown.headers)
+            assert_alike(direct, generic, name)
+            assert direct.is_by_flask
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [{"identifier": ""}, {"identifier": "x" * 5_000}, {"token": ""}, {"attempt": "unknown"}, {"do": "x"}],
-    ids=["no identifier", "a long one", "no token", "another interaction", "a button"],
-)
-def test_unusual_forgotten_password_is_for_flask(of_world: Comparison, new_page: Any, typed: dict[str, str]) -> None:
+UNUSUAL_FORGOTTEN = {
+    "no identifier": {"identifier": ""},
+    "a long one": {"identifier": "x" * 5_000},
+    "no token": {"token": ""},
+    "another interaction": {"attempt": "unknown"},
+    "a button": {"do": "x"},
+}
+
+
+def test_unusual_forgotten_password_is_for_flask(
+    of_world: Comparison, new_page: Any, subtests: pytest.Subtests
+) -> None:
     shown = new_page(FORGOT)
-    sent = {**shown.fields, **ADA, **typed}
-    direct, generic = of_world.both(Next(step=Step.RESET_SENT), FORGOT, sent, headers=shown.headers)
-    assert_alike(direct, generic, "unusual")
-    assert direct.is_by_flask
+    for name, typed in UNUSUAL_FORGOTTEN.items():
+        with subtests.test(name):
+            sent = {**shown.fields, **ADA, **typed}
+            direct, generic = of_world.both(Next(step=Step.RESET_SENT), FORGOT, sent, headers=shown.headers)
+            assert_alike(direct, generic, name)
+            assert direct.is_by_flask
 
 
 REQUESTS: dict[str, dict[str, Any]] = {
@@ -185,16 +195,20 @@ REQUESTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", REQUESTS)
 @pytest.mark.parametrize("path", [FORGOT, REGISTER], ids=NAMES)
-def test_unusual_request_is_for_flask(of_world: Comparison, new_page: Any, path: str, name: str) -> None:
-    shown, asked = new_page(path), dict(REQUESTS[name])
-    sent = asked.pop("form", {**shown.fields, **TYPED[path]})
-    headers = {**shown.headers, **asked.pop("headers", {})}
-    address = f"{path}{asked.pop('query', '')}"
-    direct, generic = of_world.both(Next(step=Step.PROFILE), address, sent, headers=headers, **asked)
-    assert_alike(direct, generic, name)
-    assert direct.is_by_flask
+def test_unusual_request_is_for_flask(
+    of_world: Comparison, new_page: Any, subtests: pytest.Subtests, path: str
+) -> None:
+    shown = new_page(path)
+    for name, changed in REQUESTS.items():
+        with subtests.test(name):
+            asked = dict(changed)
+            sent = asked.pop("form", {**shown.fields, **TYPED[path]})
+            headers = {**shown.headers, **asked.pop("headers", {})}
+            address = f"{path}{asked.pop('query', '')}"
+            direct, generic = of_world.both(Next(step=Step.PROFILE), address, sent, headers=headers, **asked)
+            assert_alike(direct, generic, name)
+            assert direct.is_by_flask
 
 
 @pytest.mark.parametrize("settings", [{"registration": False}, {"registration_captcha": True}], ids=["off", "captcha"])
