@@ -219,9 +219,10 @@ def test_form_of_an_older_page_still_works(world: World, both: Visitor, ada: Per
     assert first_name(world, ada) == "Augusta"
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_forms_of_account_pages_name_the_account(both: Visitor, ada: Person, address: str) -> None:
-    page = both.open(address)
-    forms = re.findall(r'<form[^>]*method="post".*?</form>', page.html, re.DOTALL)
-    for form in (one for one in forms if 'action="/locale"' not in one):
-        assert f'name="shown_uid" value="{ada.uid}"' in form, form
+def test_forms_of_account_pages_name_the_account(both: Visitor, ada: Person, subtests: pytest.Subtests) -> None:
+    for address in ADDRESSES:
+        with subtests.test(address):
+            page = both.open(address)
+            forms = re.findall(r'<form[^>]*method="post".*?</form>', page.html, re.DOTALL)
+            for form in (one for one in forms if 'action="/locale"' not in one):
+                assert f'name="shown_uid" value="{ada.uid}"' in form, form
