@@ -58,9 +58,9 @@ class PageReader:
         self.sheet.lay(self.gallery, {state: samples.address(name, state, language) for state in states})
         found = self.sheet.faults(looks.in_narrow_windows)
         if language == LONGEST_LANGUAGE:
-            found += self.sheet.faults(looks.by_ear, looks.with_larger_text)
+            found += self.sheet.faults(looks.with_larger_text)
             self.sheet.keep(cover.of_elements)
-            found += self.sheet.faults(looks.accessible, looks.by_keyboard, looks.otherwise)
+            found += self.sheet.faults(looks.accessible, looks.by_ear, looks.by_keyboard, looks.otherwise)
         return found + [
             f"the browser says: {message}" for message in self.console_messages if "Autofocus" not in message
         ]

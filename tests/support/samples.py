@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import pytest
 from flask import Flask
-from werkzeug.serving import make_server
+from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from app.hub import create_app
@@ -165,11 +165,17 @@ def framed(request: Request) -> Response:
     return answer
 
 
+class KeptOpen(WSGIRequestHandler):
+    """A connection for many requests."""
+
+    protocol_version = "HTTP/1.1"
+
+
 @pytest.fixture(scope="session")
 def gallery_address() -> Iterator[str]:
     """Serve the gallery and yield its address."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = make_server("127.0.0.1", 0, shown, threaded=True)
+    server = make_server("127.0.0.1", 0, shown, threaded=True, request_handler=KeptOpen)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
