@@ -354,7 +354,7 @@ def transcript(who: Subject, script: Script, most: int | None = None) -> list[Su
 def test_all_identifiers_are_answered_alike(
     new_tenant_server: NewTenantServer, script: Script, identifier: str, settings: dict[str, Any]
 ) -> None:
-    unknown, known = unknown_and_known(new_tenant_server, **settings)
+    unknown, known = unknown_and_known(new_tenant_server, identifier, **settings)
     expected = transcript(unknown, script)
     differing = {who.state: (expected, actual) for who in known if (actual := transcript(who, script)) != expected}
     assert not differing, first_difference(differing)
@@ -367,7 +367,7 @@ def test_all_locked_identifiers_are_answered_alike(
 ) -> None:
     name = identifier if identifier != "uuid" else "email"
     lockout = {**settings["lockout"], "maximum_failed_attempts": 2}
-    unknown, known = unknown_and_known(new_tenant_server, **{**settings, "lockout": lockout})
+    unknown, known = unknown_and_known(new_tenant_server, identifier, **{**settings, "lockout": lockout})
     answers = (unknown.taken_down(answer) for answer in script(unknown.locked(name)))
     expected = list(answers) if lockout["type"] == "suspend" else until_repeated(answers)
     differing = {

@@ -195,8 +195,14 @@ def _shape(body: Any) -> Any:
     return [_shape(one) for one in body] if isinstance(body, list) else body
 
 
-def unknown_and_known(make: NewTenantServer, **settings: Any) -> tuple[Subject, list[Subject]]:
-    """Return an unknown subject and one account in every state, at a new tenant."""
+def unknown_and_known(
+    make: NewTenantServer, identifier: str = "username", **settings: Any
+) -> tuple[Subject, list[Subject]]:
+    """Return an unknown subject and one account in every state that has this identifier, at a new tenant.
+
+    Any other identifier of an account with a username only is unknown, too.
+    """
     tenant = make(**{**HIDING, **settings})
-    states = [state for state in STATES if "pin" in settings or state != "no pin"]
+    others = {*([] if identifier == "username" else ["username only"]), *([] if "pin" in settings else ["no pin"])}
+    states = [state for state in STATES if state not in others]
     return Subject(tenant, UNKNOWN), [Subject(tenant, state).create() for state in states]
