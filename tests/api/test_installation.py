@@ -4,8 +4,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli import cli
+from tests.support.command_process import Forked
+from tests.support.commands import this_version
 from tests.support.servers import NO_AUTHORITIES, Postgres, Redis, free_port
 from tests.support.services import new_postgres
 
-COMMAND = [sys.executable, "-m", "app.cli"]
-ROOT = Path(__file__).resolve().parents[2]
 TENANT = "tenants: [{name: %s, brand: {display_name: '%s'}}]"
 
 
@@ -77,17 +75,15 @@ def ours(database: Postgres, shared: Redis, tmp_path_factory: pytest.TempPathFac
     made = Installation(environ, port, int(settings["METRICS_BIND"].rpartition(":")[2]), folder)
     made.command("migrate", GATEHOUSE_MIGRATE_URL=urls.migrate_url)
     made.apply("acme", "Acme")
-    with (folder / "log").open("wb") as log:
-        serving = ["serve", "--bind", f"127.0.0.1:{port}", "--workers", "2"]
-        processes = [
-            subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, env=environ, stderr=log)
-            for arguments in (serving, ["worker"])
-        ]
-        within(30, lambda: made.get("/health/ready").status_code == 200)
-        yield made
-        for process in processes:
-            process.send_signal(signal.SIGTERM)
-        assert [process.wait(40) for process in processes] == [0, 0]
+    serving = ["serve", "--bind", f"127.0.0.1:{port}", "--workers", "2"]
+    processes = [
+        Forked(this_version().start(environ, *arguments, log=folder / "log")) for arguments in (serving, ["worker"])
+    ]
+    within(30, lambda: made.get("/health/ready").status_code == 200)
+    yield made
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+    assert [process.wait(40) for process in processes] == [0, 0]
 
 
 def within(seconds: float, holds: Callable[[], bool]) -> float:
