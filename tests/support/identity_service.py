@@ -11,11 +11,13 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count, cycle
 from pathlib import Path
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher, Type
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_der_private_key
+from segno import encoder
 from sqlalchemy.pool import QueuePool
 
 from app.contract.configuration import Argon2
@@ -54,6 +56,17 @@ hashing._hasher = hasher
 database.SYNCHRONOUS = (
     "normal"  # as with PostgreSQL's fsync: no test cuts the power, and a commit takes a few hundred times as long
 )
+
+
+_masked: Callable[..., Any] = encoder.find_and_apply_best_mask
+
+
+def _with_first_mask(matrix: Any, width: Any, height: Any, mask: Any = None) -> Any:
+    """Mask a QR code by the first pattern: it is as readable, and to compare all eight takes 5 of the 7 ms of making one."""
+    return _masked(matrix, width, height, mask or 0)
+
+
+encoder.find_and_apply_best_mask = _with_first_mask
 
 
 class MovableClock(SystemClock):
