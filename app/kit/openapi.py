@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
 from pydantic.json_schema import models_json_schema
 
@@ -192,17 +193,30 @@ def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
     return found
 
 
+Models = tuple[tuple[type[Wire], Literal["validation", "serialization"]], ...]
+
+
+def _models(operations: Iterable[AnyOperation]) -> Models:
+    models: dict[tuple[type[Wire], Any], None] = {}
+    for operation in operations:
+        models[operation.request, "validation"] = None
+        if not issubclass(operation.response, Document):
+            models[operation.response, "serialization"] = None
+    return tuple(models)
+
+
+@lru_cache(2)
+def model_schemas(models: Models) -> tuple[dict[Any, Any], dict[str, Any]]:
+    """Return what `models_json_schema` does, which takes a second; documents of several addresses share it. Not to be changed."""
+    return models_json_schema(models, ref_template=_REFS)
+
+
 class _Schemas:
     """The JSON Schemas of all requests and responses, generated together so that they share components."""
 
     def __init__(self, operations: Sequence[AnyOperation], published: Publication) -> None:
-        models: dict[tuple[type[Wire], Any], None] = {}
-        for operation in operations:
-            models[operation.request, "validation"] = None
-            if not issubclass(operation.response, Document):
-                models[operation.response, "serialization"] = None
-        self._refs, made = models_json_schema(list(models), ref_template=_REFS)
-        self._made: dict[str, Any] = _untitled(made.get("$defs", {}))
+        self._refs, made = model_schemas(_models(operations))
+        self._made: dict[str, Any] = _untitled(made.get("$defs", {}))  # a copy
         self._describe = published.describe
         addressed = {self._name(operation.request, "validation"): operation.request for operation in operations}
         for name, schema in self._made.items():

@@ -64,6 +64,9 @@ def main(path: str) -> None:
     for name in LOADED:
         importlib.import_module(name)
     importlib.import_module("app.commands.serving").preload("both")
+    importlib.import_module("app.contract.operations").openapi_document(
+        "", ""
+    )  # keeps the schemas, which take a second
     gc.freeze()
     signal.signal(signal.SIGCHLD, reap)
     with socket.socket(socket.AF_UNIX) as listener:
