@@ -210,7 +210,7 @@ def test_token_of_a_session_gives_one_of_the_same_session(tenant: TenantServer) 
     assert (session_id, facts["ends_at"]) == (session.session_id, int(session.expires_at.timestamp()))
     with call_of(tenant.services, tenant.name) as context:
         sessions.end(context, uid, session.session_id)
-        tokens.revoke_with_session(context, session.session_id)
+        tokens.revoke_with_session(context, session.uid, session.session_id)
         context.work.commit()
     assert refused(tenant.send("GET", "/identity/v2/auth/account", bearer=given)) == (401, 1409)
     assert refused(polls(tenant, held[1])) == (400, 908)

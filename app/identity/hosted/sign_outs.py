@@ -16,7 +16,7 @@ from app.identity.protocols.oauth import frontchannel_logout
 def end(context: Context, session: BrowserSession, reason: LogoutReason = "idp_logout") -> list[EndedSession]:
     """End the session, and others of its account that this browser holds."""
     ended = sessions.end(context, session.uid, session.session_id, reason)
-    tokens.revoke_with_session(context, session.session_id)
+    tokens.revoke_with_session(context, session.uid, session.session_id)
     context.audit.record("session.ended", uid=session.uid, session=session.session_id)
     more = sessions.end_in_browser(context, session.uid)
     return [*([ended] if ended is not None else []), *more]

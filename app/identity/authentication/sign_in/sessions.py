@@ -186,7 +186,7 @@ def start(
     if context.visit and context.visit.session and not keeps_current:
         where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
         for ended in _end(context, where, "idp_logout"):
-            tokens.revoke_with_session(context, ended.session_id)
+            tokens.revoke_with_session(context, ended.uid, ended.session_id)
     end_in_browser(context, uid)
     lifetime = _lifetime(context, remember)
     if ends_at is not None:
@@ -347,7 +347,7 @@ def end_in_browser(context: Context, uid: str, *, except_id: str = "") -> tuple[
     where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_hash.in_(held), S.session_id != except_id)
     found = _end(context, where, "idp_logout")
     for ended in found:
-        tokens.revoke_with_session(context, ended.session_id)
+        tokens.revoke_with_session(context, ended.uid, ended.session_id)
         context.audit.record("session.ended", uid=uid, session=ended.session_id)
     return found
 

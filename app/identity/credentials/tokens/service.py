@@ -254,14 +254,14 @@ def revoke_family(context: Context, family_id: str) -> None:
     store.delete_family(context.work, family_id)
 
 
-def revoke_with_session(context: Context, session_id: str) -> None:
-    """Revoke the tokens that end with a session, not those that outlive it."""
-    store.delete_of_session(context.work, session_id)
+def revoke_with_session(context: Context, uid: str, session_id: str) -> None:
+    """Revoke the tokens that end with a session of the account, not those that outlive it."""
+    store.delete_of_session(context.work, uid, session_id)
 
 
 def revoke_session(context: Context, uid: str, session_id: str) -> None:
     """Revoke every token issued in a session of the account, also those that outlive it."""
-    store.delete_of_session(context.work, session_id)
+    store.delete_of_session(context.work, uid, session_id)
     store.delete_outliving_session(context.work, uid, session_id)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Index, String, Table, bindparam, delete, func, or_, select, update
+from sqlalchemy import Column, ColumnElement, Delete, Index, String, Table, bindparam, delete, func, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
@@ -63,6 +63,14 @@ _SPEND_REFRESH = Compiled(
     .where(R.expires_at > bindparam("now"), R.client_id.is_not_distinct_from(bindparam("client")))
     .values(used_at=bindparam("now"))
     .returning(*R)
+)
+_END_REFRESH, _END_ACCESS = (
+    Compiled(  # by the account, too: no index has the session
+        delete(table)
+        .where(table.c.tenant_id == bindparam("tenant"), table.c.uid == bindparam("account"))
+        .where(table.c.session_id == bindparam("session"))
+    )
+    for table in (refresh_tokens, access_tokens)
 )
 _ADD_ACCESS, _ADD_REFRESH = insert_row(access_tokens), insert_row(refresh_tokens)
 
@@ -233,9 +241,9 @@ def delete_of_client(work: UnitOfWork, uid: str, client_id: str) -> None:
     _delete(work, lambda c: [c.uid == uid, c.client_id == client_id])
 
 
-def delete_of_session(work: UnitOfWork, session_id: str) -> None:
-    """Delete every token that ends with a session."""
-    _delete(work, lambda c: [c.session_id == session_id])
+def delete_of_session(work: UnitOfWork, uid: str, session_id: str) -> None:
+    """Delete every token that ends with a session of the account."""
+    _delete_both(work, _END_REFRESH, _END_ACCESS, {"tenant": work.tenant_id, "account": uid, "session": session_id})
 
 
 def delete_outliving_session(work: UnitOfWork, uid: str, session_id: str) -> None:
@@ -262,12 +270,20 @@ def delete_all_except(work: UnitOfWork, uid: str, session_id: str | None, token_
 
 
 def _delete(work: UnitOfWork, conditions: Callable[[Columns], list[ColumnElement[bool]]]) -> None:
+    """Delete the refresh and access tokens that meet the conditions."""
+    of_refresh = delete(refresh_tokens).where(R.tenant_id == work.tenant_id, *conditions(R))
+    _delete_both(work, of_refresh, delete(access_tokens).where(A.tenant_id == work.tenant_id, *conditions(A)))
+
+
+def _delete_both(
+    work: UnitOfWork, of_refresh: Delete | Compiled, of_access: Delete | Compiled, values: dict[str, Any] | None = None
+) -> None:
     """Delete tokens, also those of a concurrent rotation.
 
     On PostgreSQL a statement sees only what was committed when it began: it waits for a rotation that locks a row, but not
     until the next statement are the rotation's new rows visible. So refresh tokens are deleted until none is left, then
     access tokens.
     """
-    while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, *conditions(R))):
+    while work.changed(of_refresh, values):
         pass
-    work.run(delete(access_tokens).where(A.tenant_id == work.tenant_id, *conditions(A)))
+    work.run(of_access, values)
