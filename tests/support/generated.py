@@ -16,9 +16,12 @@ UTF_8 = [[[0, 0xD7FF], [0xE000, 0x10FFFF]], []]
 """The characters that UTF-8 has, as Hypothesis keeps them for a codec; and those that it does not read back."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
+@pytest.hookimpl(trylast=True)  # after Hypothesis's own, until which it warns of reading its folder
+def pytest_sessionstart(session: pytest.Session) -> None:
     """Keep the characters of UTF-8: in a new checkout Hypothesis would encode a million of them to know, for two seconds."""
+    if hasattr(session.config, "workerinput"):
+        return
     kept = charmap_file("codec-v2-utf-8")
-    if not hasattr(config, "workerinput") and not kept.exists():
+    if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(gzip.compress(json.dumps(UTF_8).encode()))
