@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic.json_schema import models_json_schema
@@ -205,18 +204,12 @@ def _models(operations: Iterable[AnyOperation]) -> Models:
     return tuple(models)
 
 
-@lru_cache(2)
-def model_schemas(models: Models) -> tuple[dict[Any, Any], dict[str, Any]]:
-    """Return what `models_json_schema` does, which takes a second; documents of several addresses share it. Not to be changed."""
-    return models_json_schema(models, ref_template=_REFS)
-
-
 class _Schemas:
     """The JSON Schemas of all requests and responses, generated together so that they share components."""
 
     def __init__(self, operations: Sequence[AnyOperation], published: Publication) -> None:
-        self._refs, made = model_schemas(_models(operations))
-        self._made: dict[str, Any] = _untitled(made.get("$defs", {}))  # a copy
+        self._refs, made = models_json_schema(_models(operations), ref_template=_REFS)
+        self._made: dict[str, Any] = _untitled(made.get("$defs", {}))
         self._describe = published.describe
         addressed = {self._name(operation.request, "validation"): operation.request for operation in operations}
         for name, schema in self._made.items():

@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import sys
+from functools import cache
 from typing import Any
 
 LOADED = (
@@ -78,6 +79,13 @@ def main(path: str) -> None:
                 asked = json.loads(lines.readline() or "{}")
                 answer = fork(asked, listener, connection) if "program" in asked else ENDED.get(asked.get("pid"))
                 lines.write(f"{json.dumps(answer)}\n")
+
+
+def keep_schemas() -> None:
+    """Make pydantic's schemas of the API reference, which take a second and depend on no address."""
+    names = vars(importlib.import_module("app.kit.openapi"))
+    names["models_json_schema"] = cache(names["models_json_schema"])
+    importlib.import_module("app.contract.operations").openapi_document("", "")
 
 
 def fork(asked: dict[str, Any], *ours: socket.socket) -> int:
