@@ -65,6 +65,18 @@ def test_id_token_with_wrong_claims_is_refused(
     assert refused(ada.answer_challenge("duo", there.passed(address, **claims), token)) == (403, code)
 
 
+@pytest.mark.parametrize(
+    ("claim", "seconds", "status"), [("exp", -30, 200), ("exp", -90, 403), ("iat", 30, 200), ("iat", 90, 403)]
+)
+def test_clocks_may_differ_by_a_minute(
+    new_tenant_server: NewTenantServer, there: FakeDuo, claim: str, seconds: int, status: int
+) -> None:
+    ada = enrolled(new_tenant_server, there)
+    token, address = led(ada)
+    sent = there.passed(address, **{claim: int(there.now.timestamp()) + seconds})
+    assert ada.answer_challenge("duo", sent, token).status_code == status
+
+
 def test_id_token_signed_with_other_secret_is_refused(new_tenant_server: NewTenantServer, there: FakeDuo) -> None:
     ada = enrolled(new_tenant_server, there)
     token, address = led(ada)

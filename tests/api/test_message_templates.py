@@ -153,6 +153,22 @@ def test_template_that_hides_link_and_code_falls_back(ada: Customer) -> None:
     assert len(entries_of(ada.tenant, "template.not_drawn")) == 1
 
 
+def test_mail_with_a_code_alone_revokes_the_earlier_link(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(email_verification_codes=True)
+    code = {"type": "registration", "name": "code", "subject": "Code", "html": "<p>#OTP#</p>"}
+    add_templates(tenant, MailTemplate.model_validate(code))
+    email = f"{tenant.name}@example.test"
+    tenant.create(Email=[{"Type": "Primary", "Value": email}], EmailVerified=False)
+    path = "/identity/v2/auth/register"
+    answered(tenant.send("PUT", path, {"email": email}, with_secret=False))
+    link = token_in(sent_messages(tenant.services, tenant.tenant_id)[-1])
+    answered(tenant.send("PUT", path, {"email": email}, with_secret=False, emailtemplate="code"))
+    verify = "/identity/v2/auth/email"
+    assert refused(tenant.send("GET", verify, with_secret=False, verificationtoken=link)) == (403, 975)
+    body = {"otp": code_in(sent_messages(tenant.services, tenant.tenant_id)[-1]), "email": email}
+    answered(tenant.send("PUT", verify, body, with_secret=False))
+
+
 def test_verification_and_welcome_mail_use_named_templates(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(email_verification_codes=True, email_login=True)
     add_templates(

@@ -40,6 +40,12 @@ def test_wider_request_asks_for_new_scopes(asks: RelyingParty, browser: Browser,
     assert browser.authorize(asks.authorization_parameters(scope="openid email")).step is Step.REDIRECT
 
 
+def test_application_without_consent_gets_optional_scopes(world: World, browser: Browser, ada: Person) -> None:
+    own = world.application("own", optional_scopes=["email"])
+    step = browser.signed_in(ada).authorize(own.authorization_parameters(scope="openid email"))
+    assert (own.redeem(code_of(step)).json or {})["scope"] == "openid email"
+
+
 def test_prompt_consent_asks_for_all_again(asks: RelyingParty, browser: Browser, ada: Person) -> None:
     answer(browser.signed_in(ada), asks)
     assert shown(browser, asks, prompt="consent") == {"openid": False, "profile": False, "email": False}

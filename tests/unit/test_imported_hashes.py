@@ -94,6 +94,12 @@ def test_usable_hash_is_accepted(name: str) -> None:
     imported_hashes.check(MATCHES[name][0])
 
 
+def test_scrypt_may_need_128_mebibytes() -> None:
+    imported_hashes.check(f"$scrypt$ln=17,r=8,p=1$c2FsdA${RFC_7914}")
+    with pytest.raises(UnusableHash):
+        imported_hashes.check(f"$scrypt$ln=17,r=9,p=1$c2FsdA${RFC_7914}")
+
+
 def test_built_hash_matches() -> None:
     derived = hashlib.pbkdf2_hmac("sha512", b"pass", b"16 bytes of salt", 1000, 64)
     stored = imported_hashes.pbkdf2("sha512", 1000, b"16 bytes of salt", derived)
