@@ -65,9 +65,7 @@ def main(path: str) -> None:
     for name in LOADED:
         importlib.import_module(name)
     importlib.import_module("app.commands.serving").preload("both")
-    importlib.import_module("app.contract.operations").openapi_document(
-        "", ""
-    )  # keeps the schemas, which take a second
+    keep_schemas()
     gc.freeze()
     signal.signal(signal.SIGCHLD, reap)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -82,7 +80,7 @@ def main(path: str) -> None:
 
 
 def keep_schemas() -> None:
-    """Make pydantic's schemas of the API reference, which take a second and depend on no address."""
+    """Make and keep pydantic's schemas of the API reference, which take a second and depend on no address."""
     names = vars(importlib.import_module("app.kit.openapi"))
     names["models_json_schema"] = cache(names["models_json_schema"])
     importlib.import_module("app.contract.operations").openapi_document("", "")
