@@ -1,12 +1,12 @@
 """Answers each usual request both ways, and fails where the straight way differs (decisions/0297, 0301).
 
-Token requests are admitted both ways; an authorization request whose checks are kept is checked in full beside it.
-`compared` is what the tests' servers of the identity service run behind, so every test that asks such an operation compares.
+Token requests are admitted both ways. The tests' servers of the identity service run behind `compared`, so every test that asks
+such an operation compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextvars import Context as Variables
 from contextvars import copy_context
 from copy import copy
@@ -14,9 +14,6 @@ from dataclasses import replace
 from typing import Any
 
 from app.identity.platform.services import Services
-from app.identity.protocols.oauth.authorize import kept_checks
-from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS, Check
-from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from app.kit import logs
 from app.kit.errors import ApiError
 from app.kit.limits import Limits
@@ -29,8 +26,6 @@ answered: list[str] = []
 """The operations that straight functions have answered in this process, in order."""
 admitted: list[str] = []
 """The operations whose requests straight functions have admitted."""
-kept: list[str] = []
-"""The clients of authorization requests whose checks were kept."""
 
 
 def compared(server: Server, services: Services) -> Server:
@@ -39,7 +34,6 @@ def compared(server: Server, services: Services) -> Server:
     server._directly = lambda operation, raw: _both(server, services, straight, operation, raw)  # type: ignore[method-assign]  # of this one
     admission = server._admitted
     server._admitted = lambda operation, raw: _admitted_twice(server, admission, operation, raw)  # type: ignore[method-assign]  # of this one
-    kept_checks.take = _checked_twice
     return server
 
 
@@ -75,35 +69,6 @@ def _admit(server: Server, operation: AnyOperation, raw: RawRequest) -> tuple[An
     body = read_body(operation, raw)
     server.lifecycle.admit_person(context, operation, raw, body)
     return context, read_request(operation, raw, body)
-
-
-_take = kept_checks.take
-
-
-def _checked_twice(request: UncheckedRequest) -> bool:
-    """Take kept checks; fails where all checks together would accept or refuse something else."""
-    if not _take(request):
-        return False
-    kept.append(request.client.client_id)
-    found, full = copy(request), UncheckedRequest(request.context, request.protocol, request.app, request.parameters)
-    found.accepted = dict(request.accepted)
-    outcomes = [
-        _outcome(found, kept_checks.CHECKS_OF_EACH),
-        _outcome(full, (*CLIENT_CHECKS, *PARAMETER_CHECKS)),
-    ]
-    assert outcomes[0] == outcomes[1]
-    return True
-
-
-def _outcome(request: UncheckedRequest, checks: Iterable[Check]) -> tuple[Any, ...]:
-    try:
-        for check in checks:
-            check(request)
-    except RefusedByRedirect as refusal:
-        accepted = {"response_mode": "query", "state": None, **request.accepted}
-        told = {name: accepted[name] for name in ("state", "response_mode", "redirect_uri")}
-        return refusal.error, refusal.description, told
-    return request.client, request.issuer, request.to_authorization()
 
 
 def _both(

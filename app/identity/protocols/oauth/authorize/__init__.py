@@ -19,7 +19,6 @@ from app.identity.protocols.oauth import consents, rate_limits, refusals, views
 from app.identity.protocols.oauth.authorize import (
     account_choice,
     device,
-    kept_checks,
     pushed,
     redirect_uri,
     request_object,
@@ -58,22 +57,19 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     """
     rate_limits.count_authorization_request(context)
     unchecked = UncheckedRequest(context, protocol, app, parameters)
-    is_kept = kept_checks.take(unchecked)
     try:
-        for check in () if is_kept else CLIENT_CHECKS:
+        for check in CLIENT_CHECKS:
             check(unchecked)
     except RefusedOnPage as refusal:
         return _error_page(context, unchecked, refusal)
     try:
-        for check in kept_checks.CHECKS_OF_EACH if is_kept else PARAMETER_CHECKS:
+        for check in PARAMETER_CHECKS:
             check(unchecked)
     except RefusedByRedirect as refusal:
         context.audit.record("authorize.refused", client_id=unchecked.client.client_id, error=refusal.error)
         if untrusted_redirects.needs_page(context, unchecked.client, sessions.current(context)):
             return untrusted_redirects.page(context, unchecked.client, refusal)
         return response.error(context, unchecked.client, unchecked.issuer.url, unchecked.accepted, refusal)
-    if not is_kept:
-        kept_checks.keep(unchecked)
     request = unchecked.to_authorization()
     step = _first_step(context, unchecked.client, request)
     if step.step not in _PAGE_STEPS:
