@@ -20,12 +20,11 @@ from app.identity.protocols.oauth.authorize import (
     account_choice,
     device,
     pushed,
-    redirect_uri,
     request_object,
     response,
     untrusted_redirects,
 )
-from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
+from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS, RECHECKS
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.request import (
     Authorization,
@@ -178,20 +177,25 @@ def choose_organization(
 
 def start_again(context: Context, interaction: Interaction) -> Next:
     """Return the relying party of an interaction that has ended, where the user may start again."""
-    request, client = _load(context, interaction)
+    _, client = _known(context, interaction)
     return Next(
         step=Step.START_AGAIN,
-        relying_party=views.relying_party(context, client, request.redirect_uri) if client else None,
+        relying_party=views.relying_party(context, client, None) if client else None,
     )
 
 
 def _load(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
-    """Return the interaction's request and its client; None for a client that is inactive or gave up the redirect URI."""
+    """Return the interaction's request and its client; None for a client that may no longer send the request."""
+    request, client = _known(context, interaction)
+    is_good = client is not None and all(recheck(context, client, request) for recheck in RECHECKS)
+    return request, client if is_good else None
+
+
+def _known(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
+    """Return the interaction's request and its client; None for one that is inactive."""
     request = Authorization.model_validate(interaction.request)
     client = context.application(client_id=request.client_id)
-    if client is None or not client.settings.is_active:
-        return request, None
-    return request, client if redirect_uri.is_registered(context, client, request.redirect_uri) else None
+    return request, client if client is not None and client.settings.is_active else None
 
 
 def _error_page(context: Context, request: UncheckedRequest, refusal: RefusedOnPage) -> Next:

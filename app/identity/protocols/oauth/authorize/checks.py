@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize import (
     acr_values,
     authorization_details,
@@ -27,9 +29,10 @@ from app.identity.protocols.oauth.authorize import (
     scope,
     state,
 )
-from app.identity.protocols.oauth.authorize.request import UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import Authorization, UncheckedRequest
 
 Check = Callable[[UncheckedRequest], None]
+Recheck = Callable[[Context, Application, Authorization], bool]
 
 # Until these pass, nothing is sent to the redirect URI (RFC 6749 section 4.1.2.1): they raise RefusedOnPage.
 CLIENT_CHECKS: tuple[Check, ...] = (
@@ -61,4 +64,15 @@ PARAMETER_CHECKS: tuple[Check, ...] = (
     login_hint.check,
     id_token_hint.check,
     claims.check,
+)
+
+# What a client may do can change while a person signs in, so these must hold again at each step (decisions/0314).
+RECHECKS: tuple[Recheck, ...] = (
+    redirect_uri.still_holds,
+    request_object.still_holds,
+    response_type.still_holds,
+    resource.still_holds,
+    scope.still_holds,
+    authorization_details.still_holds,
+    pkce.still_holds,
 )

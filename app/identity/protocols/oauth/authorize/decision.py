@@ -41,7 +41,7 @@ from app.kit.once import once
 
 _NOT_IN_CODE = {
     *("state", "response_type", "prompt", "ui_locales", "display"),
-    *("login_hint", "organization", "connection", "org_id", "org_uid", "pushed"),
+    *("login_hint", "organization", "connection", "org_id", "org_uid", "pushed", "is_signed"),
 }
 
 

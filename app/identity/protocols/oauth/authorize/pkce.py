@@ -6,7 +6,9 @@ The interface's older documents write SHA256 for S256. S256 is the default, wher
 import re
 
 from app.contract.oauth_response_types import CODE
-from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 
 S256, PLAIN = "S256", "plain"
 _METHODS = {"S256": S256, "SHA256": S256, "plain": PLAIN}
@@ -20,7 +22,7 @@ def check(request: UncheckedRequest) -> None:
     challenge, requested = request.values.get("code_challenge"), request.values.get("code_challenge_method")
     settings = request.client.settings
     if challenge is None:
-        if requested is not None or settings.is_public or settings.must_use_pkce:
+        if requested is not None or _is_required(request.client):
             raise RefusedByRedirect("invalid_request", "The code_challenge is a required parameter.")
         return
     method = _METHODS.get(requested or S256)
@@ -29,3 +31,17 @@ def check(request: UncheckedRequest) -> None:
     if not (_DIGEST if method == S256 else VERIFIER).fullmatch(challenge):
         raise RefusedByRedirect("invalid_request", "The code_challenge is not formatted correctly.")
     request.accepted.update(code_challenge=challenge, code_challenge_method=method)
+
+
+def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+    """Return whether the code is bound as its client needs it now."""
+    del context
+    if CODE not in request.response_type.split():
+        return True
+    if request.code_challenge is None:
+        return not _is_required(client)
+    return request.code_challenge_method == S256 or client.settings.allow_plain_pkce
+
+
+def _is_required(client: Application) -> bool:
+    return client.settings.is_public or client.settings.must_use_pkce

@@ -35,6 +35,7 @@ _HELD: Final = timedelta(days=1)
 """How long a request that was begun is known: longer than any sign-in takes."""
 _UNTIL: Final = "until"
 """The fact that says until when a request that was begun can be begun again, in seconds since 1970."""
+_SIGNED: Final = "is_signed"
 _KIND: Final = ContinuationPurpose.PUSHED_REQUEST
 _NOT_STORED = {"app", "client_secret", "client_assertion_type", "client_assertion"}
 ERRORS: Final[Mapping[str, type[OAuthError]]] = {
@@ -68,6 +69,7 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
     if (key := sender_constraints.pushed_key(context, client, request.values.get("dpop_jkt"))) is not None:
         request.values["dpop_jkt"] = key
     facts = {"client_id": client.client_id, "issuer": request.issuer.url, "parameters": request.values}
+    facts[_SIGNED] = request.accepted.get(_SIGNED, False)
     token = continuation_tokens.issue(
         context,
         _KIND,
@@ -90,7 +92,7 @@ def read(request: UncheckedRequest, address: str) -> dict[str, str]:
     expected = {"client_id": request.client.client_id, "issuer": request.issuer.url}
     if token is None or not expected.items() <= token.facts.items() or _is_late(token, request.context.now):
         raise RefusedByRedirect("invalid_request_uri", "The request_uri has expired or was used.")
-    request.accepted["pushed"] = token.ticket_hash
+    request.accepted.update({"pushed": token.ticket_hash, _SIGNED: token.facts.get(_SIGNED, False)})
     return dict(token.facts["parameters"])
 
 

@@ -10,7 +10,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusals
 from app.identity.protocols.oauth.authorize import request_object
-from app.identity.protocols.oauth.authorize.request import RefusedOnPage, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedOnPage, UncheckedRequest
 
 _LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/?][!-~]*)?)")
 
@@ -21,7 +21,7 @@ def check(request: UncheckedRequest) -> None:
         raise RefusedOnPage("request_uri", request.problem.error, request.problem.description)
     if uri is None:
         raise RefusedOnPage("redirect_uri", "invalid_request", "The redirect_uri is missing or given twice.")
-    if not is_registered(request.context, request.client, uri):
+    if not _is_registered(request.context, request.client, uri):
         raise RefusedOnPage("redirect_uri", "invalid_request", _unregistered(request.client, uri))
     request.accepted["redirect_uri"] = uri
 
@@ -35,7 +35,12 @@ def _unregistered(client: Application, uri: str) -> str:
     )
 
 
-def is_registered(context: Context, client: Application, uri: str) -> bool:
+def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+    """Return whether responses for the client may still go to the request's redirect URI."""
+    return _is_registered(context, client, request.redirect_uri)
+
+
+def _is_registered(context: Context, client: Application, uri: str) -> bool:
     """Return whether responses for the client may go to the URI."""
     whitelist = () if client.is_self_registered else context.tenant.settings.url_whitelist
     registered = client.settings.redirect_uris or whitelist

@@ -53,6 +53,7 @@ class Authorization(BaseModel):
     code_challenge_method: str = "S256"
     dpop_jkt: str | None = None  # RFC 9449 section 10
     pushed: str | None = None  # the digest of the pushed request's address (RFC 9126)
+    is_signed: bool = False  # by a request object (RFC 9101)
     prompt: frozenset[str] = frozenset()
     max_age: int | None = None
     acr: str | None = None  # a requested class: forces reauthentication and is echoed

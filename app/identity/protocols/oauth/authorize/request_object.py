@@ -12,11 +12,13 @@ from typing import Any
 
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.platform import outbound
+from app.identity.platform.context import Context
 from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import client_keys, issuers
 from app.identity.protocols.oauth.authorize import pushed
-from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 from app.kit import randomness
 from app.kit.input_filter import has_control_character
 
@@ -39,11 +41,13 @@ def expand(request: UncheckedRequest) -> None:
     try:
         if address.startswith(pushed.PREFIX) and not request.is_push:
             request.replace(pushed.read(request, address))
+            _demand(request.client, is_pushed=True, is_signed=request.accepted["is_signed"])
             return
         text = _text(request)
         if text is not None:
             request.object_text = text
             request.replace(_parameters(request, text))
+            request.accepted["is_signed"] = True
     except RefusedByRedirect as refusal:
         request.problem = refusal
 
@@ -54,6 +58,24 @@ def check(request: UncheckedRequest) -> None:
         raise request.problem
     if "registration" in request.values:
         raise RefusedByRedirect("registration_not_supported", "The parameter registration is not supported.")
+
+
+def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+    """Return whether the request came as its client demands now."""
+    del context
+    try:
+        _demand(client, is_pushed=request.pushed is not None, is_signed=request.is_signed)
+    except RefusedByRedirect:
+        return False
+    return True
+
+
+def _demand(client: Application, *, is_pushed: bool, is_signed: bool) -> None:
+    """Raise the refusal of a request that did not come as its client demands (RFC 9126 section 6, RFC 9101 section 10.5)."""
+    if client.settings.must_push and not is_pushed:
+        raise RefusedByRedirect("invalid_request", "This client must push its authorization requests.")
+    if client.settings.require_signed_request_object and not is_signed:
+        raise RefusedByRedirect("invalid_request", "This client must send a signed request object.")
 
 
 def unverified(request: UncheckedRequest, name: str) -> str | None:
@@ -75,18 +97,12 @@ def unverified(request: UncheckedRequest, name: str) -> str | None:
 def _text(request: UncheckedRequest) -> str | None:
     """Return the request object; None for a request without one."""
     text, address = request.values.get("request"), request.values.get("request_uri")
-    settings = request.client.settings
     if request.is_push and address is not None:
         raise RefusedByRedirect("invalid_request", "A pushed request has no request_uri (RFC 9126 section 2.1).")
-    if settings.must_push and not request.is_push:
-        raise RefusedByRedirect("invalid_request", "This client must push its authorization requests.")
+    _demand(request.client, is_pushed=request.is_push, is_signed=text is not None or address is not None)
     if text is not None and address is not None:
         raise RefusedByRedirect("invalid_request", "Send request or request_uri, not both.")
-    if address is not None:
-        return _fetched(request, address)
-    if text is None and settings.require_signed_request_object:
-        raise RefusedByRedirect("invalid_request", "This client must send a signed request object.")
-    return text
+    return text if address is None else _fetched(request, address)
 
 
 def _fetched(request: UncheckedRequest, address: str) -> str:

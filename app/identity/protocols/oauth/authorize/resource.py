@@ -1,7 +1,9 @@
 """resource: the resource server that the tokens are for (RFC 8707 section 2.1)."""
 
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import resource_indicators
-from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 
 
 def check(request: UncheckedRequest) -> None:
@@ -13,3 +15,8 @@ def check(request: UncheckedRequest) -> None:
     if not resource_indicators.is_known(request.context, request.client, resource):
         raise RefusedByRedirect("invalid_target", "The resource is not registered for this client.")
     request.accepted["resource"] = resource
+
+
+def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+    """Return whether the client may still request the resource."""
+    return request.resource is None or resource_indicators.is_known(context, client, request.resource)

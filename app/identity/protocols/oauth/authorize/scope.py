@@ -6,8 +6,10 @@ section 3.3). A known scope for which the client is not registered is an error.
 
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.oauth_response_types import CODE
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers, resource_indicators
-from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.claims import CLAIMS_OF_SCOPES
 
 OPENID, OFFLINE = "openid", "offline_access"
@@ -19,7 +21,7 @@ def check(request: UncheckedRequest) -> None:
     settings = request.client.settings
     if request.protocol == issuers.OIDC and OPENID not in requested:
         raise RefusedByRedirect("request_not_supported", "The scope openid is missing.")
-    allowed = request.client.scopes | {OFFLINE}
+    allowed = _allowed(request.client)
     if refused := next((name for name in requested if name in _KNOWN - allowed), None):
         raise RefusedByRedirect("invalid_scope", f"The scope {refused} is not registered for this client.")
     omitted = {name for name in requested if name not in allowed}
@@ -33,3 +35,13 @@ def check(request: UncheckedRequest) -> None:
     request.accepted["scope"] = resource_indicators.narrow_scope(
         request.context, request.client, granted, request.accepted.get("resource")
     )
+
+
+def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+    """Return whether the client may still request all of the scopes."""
+    del context
+    return _allowed(client).issuperset(request.scope)
+
+
+def _allowed(client: Application) -> frozenset[str]:
+    return client.scopes | {OFFLINE}

@@ -1,0 +1,134 @@
+"""What a client may do counts when it is answered, not when its request was opened or pushed (decisions/0314)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.contract.hub import Next, Step
+from tests.support.oauth_world import World
+from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, parameters_of
+from tests.support.signed_requests import Signer, client_key, public_jwks
+
+API = "https://api.example"
+DETAILS = {"payment": {"fields": {"amount": {"required": True}}}}
+TIGHTER: dict[str, dict[str, Any]] = {
+    "push": {"require_pushed_authorization_requests": True},
+    "signature": {"require_signed_request_object": True},
+    "challenge": {"require_pkce": True},
+    "profile": {"security_profile": "fapi2"},
+    "public": {"token_endpoint_auth_method": "none"},
+    "grant": {"grant_types": ["client_credentials"]},
+    "response type": {"response_types": []},
+    "scope": {"scope": "openid"},
+    "resource": {"resources": []},
+    "details": {"authorization_details_types": []},
+    "inactive": {"is_active": False},
+    "address": {"redirect_uris": ["https://shop.example/new"]},
+}
+"""Changes after which the plain request of `opened` would be refused."""
+WIDER: dict[str, dict[str, Any]] = {
+    "name": {"client_name": "Another name"},
+    "scope": {"scope": "openid email profile phone"},
+    "plain challenges": {"allow_plain_pkce": True},
+    "address": {"redirect_uris": ["https://shop.example/cb", "https://shop.example/new"]},
+}
+
+
+@pytest.fixture
+def detailed(world: World) -> World:
+    world.change_settings(authorization_details_types=DETAILS)
+    return world
+
+
+def opened(world: World, browser: Browser, number: int) -> tuple[RelyingParty, Next]:
+    """Open a request that uses all that its client may do, in a browser that is signed out; return the client and the page."""
+    client = world.application(
+        f"client-{number}",
+        resources=[API],
+        authorization_details_types=["payment"],
+        jwks=public_jwks(client_key("ES256")),
+    )
+    details = '[{"type": "payment", "amount": "7"}]'
+    step = browser.authorize(client.authorization_parameters(resource=API, authorization_details=details))
+    assert step.step is Step.LOGIN
+    return client, step
+
+
+def test_sign_in_of_a_tightened_client_starts_again(detailed: World, ada: Person, subtests: pytest.Subtests) -> None:
+    for number, (name, settings) in enumerate(TIGHTER.items()):
+        with subtests.test(name):
+            browser = detailed.browser()
+            client, page = opened(detailed, browser, number)
+            detailed.change(client, **settings)
+            step = browser.sign_in(page.attempt, ada.email, ada.password)
+            assert (step.step, step.address) == (Step.START_AGAIN, None)
+
+
+def test_consent_of_a_tightened_client_starts_again(detailed: World, ada: Person, subtests: pytest.Subtests) -> None:
+    for number, (name, settings) in enumerate(TIGHTER.items()):
+        with subtests.test(name):
+            browser = detailed.browser()
+            client, page = opened(detailed, browser, number)
+            asked = browser.sign_in(page.attempt, ada.email, ada.password)
+            assert asked.step is Step.CONSENT
+            detailed.change(client, **settings)
+            step = browser.consent(page.attempt or "", allow=True)
+            assert (step.step, step.address) == (Step.START_AGAIN, None)
+
+
+def test_sign_in_of_a_widened_client_goes_on(detailed: World, ada: Person, subtests: pytest.Subtests) -> None:
+    for number, (name, settings) in enumerate(WIDER.items()):
+        with subtests.test(name):
+            browser = detailed.browser()
+            client, page = opened(detailed, browser, number)
+            detailed.change(client, **settings)
+            browser.sign_in(page.attempt, ada.email, ada.password)
+            assert code_of(browser.consent(page.attempt or "", allow=True))
+
+
+def test_start_again_names_a_client_that_is_still_active(detailed: World, ada: Person) -> None:
+    browser = detailed.browser()
+    client, page = opened(detailed, browser, 0)
+    detailed.change(client, require_pkce=True)
+    step = browser.sign_in(page.attempt, ada.email, ada.password)
+    assert step.relying_party is not None
+    assert (step.relying_party.name, step.relying_party.home) == ("client-0", "https://shop.example/")
+    assert step.relying_party.redirect_origin is None
+
+
+def test_request_as_demanded_survives_the_demand(world: World, ada: Person) -> None:
+    client = world.application("careful", jwks=public_jwks(client_key("ES256")))
+    pkce, browser = Pkce(), world.browser()
+    text = Signer(client).request_object(code_challenge=pkce.challenge)
+    beside = {**dict.fromkeys(client.authorization_parameters()), "client_id": client.client_id}
+    held = client.push(**{**beside, "request": text}).json or {}
+    page = browser.authorize({"client_id": client.client_id, "request_uri": held["request_uri"]})
+    world.change(
+        client,
+        require_pushed_authorization_requests=True,
+        require_signed_request_object=True,
+        require_pkce=True,
+    )
+    step = browser.sign_in(page.attempt, ada.email, ada.password)
+    assert client.redeem(code_of(step), code_verifier=pkce.verifier).status_code == 200
+
+
+def test_tokens_need_the_grant_when_they_are_issued(world: World, ada: Person) -> None:
+    types, browser = ["code", "id_token token"], world.browser()
+    client = world.application("implicit", grant_types=["authorization_code", "implicit"], response_types=types)
+    asked = client.authorization_parameters(response_type="id_token token", nonce="n")
+    page = browser.authorize(asked)
+    world.change(client, grant_types=["authorization_code"])
+    step = browser.sign_in(page.attempt, ada.email, ada.password)
+    assert (step.step, step.address) == (Step.START_AGAIN, None)
+
+
+def test_unsigned_push_is_refused_once_signing_is_due(world: World, browser: Browser, ada: Person) -> None:
+    client = world.application("pushing", jwks=public_jwks(client_key("ES256")))
+    held = client.push().json or {}
+    world.change(client, require_signed_request_object=True)
+    step = browser.signed_in(ada).authorize({"client_id": client.client_id, "request_uri": held["request_uri"]})
+    refused = parameters_of(step)
+    assert (refused["error"], "code" in refused) == ("invalid_request", False)
