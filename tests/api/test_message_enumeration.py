@@ -113,10 +113,9 @@ def test_right_code_after_limit_is_refused_and_link_works(new_tenant_server: New
     for _ in range(2):
         guess(acme, Purpose.EMAIL, uid, ADA)
     with call_of(acme.services, acme.name) as call:
-        code = one_time_tokens.new_code(call, Purpose.EMAIL, uid, subject=ADA)
-        link = one_time_tokens.new_link(call, Purpose.EMAIL, uid, subject=ADA)
+        link, code = one_time_tokens.issue(call, Purpose.EMAIL, uid, subject=ADA, link_minutes=9, code_minutes=9)
         call.work.commit()
         with pytest.raises(e.TooManyRequests):
-            one_time_tokens.spend_code(call, Purpose.EMAIL, uid, code, subject=ADA, errors=MAIL_CODE)
+            one_time_tokens.spend_code(call, Purpose.EMAIL, uid, code.text, subject=ADA, errors=MAIL_CODE)
         assert one_time_tokens.spend_link(call, Purpose.EMAIL, link).uid == uid
         call.work.rollback()

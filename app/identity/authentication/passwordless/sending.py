@@ -218,16 +218,16 @@ def _create_tokens(
     content = messaging.carries(
         context, kind.mail, account=account, template=options.template, language=_language(context)
     )
-    if content in ("link", "otp"):
-        # revokes the link or code that is not renewed
-        one_time_tokens.close(context, uid, kind.purpose, subject=subject)
-    if content != "otp":
-        minutes = link_minutes(context)
-        token = one_time_tokens.new_link(context, kind.purpose, uid, subject=subject, minutes=minutes, facts=facts)
+    has_code = content in ("otp", "both") or (content is None and kind.has_code)
+    minutes = link_minutes(context) if content != "otp" else None
+    code_minutes = one_time_tokens.CODE_MINUTES if has_code else None
+    token, code = one_time_tokens.issue(
+        context, kind.purpose, uid, subject=subject, link_minutes=minutes, code_minutes=code_minutes, facts=facts
+    )
+    if minutes is not None:
         message_facts |= {"url": _link(context, kind, token, options), "token": token, "minutes": str(minutes)}
-    if content in ("otp", "both") or (content is None and kind.has_code):
-        text = one_time_tokens.new_code(context, kind.purpose, uid, subject=subject, facts=facts)
-        message_facts |= {"otp": text, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
+    if code_minutes is not None:
+        message_facts |= {"otp": code.text, "otp_minutes": str(code_minutes)}
     return message_facts
 
 

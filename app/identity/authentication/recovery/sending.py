@@ -222,8 +222,6 @@ def _mail(
     members: dict[str, str] = {}
     language = context.visit.language if context.visit else None
     content = messaging.carries(context, kind, account=account, template=options.template, language=language)
-    if content in ("link", "otp"):
-        one_time_tokens.close(context, uid, purpose, subject=subject)  # revokes the link or code that is not renewed
     takes_code = reset_kind.has_codes or options.url is None or context.tenant.settings.reset_password_codes
     has_link = content != "otp" or options.needs_token
     has_code = content in ("otp", "both") or (content is None and takes_code)

@@ -300,8 +300,6 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
     facts: dict[str, str] = {}
     link_minutes = one_time_tokens.LINK_MINUTES if content != "otp" else None
     code_minutes = one_time_tokens.CODE_MINUTES  # always: the page that awaits the code has its id
-    if link_minutes is None:
-        one_time_tokens.close(context, uid, Purpose.EMAIL, subject=subject)  # revokes an earlier link
     token, code = one_time_tokens.issue(
         context, Purpose.EMAIL, uid, subject=subject, link_minutes=link_minutes, code_minutes=code_minutes, facts=kept
     )

@@ -1,5 +1,7 @@
 """One-time links and codes that prove access to an address. They are stored as digests and work once.
 
+The link and the code of one message are spent together, and a newer message of the same kind, account and subject replaces both.
+
 A link has 256 random bits and is found by its digest. A code has six digits: it is found by its account and subject, each
 attempt is counted before the comparison, a wrong one counts toward the account's lock, and five close the code.
 """
@@ -79,7 +81,7 @@ def new_link(
     minutes: int = LINK_MINUTES,
     facts: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return the token of a new link. It replaces open links of the same kind, account and subject."""
+    """Return the token of a new link, as `issue` does."""
     return issue(context, kind, uid, subject=subject, link_minutes=minutes, facts=facts).token
 
 
@@ -97,7 +99,7 @@ def new_code(
     minutes: int = CODE_MINUTES,
     facts: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return a new code. It replaces open codes of the same kind, account and subject."""
+    """Return a new code, as `issue` does."""
     return issue(context, kind, uid, subject=subject, code_minutes=minutes, facts=facts).code.text
 
 
@@ -113,7 +115,7 @@ def issue(
 ) -> Issued:
     """Return a new link, a new code, or both for one message, each where its lifetime is given.
 
-    A link replaces open links of the same kind, account and subject, a code open codes.
+    They replace the open message of the same kind, account and subject.
     """
     token, code, new = "", Code("", ""), []
     if link_minutes is not None:
@@ -165,13 +167,15 @@ def find_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | Non
 
 
 def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
-    """Use a link in the request's transaction, so a later error leaves it unused. Of concurrent calls one wins.
+    """Use a link in the request's transaction, so a later error leaves it unused, and the code of its message.
+
+    Of concurrent calls for one message one wins.
 
     Raises as `peek_link` does.
     """
     stored = _find_open_link(context, kind, token)
     accounts_store.change(context, stored.uid, {})  # lock order: the account, then its tokens
-    if not store.mark_used(context, stored.proof_id):
+    if not store.mark_used(context, stored.proof_id, kind, stored.uid, stored.subject):
         raise e.UsedLink
     return _one_time_token(stored)
 
@@ -187,7 +191,9 @@ def spend_code(
     is_lock_solved: bool = False,
     identifier: Identifier | None = None,
 ) -> OneTimeToken:
-    """Use a code in the request's transaction. Call it before any write. Of concurrent calls one wins.
+    """Use a code in the request's transaction, and the link of its message. Call it before any write.
+
+    Of concurrent calls for one message one wins. Wrong codes leave the link usable.
 
     The attempt is counted in a separate transaction. The code may have digits of any script, spaces and dashes.
 
@@ -253,13 +259,13 @@ def check_code(
 def spend_checked_code(
     context: Context, token: OneTimeToken, *, errors: CodeErrors, is_lock_solved: bool = False
 ) -> None:
-    """Use a code that `check_code` accepted. Of concurrent calls one wins; raises errors.used, expired, closed.
+    """Use a code that `check_code` accepted. Of concurrent calls for its message one wins; raises errors.used, expired, closed.
 
     It resets the count of failures only if the tenant has neither second factors nor risk rules: else each code from a stolen
     mailbox would give its reader new attempts at the second factor.
     """
     accounts_store.change(context, token.uid, {})  # as `spend_link` does
-    if not store.mark_used(context, token.proof_id):
+    if not store.mark_used(context, token.proof_id, token.kind, token.uid, token.subject):
         raise _unusable_error(context, store.newest_code(context, token.kind, token.uid, token.subject), errors)
     settings = context.tenant.settings
     is_complete = settings.two_factor == "disabled" and not settings.risk.demands

@@ -1,4 +1,7 @@
-"""One-time tokens in the database, always inside the tenant."""
+"""One-time tokens in the database, always inside the tenant.
+
+The open tokens of one purpose, account and subject are one message: `add` replaces them and `mark_used` spends them, all at once.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Boolean, Column, Index, Integer, String, bindparam, select, update
+from sqlalchemy import Boolean, Column, Index, Integer, String, bindparam, exists, select, update
 from sqlalchemy.engine import Row
-from sqlalchemy.sql.dml import Update
+from sqlalchemy.sql.dml import ReturningUpdate, Update
 
 from app.identity.directory.accounts import store as accounts_store
 from app.identity.platform.context import Context
@@ -97,14 +100,9 @@ class NewToken:
 def add(
     context: Context, new: Sequence[NewToken], kind: str, uid: str, subject: str, *, facts: Mapping[str, Any]
 ) -> None:
-    """Store a link, a code or both, in two statements. A link replaces open links of the same kind, account and subject, a code codes."""
+    """Store the link, the code or both of one message, which replaces the open one, in two statements."""
     accounts_store.lock_before_own_rows(context, uid)  # lock order: the account, then its tokens
-    replaced = {"tenant": context.tenant.tenant_id, "account": uid, "purpose": kind, "recipient": subject}
-    of_codes = {one.is_code for one in new}
-    if len(of_codes) == 1:
-        context.work.run(_REPLACE_OF_KIND, {**replaced, "of_codes": of_codes.pop()})
-    else:
-        context.work.run(_REPLACE, replaced)
+    context.work.run(_REPLACE, _message(context, kind, uid, subject))
     common = {
         "tenant_id": context.tenant.tenant_id,
         "kind": kind,
@@ -181,10 +179,10 @@ def void(work: UnitOfWork, proof_id: str) -> None:
     work.run(update(one_time_tokens).where(*_key(work, proof_id), P.state == OPEN).values(state=VOID))
 
 
-def mark_used(context: Context, proof_id: str) -> bool:
-    """Mark a token used, in the request's transaction. Of concurrent calls one returns True."""
-    guard = (*_key(context.work, proof_id), P.state == OPEN, P.expires_at > context.now)
-    return context.work.changed(update(one_time_tokens).where(*guard).values(state=USED)) > 0
+def mark_used(context: Context, proof_id: str, kind: str, uid: str, subject: str) -> bool:
+    """Spend a token and whatever was sent with it, in the request's transaction. Of concurrent calls for one message one returns True."""
+    presented = {"presented": proof_id, "now": context.now}
+    return bool(context.work.all(_SPEND, _message(context, kind, uid, subject) | presented))
 
 
 def close_all(
@@ -226,12 +224,38 @@ def _replacement(tenant_id: Any, *where: Any) -> Update:
     return update(one_time_tokens).where(P.tenant_id == tenant_id, P.proof_id.in_(ids)).values(state=REPLACED)
 
 
+def _message(context: Context, kind: str, uid: str, subject: str) -> dict[str, str]:
+    """Return the parameters of `_OPEN`."""
+    return {"tenant": context.tenant.tenant_id, "account": uid, "purpose": kind, "recipient": subject}
+
+
 _OPEN = (
     P.tenant_id == bindparam("tenant"), P.uid == bindparam("account"), P.kind == bindparam("purpose"),
     P.subject == bindparam("recipient"), P.state == OPEN,
 )  # fmt: skip
 _REPLACE = Compiled(_replacement(bindparam("tenant"), *_OPEN))
-_REPLACE_OF_KIND = Compiled(_replacement(bindparam("tenant"), *_OPEN, P.is_code == bindparam("of_codes")))
+
+
+def _spending() -> ReturningUpdate[Any]:
+    """Build the statement that spends a message, if the presented token is still open in it.
+
+    A common table expression locks the rows, in the order of `_replacement`: PostgreSQL then reads what the lock's former
+    holder left, so that of a link and its code only one finds itself open.
+    """
+    message = (
+        select(P.proof_id, P.expires_at)
+        .where(*_OPEN)
+        .order_by(P.created_at, P.proof_id)
+        .with_for_update()
+        .cte("message")
+    )
+    is_presented = (message.c.proof_id == bindparam("presented"), message.c.expires_at > bindparam("now"))
+    where = (P.tenant_id == bindparam("tenant"), P.proof_id.in_(select(message.c.proof_id)))
+    spending = update(one_time_tokens).where(*where, exists().where(*is_presented)).values(state=USED)
+    return spending.returning(P.proof_id)  # SQLite's driver counts no rows of a statement that begins with WITH
+
+
+_SPEND = Compiled(_spending())
 
 
 def _key(work: UnitOfWork, proof_id: str) -> tuple[Any, Any]:

@@ -54,7 +54,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
         raise e.EmailRegistered
     shown = identifiers.display_email(new.email)
     _add_pending(context, account, new, form)
-    facts = _new_link_and_code(context, account, new, form, shown)
+    facts = _new_link_and_code(context, account, new, form)
     language = notifications.page_language(context)
     if owner is not None:
         facts = {"url": f"{context.pages_url}/login"}
@@ -76,7 +76,7 @@ def token_only(context: Context, account: Account, new: NewAddress) -> str:
     if owner is not None:
         raise e.EmailRegistered
     _add_pending(context, account, new, form)
-    return _link(context, account, new, form)
+    return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=_facts(new))
 
 
 def confirm_code(context: Context, account: Account, email: str, code: str) -> Account:
@@ -169,12 +169,12 @@ def _add_pending(context: Context, account: Account, new: NewAddress, form: str)
     store.change(context, account.uid, {"emails": [*others, pending]})
 
 
-def _link(context: Context, account: Account, new: NewAddress, form: str) -> str:
-    kept = {"type": new.type.strip(), "email": identifiers.display_email(new.email)}
-    return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=kept)
+def _facts(new: NewAddress) -> dict[str, str]:
+    """Return what the token of a new address stores."""
+    return {"type": new.type.strip(), "email": identifiers.display_email(new.email)}
 
 
-def _new_link_and_code(context: Context, account: Account, new: NewAddress, form: str, shown: str) -> dict[str, str]:
+def _new_link_and_code(context: Context, account: Account, new: NewAddress, form: str) -> dict[str, str]:
     """Issue the link and the code that the email template contains; return the template's values."""
     carries = messaging.carries(
         context,
@@ -183,17 +183,18 @@ def _new_link_and_code(context: Context, account: Account, new: NewAddress, form
         template=new.template,
         language=notifications.page_language(context),
     )
+    link_minutes = one_time_tokens.LINK_MINUTES if carries != "otp" else None
+    code_minutes = one_time_tokens.CODE_MINUTES if carries != "link" else None
+    token, code = one_time_tokens.issue(
+        context, Purpose.ADD_EMAIL, account.uid, subject=form, link_minutes=link_minutes, code_minutes=code_minutes,
+        facts=_facts(new),
+    )  # fmt: skip
     facts: dict[str, str] = {}
-    if carries in ("link", "otp"):
-        one_time_tokens.close(context, account.uid, Purpose.ADD_EMAIL, subject=form)
-    if carries != "otp":
-        token = _link(context, account, new, form)
+    if link_minutes is not None:
         page = allowed_addresses.mailed_link(context, "/verify", token, new.url, vtype=verification.VTYPE)
-        facts |= {"url": page, "token": token, "minutes": str(one_time_tokens.LINK_MINUTES)}
-    if carries != "link":
-        kept = {"type": new.type.strip(), "email": shown}
-        code = one_time_tokens.new_code(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=kept)
-        facts |= {"otp": code, "otp_minutes": str(one_time_tokens.CODE_MINUTES)}
+        facts |= {"url": page, "token": token, "minutes": str(link_minutes)}
+    if code_minutes is not None:
+        facts |= {"otp": code.text, "otp_minutes": str(code_minutes)}
     return facts
 
 
