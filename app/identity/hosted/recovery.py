@@ -151,7 +151,10 @@ def read_reset(context: Context, req: LinkLookup) -> RecoveryLinkView:
 
 @contract.reset.implements
 def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
-    """Set the password, and sign in unless the tenant turned that off; a second factor is still required."""
+    """Set the password, and sign in unless the tenant turned that off; a second factor is still required.
+
+    Where the number of a page in another browser was typed, that page signs in and this one does not: one link, one sign-in.
+    """
     password_reset.spend_limit(context)
     interaction = interactions.find_open(context, req.attempt)
     stored = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token) if req.number else None
@@ -159,7 +162,7 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
     account, one_time_token = password_reset.reset_with_link(context, req.token, req.password)
     if waiting is not None:
         link_handover.approve(context, waiting, account)
-    if (onward := _signed_in(context, interaction, account, one_time_token)) is not None:
+    elif (onward := _signed_in(context, interaction, account, one_time_token)) is not None:
         return onward
     label = str(one_time_token.facts.get("email") or label_of(account))
     if interaction is not None:
