@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -17,7 +18,7 @@ from tests.support.machines import ask, machine
 from tests.support.native_apps import jwt_sender
 from tests.support.oauth_world import World
 from tests.support.relying_party import Person
-from tests.support.tenant_server import NewTenantServer, TenantServer, answered
+from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 BACK = "https://shop.example/jwt"
@@ -148,6 +149,16 @@ def test_jwt_of_a_provider_signs_in_once(tenant: TenantServer, visitor: Visitor,
     page = brings(visitor, token)
     assert (page.status, page.address) == (403, f"{visitor.home}/access/jwt/error?code=1232")
     assert page.heading == "Sign-in didn’t finish"
+
+
+def test_jwt_of_an_app_signs_in_no_browser(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:
+    token = jwt_sender(tenant, Domain="example.test")
+    by_app, by_browser = token(email=ADA, email_verified=True), token(email=ADA, email_verified=True)
+    native = partial(tenant.send, "GET", "/api/v2/access_token/jwt", providername="Partner", refresh_token="any")
+    answered(native(id_token=by_app))
+    assert brings(visitor, by_app).address == f"{visitor.home}/access/jwt/error?code=1232"
+    assert brings(visitor, by_browser).heading == "Your profile"
+    assert refused(native(id_token=by_browser)) == (403, 1232)
 
 
 def test_browser_returns_to_an_allowed_address_alone(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:

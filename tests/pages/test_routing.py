@@ -2,6 +2,7 @@
 
 import logging
 import re
+from functools import partial
 from urllib.parse import quote, unquote
 
 import pytest
@@ -10,6 +11,7 @@ from werkzeug.test import Client, EnvironBuilder, TestResponse, run_wsgi_app
 from werkzeug.urls import iri_to_uri
 
 from tests.support.oauth_world import NewWorld, World
+from tests.support.races import RACERS, at_once
 from tests.support.relying_party import moved
 from tests.support.visitor import NewVisitorAt, Visitor
 
@@ -121,6 +123,13 @@ def test_code_in_return_url_is_exchanged_once(coded_world: World, new_visitor_at
     assert exchanged(coded_world, code).get_json()["ErrorCode"] == 903
     visitor.open("/logout").press("Sign out")
     assert profile_status(coded_world, token) == 401
+
+
+@pytest.mark.both_databases
+def test_raced_code_in_return_url_is_exchanged_once(coded_world: World, new_visitor_at: NewVisitorAt) -> None:
+    code = returned_code(coded_world, new_visitor_at(coded_world))
+    statuses = [answer.status_code for answer in at_once([partial(exchanged, coded_world, code)] * RACERS)]
+    assert sorted(statuses) == [200, *[403] * (RACERS - 1)]
 
 
 def test_code_of_an_ended_session_or_late_is_refused(coded_world: World, new_visitor_at: NewVisitorAt) -> None:
