@@ -102,9 +102,11 @@ class LocalizedDisplay(Wire):
 
 class OAuthClient(Wire):
     """An application. Only the response that creates or rotates the secret has `ClientSecret`; later ones mask it, and a public
-    client has none. Lifetimes are in seconds. `AudienceScopes` are the scopes of a machine at an audience; you can grant only
-    management scopes that you have. `RegisteredBy` says how an application registered itself: by open registration, an
-    initial access token, or a client ID metadata document. Such an application always asks for consent."""
+    client has none. Lifetimes are in seconds. `AudienceScopes` are the scopes of a machine at an audience. You can create, change,
+    delete and rotate only a client whose management scopes you have, before and after. Assertion issuers, `MayAct`,
+    `ExchangeAudiences`, other audiences and access to the account API need the scope `all`. `RegisteredBy` says how an application
+    registered itself: by open registration, an initial access token, or a client ID metadata document. Such an application always
+    asks for consent."""
 
     app_name: Annotated[str, Key("oAuthClientName"), StoredAs("name"), Field(max_length=60)]
     protocol: Annotated[Literal["OpenID", "OAuth 2.0"], COMPUTED] = "OpenID"

@@ -88,7 +88,7 @@ replace = operation(
 
 remove = operation(
     "oauth_registration.remove", "DELETE /api/oidc/register/{registration}", RegistrationAddress, NoContent,
-    error_profile=REGISTRATION, on=Host.TENANT, cors=True, answers=(), errors=(oauth.InvalidToken,),
+    error_profile=REGISTRATION, on=Host.TENANT, cors=True, answers=(), errors=(oauth.InvalidToken, oauth.RegistrationClosed),
     summary="Delete an application’s registration",
     description="Deletes the application with its tokens and consents (RFC 7592). Send its registration access token as "
     "`Authorization: Bearer …`.",

@@ -22,7 +22,9 @@ from tests.support.machines import ask, machine
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
 AT, MAILS, TEXTS = "/v2/manage/2fa", "/v2/manage/email-templates", "/v2/manage/sms-templates"
-MAY = [f"{family}:{what}" for family in ("security", "template") for what in ("read", "create", "update", "delete")]
+MAY = [f"{family}:{what}" for family in ("security", "template") for what in ("read", "create", "update", "delete")] + [
+    "all"
+]
 FILE = """tenants:
   - name: {name}
     settings: {{two_factor: optional, custom_uid: true, second_factors: {{totp: true}}, lockout: {{suspend_seconds: 60}}}}

@@ -20,7 +20,7 @@ from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 DOMAINS, PASSKEYS = "/v2/manage/custom-domains", "/v2/manage/passkey-config"
-SCOPES = [f"security:{one}" for one in ("read", "create", "update", "delete")]
+SCOPES = [f"security:{one}" for one in ("read", "create", "update", "delete")] + ["all"]
 Ask = Callable[..., Any]
 
 

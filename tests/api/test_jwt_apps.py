@@ -35,7 +35,7 @@ def public(key: Any) -> str:
 
 
 def asking(tenant: TenantServer) -> Ask:
-    token = machine(tenant, *SCOPES)
+    token = machine(tenant, *SCOPES, "all")
     return lambda method, path, body=None: ask(tenant, token, method, path, body)
 
 

@@ -139,7 +139,7 @@ def test_management_program_that_changes_client_deletes_tokens(
 ) -> None:
     one = social_account(new_tenant_server, fake_provider, name="google")
     former = encrypted_texts(entries(one.tenant))
-    token = machine(one.tenant, "provider:update", "provider:read")
+    token = machine(one.tenant, "all")
     path = "/v2/manage/providers/GOOGLE"
     answered(ask(one.tenant, token, "PUT", path, {"Secret": "another secret"}))
     assert encrypted_texts(entries(one.tenant)) == former

@@ -18,13 +18,11 @@ TEXT = {"SmsTemplateType": "verification", "Name": "short", "Template": "#OTP# a
 
 
 class Manager:
-    """A machine client with the template scopes, by default all of them."""
+    """A machine client with these scopes, by default all."""
 
     def __init__(self, tenant: TenantServer, *scopes: str) -> None:
         self.tenant = tenant
-        self.token = machine(
-            tenant, *(scopes or [f"template:{action}" for action in ("read", "create", "update", "delete")])
-        )
+        self.token = machine(tenant, *(scopes or ["all"]))
 
     def __call__(self, method: str, path: str, body: Any = None) -> TestResponse:
         return ask(self.tenant, self.token, method, path, body)

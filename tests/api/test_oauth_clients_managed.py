@@ -10,12 +10,10 @@ from werkzeug.test import TestResponse
 
 from tests.support.identity_service import MovableClock
 from tests.support.machines import ask, audience, machine
-from tests.support.plain_client import PlainClient
+from tests.support.managed_clients import CLIENTS, SHOP, machine_token, worker
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
-CLIENTS = "/v2/manage/oauth-clients"
 ALL = tuple(f"client:{action}" for action in ("read", "create", "update", "delete"))
-SHOP = {"AppName": "Shop", "RedirectURIs": ["https://shop.example/in"]}
 Send = Callable[..., TestResponse]
 
 
@@ -27,27 +25,6 @@ def asking(tenant: TenantServer, *more: str) -> Send:
 @pytest.fixture
 def send(acme: TenantServer) -> Send:
     return asking(acme)
-
-
-def robot(tenant: TenantServer, *scopes: str, name: str = "Worker") -> dict[str, Any]:
-    return {
-        "AppName": name,
-        "ApplicationType": "M2M",
-        "GrantTypes": ["client_credentials"],
-        "AudienceScopes": {audience(tenant): list(scopes)},
-    }
-
-
-def machine_token(tenant: TenantServer, client: dict[str, Any], **changes: Any) -> TestResponse:
-    body = {
-        "grant_type": "client_credentials",
-        "audience": audience(tenant),
-        "client_id": client["ClientId"],
-        "client_secret": client["ClientSecret"],
-        **changes,
-    }
-    base = f"http://{tenant.name}.{tenant.services.settings.hub_domain}"
-    return PlainClient(tenant.app).post("/service/oauth/token", data=body, base_url=base)
 
 
 def test_client_is_created_shown_once_changed_and_deleted(send: Send) -> None:
@@ -63,7 +40,8 @@ def test_client_is_created_shown_once_changed_and_deleted(send: Send) -> None:
     assert refused(send("GET", f"{CLIENTS}/Shop")) == (404, 7981)
 
 
-def test_client_with_exchanges_is_stored_as_given(send: Send) -> None:
+def test_client_with_exchanges_is_stored_as_given(acme: TenantServer) -> None:
+    send = asking(acme, "all")
     grants = ["urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:ietf:params:oauth:grant-type:token-exchange"]
     issuer = {"Issuer": "https://hr.example", "JwksUri": "https://hr.example/jwks", "Subject": "email"}
     body = {"AppName": "Payroll", "GrantTypes": grants, "RedirectURIs": [], "MayAct": ["x"], "ExchangeAudiences": ["y"]}
@@ -77,7 +55,7 @@ def test_client_with_exchanges_is_stored_as_given(send: Send) -> None:
 
 
 def test_change_is_in_force_at_once(acme: TenantServer, send: Send) -> None:
-    made = answered(send("POST", CLIENTS, robot(acme, *ALL)))
+    made = answered(send("POST", CLIENTS, worker(acme, *ALL)))
     token = str(answered(machine_token(acme, made))["access_token"])
     assert answered(ask(acme, token, "GET", CLIENTS))
     answered(send("PUT", f"{CLIENTS}/Worker", {"IsActive": False}))
@@ -86,7 +64,7 @@ def test_change_is_in_force_at_once(acme: TenantServer, send: Send) -> None:
 
 
 def test_rotated_secret_overlaps_with_the_former_one(acme: TenantServer, send: Send) -> None:
-    made = answered(send("POST", CLIENTS, robot(acme, "client:read")))
+    made = answered(send("POST", CLIENTS, worker(acme, "client:read")))
     rotated = answered(send("PUT", f"{CLIENTS}/credentials/Worker"))
     assert set(rotated) == {"ClientId", "ClientSecret"}
     assert rotated["ClientId"] == made["ClientId"]
@@ -100,7 +78,7 @@ def test_rotated_secret_overlaps_with_the_former_one(acme: TenantServer, send: S
 
 
 def test_second_rotation_ends_the_oldest_secret(acme: TenantServer, send: Send) -> None:
-    made = answered(send("POST", CLIENTS, robot(acme, "client:read")))
+    made = answered(send("POST", CLIENTS, worker(acme, "client:read")))
     second, third = (answered(send("PUT", f"{CLIENTS}/credentials/Worker")) for _ in range(2))
     assert machine_token(acme, made).status_code == 403
     answered(machine_token(acme, second))
@@ -171,14 +149,15 @@ def test_name_in_another_case_is_taken(send: Send) -> None:
 
 def test_program_grants_no_scope_that_it_lacks(acme: TenantServer, send: Send) -> None:
     wider = asking(acme, "security:update")
-    assert refused(send("POST", CLIENTS, robot(acme, "client:read", "security:update"))) == (400, 7900)
-    assert refused(send("POST", CLIENTS, robot(acme, "all"))) == (400, 7900)
-    answered(send("POST", CLIENTS, robot(acme, "client:read")))
+    assert refused(send("POST", CLIENTS, worker(acme, "client:read", "security:update"))) == (403, 6002)
+    assert refused(send("POST", CLIENTS, worker(acme, "all"))) == (403, 6002)
+    answered(send("POST", CLIENTS, worker(acme, "client:read")))
     body = {"AudienceScopes": {audience(acme).replace("/identity/v2", "/v2"): ["security:update"]}}
-    assert refused(send("PUT", f"{CLIENTS}/Worker", body)) == (400, 7900)
+    assert refused(send("PUT", f"{CLIENTS}/Worker", body)) == (403, 6002)
     answered(wider("PUT", f"{CLIENTS}/Worker", body))
-    assert refused(send("PUT", f"{CLIENTS}/credentials/Worker")) == (400, 7900)
-    answered(send("PUT", f"{CLIENTS}/Worker", {"DisplayName": "The robot"}))
+    assert refused(send("PUT", f"{CLIENTS}/credentials/Worker")) == (403, 6002)
+    assert refused(send("PUT", f"{CLIENTS}/Worker", {"DisplayName": "The robot"})) == (403, 6002)
+    answered(wider("PUT", f"{CLIENTS}/Worker", {"DisplayName": "The robot"}))
 
 
 @pytest.mark.both_databases

@@ -29,7 +29,7 @@ def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
 @pytest.fixture
 def send(tenant: TenantServer) -> Ask:
     actions = ("read", "create", "update", "delete")
-    token = machine(tenant, *(f"{one}:{action}" for one in ("client", "provider") for action in actions))
+    token = machine(tenant, *(f"{one}:{action}" for one in ("client", "provider") for action in actions), "all")
     return lambda method, path, body=None: ask(tenant, token, method, path, body)
 
 

@@ -54,7 +54,7 @@ def server(tenant: World, identity_app: Flask) -> TenantServer:
 
 @pytest.fixture
 def send(server: TenantServer) -> Ask:
-    token = machine(server, "security:read", "security:update")
+    token = machine(server, "security:read", "security:update", "all")
     return lambda method, path, body=None: ask(server, token, method, path, body)
 
 

@@ -31,7 +31,7 @@ def server(tenant: World, identity_app: Flask) -> TenantServer:
 
 @pytest.fixture
 def send(server: TenantServer) -> Ask:
-    token = machine(server, "provider:read", "provider:update")
+    token = machine(server, "provider:read", "provider:update", "all")
     return lambda method, name="", body=None: ask(server, token, method, f"{PROVIDERS}/{name}".rstrip("/"), body)
 
 
@@ -99,7 +99,7 @@ PARTNER: dict[str, Any] = {
 
 @pytest.fixture
 def manage(server: TenantServer) -> Ask:
-    token = machine(server, *(f"provider:{action}" for action in ("read", "create", "update", "delete")))
+    token = machine(server, *(f"provider:{action}" for action in ("read", "create", "update", "delete")), "all")
     return lambda method, path="", body=None: ask(server, token, method, f"{CUSTOM}{path}", body)
 
 

@@ -258,7 +258,7 @@ def prepare(tenant: TenantServer, provider: FakeProvider) -> AppServer:
 def jwt_sender(tenant: TenantServer, **members: Any) -> Callable[..., str]:
     """Create the JWT custom provider Partner at a tenant; return a function that makes its tokens with these claims."""
     body = {"AppName": "Partner", "Algo": "HS256", "Key": JWT_SECRET, **members}
-    answered(ask(tenant, machine(tenant, "provider:create"), "POST", "/v2/manage/custom-providers/jwt", body))
+    answered(ask(tenant, machine(tenant, "all"), "POST", "/v2/manage/custom-providers/jwt", body))
 
     def token(header: Mapping[str, Any] | None = None, key: Any = None, **claims: Any) -> str:
         now = int(tenant.services.clock.now().timestamp())

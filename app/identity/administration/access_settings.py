@@ -9,11 +9,14 @@ from app.contract import access_settings as contract
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.items import Item
 from app.kit.proxies import is_refused
 from app.kit.resource_values import ItemInput
 
 locks, domains, addresses = rules_of(contract.LOCKS), rules_of(contract.DOMAINS), rules_of(contract.ADDRESSES)
+urls = rules_of(contract.URLS)
 
 _LOCKS: Final = {
     "None": "none",
@@ -60,6 +63,13 @@ def check_addresses(context: Context, given: ItemInput) -> None:
     if is_refused(context.raw.address, allowed, denied):
         name = "DeniedIPs" if is_refused(context.raw.address, (), denied) else "AllowedIPs"
         raise e.BadField(f"{name}: this request's own address stays allowed; else nobody could take it back.")
+
+
+@urls.powers
+def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
+    """Who has a return address gets the links and tokens that lead there."""
+    if item.content.get("url_whitelist"):
+        yield Power(ALL, "allowed return addresses")
 
 
 def _refuse_unset(*lists: Iterable[str]) -> None:

@@ -20,6 +20,7 @@ from app.identity.directory.tenants import changes, custom_hosts, webauthn_origi
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.resources.store import SharedTable
@@ -34,6 +35,12 @@ rules = rules_of(contract.DOMAINS)
 _TXT_LABEL: Final = "_gatehouse"
 _CHECKS: Final = Rate(30, 3600)
 """DNS look-ups of a tenant."""
+
+
+@rules.powers
+def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
+    """Who serves a domain gets what people type and the browser sends there, and may be the issuer."""
+    yield Power(ALL, "custom domains")
 
 
 @rules.before_create

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -13,6 +13,8 @@ from app.contract.client_registration import LONGEST_DAYS, MOST_TOKENS, NAME_PAT
 from app.contract.configuration import TenantSettings
 from app.identity.directory.tenants import changes
 from app.identity.platform.audit import AuditLog
+from app.identity.platform.context import Context
+from app.identity.platform.powers import Power
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.services import Services
@@ -25,6 +27,12 @@ from app.kit.resource import Resource
 rules = rules_of(contract.TOKENS)
 _KEPT: Final = "kept"
 """The value that represents a stored token, of which only the digest is known."""
+
+
+@rules.powers
+def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
+    """Its holder creates clients, which get no powers of their own (decisions/0222)."""
+    yield Power("client:create", "initial access tokens")
 
 
 class TokenRefused(Exception):

@@ -14,7 +14,10 @@ from app.contract import jwt_apps as contract
 from app.contract.configuration import TenantSettings
 from app.contract.jwt_apps import AlgorithmList
 from app.contract.profile import FIELDS
+from app.identity.authentication.federation.jwt_providers import PREFIX
+from app.identity.directory.accounts import linked_identities
 from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item
 from app.kit.wire import Wire
@@ -46,6 +49,23 @@ def check_new_secret(context: Context, item: Item) -> None:  # noqa: ARG001 - th
 @clients.before_update
 def check_changed_secret(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
     _refuse_wrong_key(after, "secret", "Secret", is_private=True)
+
+
+@providers.powers
+def powers_of(context: Context, item: Item) -> Iterable[Power]:
+    """Who signs for a provider signs in as its accounts and as those of its domain; so does a token made for another service."""
+    provider = contract.JwtProvider.model_validate({**item.content, "app_name": item.name})
+    if provider.domain:
+        yield Power(ALL, "JWT providers with a domain")
+    if not (is_checked(provider.issuer) and is_checked(provider.audience)):
+        yield Power(ALL, "JWT providers that don't check both iss and aud")
+    if linked_identities.are_of(context.work, f"{PREFIX}{item.name}"):
+        yield Power(ALL, "providers that accounts are linked to")
+
+
+def is_checked(expected: contract.Expected | contract.ExpectedOneOf) -> bool:
+    """Return whether a token must have the claim, with an expected value."""
+    return expected.match_value and expected.is_mandatory
 
 
 @providers.before_create

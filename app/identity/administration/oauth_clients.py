@@ -21,9 +21,10 @@ from app.contract.signing import DEFAULT_ALGORITHM
 from app.identity.directory.tenants import changes, client_secrets, registered_applications
 from app.identity.directory.tenants.changes import ApplicationRow
 from app.identity.platform.context import Context
+from app.identity.platform.powers import Power
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.protocols.oauth import machine_tokens, sectors
+from app.identity.protocols.oauth import client_powers, sectors
 from app.kit import randomness
 from app.kit.resource import Resource
 from app.kit.resource_values import ItemInput
@@ -158,6 +159,11 @@ def disagreements(content: StoredApplication, settings: TenantSettings | None) -
         yield (".".join(map(str, first["loc"])) or name, rest if colon and not first["loc"] else sentence)
 
 
+@rules.powers
+def powers_of(context: Context, item: Item) -> Iterable[Power]:
+    return client_powers.of_client(context, _settings(item), item.content.get("client_id", ""))
+
+
 @rules.before_lock
 def check_sector(context: Context, before: Item | None, after: Item) -> None:
     """Raises BadField for a sector whose document does not list every redirect URI."""
@@ -170,43 +176,27 @@ def check_sector(context: Context, before: Item | None, after: Item) -> None:
 
 @rules.before_create
 def complete(context: Context, item: Item) -> None:
-    """Give a new client its id, and no secret if its method needs none. Raises BadField for scopes that the caller lacks."""
+    """Give a new client its id, and no secret if its method needs none."""
     item.content["client_id"] = randomness.guid()
     if not _settings(item).has_secret:
         item.secrets.clear()
-    _refuse_wider(context, _management_scopes(context, item))
     context.services.signing_keys.publish(context.work, _settings(item).algorithms)
 
 
 @rules.before_update
-def refuse_new_scopes(context: Context, before: Item | None, after: Item) -> None:
-    """Raises BadField for scopes that neither the client had nor the caller has."""
+def complete_change(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Take the secret from a client whose method needs none any more."""
     if not _settings(after).has_secret:
         after.secrets.clear()
-    had = _management_scopes(context, before) if before is not None else set()
-    _refuse_wider(context, _management_scopes(context, after) - had)
     context.services.signing_keys.publish(context.work, _settings(after).algorithms)
 
 
 @rules.action("rotate")
 def rotate(context: Context, item: Item, body: Any) -> contract.Credentials:  # noqa: ARG001 - the hook's signature
-    """Return the new secret. Raises BadField for a client without one, and for one with more scopes than the caller."""
+    """Return the new secret. Raises BadField for a client without one."""
     if not _settings(item).has_secret:
         raise e.BadField("TokenEndpointAuthMethod: one with a client_secret; this client has none.")
-    _refuse_wider(context, _management_scopes(context, item))
     return contract.Credentials(client_id=item.content["client_id"], client_secret=item.secrets[_SECRET])
-
-
-def _refuse_wider(context: Context, scopes: set[str]) -> None:
-    lacking = sorted(scope for scope in scopes if not machine_tokens.has_scope(context.machine or {}, scope))
-    if lacking:
-        raise e.BadField(f"AudienceScopes: no management scope that the caller lacks; found {lacking[0]}.")
-
-
-def _management_scopes(context: Context, item: Item) -> set[str]:
-    """Return the scopes with which the client could call the management operations."""
-    by_audience: dict[str, list[str]] = item.content.get("audience_scopes") or {}
-    return {scope for name in machine_tokens.audiences(context.services) for scope in by_audience.get(name, ())}
 
 
 def _row(access: StoreAccess, name: str) -> ApplicationRow | None:

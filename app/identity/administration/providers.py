@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,13 +11,14 @@ from app.contract import errors as e
 from app.contract import oauth_providers
 from app.contract import social_providers as contract
 from app.contract.configuration import TenantSettings
-from app.contract.connections import PRESETS
+from app.contract.connections import PRESETS, resolved
 from app.contract.social_providers import StoredProvider
 from app.identity.administration.resources.settings_store import refuse_wrong
-from app.identity.directory.accounts import provider_tokens
+from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.tenant_secrets import CONNECTIONS
 from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.kit.resource import Resource
@@ -101,6 +102,18 @@ custom.store = ConnectionStore(False, "provider_name", "application_secret")
 def missing_key(content: StoredProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     if not content.key:
         yield "key", "the client id that the provider issued"
+
+
+@social.powers
+@custom.powers
+def powers_of(context: Context, item: Item) -> Iterator[Power]:
+    """Who answers for a provider signs in as its accounts and, where its addresses are trusted, as those of the address."""
+    name = item.id[0].lower()
+    settings = {member: value for member, value in item.content.items() if member != "provider_name"}
+    if resolved(name, StoredProvider.model_validate(settings)).trusts_email:
+        yield Power(ALL, "providers with trusts_email")
+    if linked_identities.are_of(context.work, name):
+        yield Power(ALL, "providers that accounts are linked to")
 
 
 @custom.given

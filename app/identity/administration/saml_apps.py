@@ -14,6 +14,7 @@ from app.contract.profile import FIELDS
 from app.contract.saml_apps import Integration, IntegrationList, KeyList
 from app.identity.platform import saml_certificates as certificates
 from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item
 from app.kit import randomness
@@ -31,6 +32,12 @@ _ACS_PATH: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
 _NO_PAIR: Final = (None, "")
 Pair = tuple[str | None, str]
 """A certificate and its private key, in PEM."""
+
+
+@providers.powers
+def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
+    if item.content.get("domain"):
+        yield Power(ALL, "SAML providers with a domain")
 
 
 @contract.integrations.implements

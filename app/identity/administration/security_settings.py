@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -15,8 +15,10 @@ from app.contract.security_settings import DAY, HOUR, MINUTE
 from app.identity.credentials.passkeys import store
 from app.identity.directory.tenants import webauthn_origins
 from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.hooks import rules_of
-from app.kit.resource_values import ItemInput
+from app.identity.platform.resources.items import Item
+from app.kit.resource_values import ItemInput, look
 
 passkeys, passwords = rules_of(contract.PASSKEYS), rules_of(contract.PASSWORDS)
 sessions, totp = rules_of(contract.SESSIONS), rules_of(contract.TOTP)
@@ -74,6 +76,13 @@ def show_passkeys(context: Context, settings: TenantSettings, values: dict[str, 
     values["rp_display_name"] = settings.passkey_settings.name or context.tenant.display_name
     values["rp_id"] = webauthn_origins.rp_id(context, settings)
     values["rp_origins"] = list(dict.fromkeys([*context.own_addresses, *settings.passkey_settings.related_origins]))
+
+
+@passkeys.powers
+def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
+    """Who has a related origin can have people's passkeys sign there."""
+    if look(item.content, ("passkey_settings", "related_origins")):
+        yield Power(ALL, "related origins of passkeys")
 
 
 @passwords.given

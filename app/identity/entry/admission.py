@@ -16,6 +16,7 @@ from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.entry import signed_requests
 from app.identity.entry.callers import api_secret, has_secret, is_machine, refuse_expired_trial
+from app.identity.platform import powers
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.protocols.oauth import bearer_tokens, machine_tokens, query_clients, sender_constraints
 from app.identity.protocols.oauth.client_authentication import service as client_authentication
@@ -33,6 +34,7 @@ def admit_secret(context: Context) -> None:
     _refuse_address(context)
     secret = context.services.encryption.decrypt(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
     if signed_requests.is_authenticated(tenant.settings.request_signing, secret, raw, context.now):
+        context.program_scopes = frozenset({powers.ALL})
         return
     given = api_secret(raw)
     if given is None:
@@ -40,6 +42,7 @@ def admit_secret(context: Context) -> None:
     if not hmac.compare_digest(given.lower().encode("utf-8", "surrogatepass"), secret.lower()):
         context.audit.record("secret.refused")
         raise e.WrongSecret
+    context.program_scopes = frozenset({powers.ALL})
 
 
 def _refuse_address(context: Context) -> None:
@@ -51,7 +54,8 @@ def _refuse_address(context: Context) -> None:
 def admit_machine(context: Context, operation: AnyOperation) -> None:
     """Authenticate a machine token of this tenant with the operation's scope or `all`; raises 6002."""
     context.machine = machine_tokens.verify(context, context.raw.header_token())
-    if not machine_tokens.has_scope(context.machine, operation.admission.scope):
+    context.program_scopes = machine_tokens.scopes_of(context.machine)
+    if context.program_scopes.isdisjoint({operation.admission.scope, powers.ALL}):
         raise e.MachineRefused(f"The machine token lacks the scope {operation.admission.scope}.")
     _refuse_address(context)
     refuse_expired_trial(context.services, context.tenant)
@@ -68,6 +72,7 @@ def admit_query_client(context: Context, operation: AnyOperation) -> None:
     _refuse_address(context)
     refuse_expired_trial(context.services, context.tenant)
     context.client = query_clients.admit(context, operation.admission.scope)
+    context.program_scopes = machine_tokens.scopes_of_client(context.services, context.client)
 
 
 def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:

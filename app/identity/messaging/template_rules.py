@@ -11,10 +11,18 @@ from app.contract import message_templates as contract
 from app.contract.configuration import TenantSettings
 from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
 from app.identity.messaging import store
-from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, misspelled_placeholders
+from app.identity.messaging.placeholders import (
+    EMAIL_RULES,
+    SMS_RULES,
+    carries,
+    misspelled_placeholders,
+    placeholder_names,
+)
 from app.identity.messaging.tenant_templates import TenantEmailTemplate, tenant_template
 from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.items import Item
 from app.kit.errors import ApiError
 from app.kit.resource_values import ItemInput
 
@@ -70,6 +78,20 @@ def check_placeholders(
         rule, texts = SMS_RULES[template.type], {"text": template.text}
     for key, text in texts.items():  # stored templates are sent as before
         yield from ((key, problem) for problem in misspelled_placeholders(text, rule, custom_fields or ()))
+
+
+@mails.powers
+@sms.powers
+def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
+    """Who writes the text around a link or a code can send both elsewhere, and sign in as the person."""
+    rule = (
+        EMAIL_RULES[MailKind(item.content["type"])]
+        if "html" in item.content
+        else SMS_RULES[SmsKind(item.content["type"])]
+    )
+    texts = " ".join(str(item.content.get(name) or "") for name in ("subject", "html", "text"))
+    if rule.may_carry or carries(placeholder_names(texts)):
+        yield Power(ALL, "templates with a link or a code")
 
 
 def _read_type(

@@ -60,6 +60,8 @@ class Context:
     holder: TokenHolder | None = None  # set for ACCESS_TOKEN
     client: Application | None = None  # set for CLIENT
     machine: dict[str, object] | None = None  # set for MACHINE_TOKEN: the token's claims
+    program_scopes: frozenset[str] = frozenset()
+    """The scopes of the program that calls management operations; the API secret gives `all`."""
     confirmation: dict[str, str] = field(default_factory=dict)
     """What the sender of a client's request proved to hold (RFC 7800): its tokens are bound to it."""
     has_api_secret: bool = False  # the request sent the API secret to an operation where it is optional

@@ -60,11 +60,7 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     item = Item(_new_id(bound, given), given.content(), secrets, created_at=access.now, modified_at=access.now)
     _check(context, bound, item)
     _refuse_taken(context, bound, item, store_of(resource).items(access, resource, item.id[: resource.parents]))
-    rules = rules_of(resource)
-    rules.run("before_create", context, item)
-    _write(context, bound, item, is_new=True)
-    rules.run("after_create", context, item)
-    _note(context, resource, "added", item)
+    _add(context, bound, item)
     response = shown(context, bound, item, tuple(generated))
     idempotency.keep_response(context, bound, req, response)
     return response
@@ -78,6 +74,7 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
         held = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
         if held is None:
             raise bound.unknown
+        rules_of(resource).require_powers(context, held)
         _run_before_lock(context, bound, req, held)
     _lock(context)
     before = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
@@ -85,6 +82,7 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
         raise bound.unknown
     if bound.unset is not None and not _is_set(resource, before):
         raise bound.unset
+    rules_of(resource).require_powers(context, before)
     secrets = {**before.secrets, **given.secrets}
     content = given.content(_base(resource, before))
     after = replace(before, content=content, secrets=secrets, modified_at=context.now)
@@ -117,10 +115,7 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
                 replace(before, content=item.content, secrets={**before.secrets, **item.secrets}),
             )
             continue
-        rules_of(resource).run("before_create", context, item)
-        _write(context, bound, item, is_new=True)
-        rules_of(resource).run("after_create", context, item)
-        _note(context, resource, "added", item)
+        _add(context, bound, item)
     return _listed(context, bound, store.items(access, resource, parents))
 
 
@@ -146,12 +141,14 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     if (prepare := rules_of(resource).preparations.get(action.name)) is not None:
         if (item := store.item(access_of(context), resource, item_id)) is None:
             raise bound.unknown
+        rules_of(resource).require_powers(context, item)
         context.work.release_connection()
         prepare(context, item)
     _lock(context)
     before = store.item(access_of(context), resource, item_id)
     if before is None:
         raise bound.unknown
+    rules_of(resource).require_powers(context, before)
     renewed = _renewed(resource, action.renews)
     after = replace(before, secrets={**before.secrets, **renewed})
     hook = rules_of(resource).actions.get(action.name)
@@ -333,8 +330,18 @@ def _refuse_values_of_others(context: Context, resource: Resource, item: Item) -
             raise distinct.refusal
 
 
+def _add(context: Context, bound: BoundOperation, item: Item) -> None:
+    rules = rules_of(bound.draft.resource)
+    rules.require_powers(context, item)
+    rules.run("before_create", context, item)
+    _write(context, bound, item, is_new=True)
+    rules.run("after_create", context, item)
+    _note(context, bound.draft.resource, "added", item)
+
+
 def _change(context: Context, bound: BoundOperation, before: Item, after: Item, event: str = "changed") -> None:
     rules = rules_of(bound.draft.resource)
+    rules.require_powers(context, before, after)
     rules.run("before_update", context, before, after)
     _write(context, bound, after, is_new=False)
     rules.run("after_update", context, before, after)
@@ -343,6 +350,7 @@ def _change(context: Context, bound: BoundOperation, before: Item, after: Item, 
 
 def _remove(context: Context, bound: BoundOperation, item: Item) -> None:
     resource = bound.draft.resource
+    rules_of(resource).require_powers(context, item)
     rules_of(resource).run("before_delete", context, item)
     try:
         store_of(resource).remove(access_of(context), resource, item.id)

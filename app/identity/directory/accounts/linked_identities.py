@@ -20,6 +20,7 @@ from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
 from app.identity.platform.context import Context
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import iso
 
 REGISTERED_BY = "registration_provider"
@@ -64,6 +65,11 @@ class Identity:
 def of(account: Account) -> tuple[Identity, ...]:
     """Return the account's identities, oldest first."""
     return tuple(_from_json(one) for one in account.private.get(IDENTITIES) or ())
+
+
+def are_of(work: UnitOfWork, provider: str) -> bool:
+    """Return whether an account of the tenant has an identity at the provider, by its name in any letter case."""
+    return store.has_beginning(work, IDENTITY, f"{provider.lower()} ")  # as `identity_value` writes it
 
 
 def find_account(context: Context, provider: str, subject: str) -> Account | None:

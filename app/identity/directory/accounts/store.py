@@ -106,6 +106,12 @@ def uid_of(work: UnitOfWork, kind: str, value: str) -> str | None:
     return str(row.uid) if row else None
 
 
+def has_beginning(work: UnitOfWork, kind: str, beginning: str) -> bool:
+    """Return whether a normalized identifier of this kind begins so."""
+    where = (I.tenant_id == work.tenant_id, I.kind == kind, I.value.startswith(beginning, autoescape=True))
+    return work.one(select(I.uid).where(*where).limit(1)) is not None
+
+
 def by_identifiers(context: Context, kind: str, values: Collection[str]) -> dict[str, Account]:
     """Return the accounts with these normalized identifiers by identifier, in two statements for any number."""
     where = (I.tenant_id == context.tenant.tenant_id, I.kind == kind, I.value.in_(values))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Text, cast, delete, insert, select, update
 
 from app.contract.application_settings import ApplicationSettings
 from app.identity.directory.tenants.tables import applications, tenants
@@ -154,6 +155,14 @@ def applications_of(work: UnitOfWork) -> Sequence[ApplicationRow]:
 def configured_applications(work: UnitOfWork) -> Sequence[ApplicationRow]:
     """Return the applications that the tenant configured, by name."""
     return [one for one in applications_of(work) if one.registered_by is None]
+
+
+def is_named(work: UnitOfWork, client_id: str) -> bool:
+    """Return whether another application names this one: as who may act for its people, or as an audience of its tokens."""
+    mentions = cast(A.settings, Text).contains(json.dumps(client_id), autoescape=True)  # the lists are read below
+    rows = work.all(select(A.settings).where(A.tenant_id == work.tenant_id, A.client_id != client_id, mentions))
+    names = ("may_act", "exchange_audiences", "resources")
+    return any(client_id in row.settings.get(name, ()) for row in rows for name in names)
 
 
 def application_named(work: UnitOfWork, name: str) -> ApplicationRow | None:

@@ -14,7 +14,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from app.contract.configuration import TenantSettings
+from app.identity.platform import powers
 from app.identity.platform.context import Context
+from app.identity.platform.powers import Power
 from app.identity.platform.resources.items import Item, Store
 from app.kit.resource import Resource
 from app.kit.resource_values import ItemInput
@@ -25,6 +27,7 @@ OnShown = Callable[[Context, Any, dict[str, Any]], None]
 OnProblems = Callable[[Any, TenantSettings | None], Iterable[tuple[str, str]]]
 OnItem = Callable[[Context, Item], None]
 OnChange = Callable[[Context, Item | None, Item], None]
+OnPowers = Callable[[Context, Item], Iterable[Power]]
 OnApply = Callable[[datetime, Item | None, Item], None]
 Act = Callable[[Context, Item, Any], "Item | Wire | None"]
 Hook = TypeVar("Hook", bound=Callable[..., Any])
@@ -37,6 +40,7 @@ class Rules:
     given: changes or refuses a request's values before validation.
     shown: changes a response's values, by field name; gets the content as its model.
     problems: yields (key, expected value) for invalid content of requests and configuration files.
+    powers: yields what a program needs to write an item (decisions/0315); asked before and after each change.
     before_lock: requests to other systems, which may take time, with the item before (None: it is new) and after the request.
     before_create: completes the new item, or refuses it; the tenant is locked.
     before_update, before_delete: refuse a write; the tenant is locked.
@@ -58,6 +62,9 @@ class Rules:
 
     def problems(self, hook: OnProblems) -> OnProblems:
         return self._register("problems", hook)
+
+    def powers(self, hook: OnPowers) -> OnPowers:
+        return self._register("powers", hook)
 
     def before_lock(self, hook: OnChange) -> OnChange:
         return self._register("before_lock", hook)
@@ -114,6 +121,12 @@ class Rules:
         """Yield the problems that the hooks find in content."""
         for hook in self.hooks.get("problems", ()):
             yield from hook(content, settings)
+
+    def require_powers(self, context: Context, *items: Item) -> None:
+        """Refuse a write to a program that lacks a power of an item before or after it. Raises MachineRefused."""
+        if not powers.has_all(context):
+            asked = (hook(context, item) for hook in self.hooks.get("powers", ()) for item in items)
+            powers.require(context, (power for found in asked for power in found))
 
     def _register(self, name: str, hook: Hook) -> Hook:
         self.hooks.setdefault(name, []).append(hook)

@@ -64,17 +64,16 @@ def verify(context: Context, token: str | None) -> dict[str, Any]:
     return claims
 
 
-def has_scope(claims: Mapping[str, Any], scope: str) -> bool:
-    """Return whether a machine token grants this scope (tenant-config.md section 1)."""
-    return bool({scope, "all"} & set(claims.get("scp") or ()))
+def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
+    """Return the scopes that a machine token grants (tenant-config.md section 1)."""
+    return frozenset(claims.get("scp") or ())
 
 
-def may_use(context: Context, client: Application, scope: str) -> bool:
-    """Return whether a client may have this scope at the management operations."""
+def scopes_of_client(services: Services, client: Application) -> frozenset[str]:
+    """Return the scopes that a client may have at the management operations."""
     if client.settings.is_public or GRANT not in client.settings.grant_types:
-        return False
-    allowed = _allowed_scopes(context, client, context.services.settings.base_url + _MANAGEMENT_PATHS[0])
-    return bool({scope, "all"} & set(allowed or ()))
+        return frozenset()
+    return frozenset(_allowed_scopes(services, client, services.settings.base_url + _MANAGEMENT_PATHS[0]) or ())
 
 
 def issue(context: Context, client: Application, req: MachineTokenRequest) -> TokenResponse:
@@ -85,7 +84,7 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
         raise InvalidRequest.names("audience")
     if client.settings.is_public or GRANT not in client.settings.grant_types:
         raise UnauthorizedClient("This client may not use this grant.")
-    allowed = _allowed_scopes(context, client, req.audience)
+    allowed = _allowed_scopes(context.services, client, req.audience)
     if allowed is None:
         raise UnauthorizedClient(f"This client may not use this audience. {_known_audiences(client)}")
     scopes = tuple(dict.fromkeys(req.scope.split())) if req.scope else allowed
@@ -147,10 +146,10 @@ def _known_audiences(client: Application) -> str:
     )
 
 
-def _allowed_scopes(context: Context, client: Application, audience: str) -> tuple[str, ...] | None:
+def _allowed_scopes(services: Services, client: Application, audience: str) -> tuple[str, ...] | None:
     """Return the client's scopes at the audience; the two management audiences are equivalent."""
     by_audience = client.settings.audience_scopes
-    management = audiences(context.services)
+    management = audiences(services)
     names = [audience, *sorted(management)] if audience in management else [audience]
     return next((by_audience[name] for name in names if name in by_audience), None)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from app.contract.errors import MachineRefused, TooManyRequests
+from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
@@ -51,6 +52,6 @@ def admit(context: Context, scope: str) -> Application:
     if client is None or not is_right or not client.settings.is_active:
         context.audit.record("secret.refused", client_id=(client_id or "")[:128])
         raise MachineRefused("The clientID and the clientSecret are not accepted.")
-    if not machine_tokens.may_use(context, client, scope):
+    if machine_tokens.scopes_of_client(context.services, client).isdisjoint({scope, powers.ALL}):
         raise MachineRefused(f"The client lacks the scope {scope}.")
     return client

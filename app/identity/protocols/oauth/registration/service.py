@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from app.contract.application_settings import ApplicationSettings
 from app.contract.client_authentication import SECRET_JWT
-from app.contract.errors_oauth import InvalidClientMetadata, InvalidToken, UnknownApplication
+from app.contract.errors_oauth import InvalidClientMetadata, InvalidToken, RegistrationClosed, UnknownApplication
 from app.contract.oauth_registration import NewRegistrationResponse, RegistrationResponse
 from app.identity.directory.tenants import client_secrets
 from app.identity.directory.tenants import registered_applications as store
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, Registered
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import issuers, rate_limits
+from app.identity.protocols.oauth import client_powers, issuers, rate_limits
 from app.identity.protocols.oauth.registration import admission, client_metadata, fetched, software_statements
 from app.kit import randomness
 from app.kit.limits import Rate
@@ -72,6 +72,7 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
 
     Raises:
         InvalidToken, SlowDown: the caller is not the application.
+        RegistrationClosed: the tenant gave the application powers.
         InvalidClientMetadata and others: as for `register`; also for another client_id or client_secret.
     """
     held = _authenticate(context, client_id)
@@ -82,12 +83,14 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
         raise InvalidClientMetadata(
             "client_secret: expected the issued one; an application does not choose its secret."
         )
+    _refuse_powerful(context, held)
     stated = software_statements.apply(context, members)
     before = held.settings
     settings = _read(context, stated, name=before.name, protocol=before.protocol)
     logo = _fetch(context, stated, settings)
     context.work.begin()
     token, held = randomness.token(), _authenticate(context, client_id)  # nobody replaced it meanwhile
+    _refuse_powerful(context, held)
     new_secret, columns = _secret_of(context, held, settings)
     if not store.replace(context.work, held, settings, secret=columns, token_hash=randomness.digest(token)):
         raise InvalidToken
@@ -120,8 +123,11 @@ def _secret_of(context: Context, held: Registered, settings: ApplicationSettings
 
 
 def remove(context: Context, client_id: str) -> None:
-    """Delete an application with its tokens and consents (RFC 7592 section 2.3). Raises InvalidToken, SlowDown."""
-    _authenticate(context, client_id)
+    """Delete an application with its tokens and consents (RFC 7592 section 2.3).
+
+    Raises InvalidToken, SlowDown, RegistrationClosed.
+    """
+    _refuse_powerful(context, _authenticate(context, client_id))
     store.remove(context.work, client_id)
     context.audit.record("application.unregistered", client_id=client_id)
 
@@ -163,6 +169,12 @@ def _authenticate(context: Context, client_id: str) -> Registered:
         rate_limits.count_refusal(context, client_id)
         raise InvalidToken("The registration access token is not valid.")
     return held
+
+
+def _refuse_powerful(context: Context, held: Registered) -> None:
+    """Refuse the registration access token where the tenant has since given the application powers. Raises RegistrationClosed."""
+    if client_powers.has_any(context, held.settings, held.client_id):
+        raise RegistrationClosed("The tenant gave this application powers. Only the tenant changes it.")
 
 
 def _statement(members: Mapping[str, Any]) -> dict[str, Any]:

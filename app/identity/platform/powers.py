@@ -1,0 +1,40 @@
+"""Powers: what a program can reach by writing an item, beyond the item itself (decisions/0315).
+
+A client with the scope `all` is more than a client: who puts a key of their own into it has that scope. So a program
+changes an item only if it has every power of the item before and after the change. A power is the scope of the management
+operations that allow the same; ALL, if it lets the program sign in as a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from app.contract.errors import MachineRefused
+from app.identity.platform.context import Context
+
+ALL: Final = "all"
+"""The scope that includes every other one."""
+
+
+class Power(NamedTuple):
+    """A scope, and what of the item needs it."""
+
+    scope: str
+    needed_for: str
+
+
+def has_all(context: Context) -> bool:
+    """Return whether the program has every power: the API secret and the scope `all` give it."""
+    return ALL in context.program_scopes
+
+
+def require(context: Context, powers: Iterable[Power]) -> None:
+    """Refuse a write of an item with these powers. Raises MachineRefused, which names the first that the program lacks."""
+    if has_all(context):
+        return
+    lacking = sorted(power for power in powers if power.scope not in context.program_scopes)
+    if lacking:
+        scope, what = lacking[0]
+        context.audit.record("powers.refused", scope=scope, needed_for=what)
+        raise MachineRefused(f"The program lacks the scope {scope}, which is needed for {what}.")

@@ -1,0 +1,55 @@
+"""OAuth clients of a tenant that programs manage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from app.contract.application_settings import ApplicationSettings
+from app.identity.directory.tenants import changes
+from app.identity.platform.store.unit import UnitOfWork
+from tests.support.machines import audience
+from tests.support.plain_client import PlainClient
+from tests.support.tenant_server import TenantServer
+
+CLIENTS = "/v2/manage/oauth-clients"
+SHOP = {"AppName": "Shop", "RedirectURIs": ["https://shop.example/in"]}
+
+
+def worker(tenant: TenantServer, *scopes: str, name: str = "Worker", at: str = "") -> dict[str, Any]:
+    """Return the body of a client that gets machine tokens with these scopes."""
+    return {
+        "AppName": name,
+        "ApplicationType": "M2M",
+        "GrantTypes": ["client_credentials"],
+        "AudienceScopes": {at or audience(tenant): list(scopes)},
+    }
+
+
+def host_of(tenant: TenantServer) -> str:
+    return f"http://{tenant.name}.{tenant.services.settings.hub_domain}"
+
+
+def machine_token(tenant: TenantServer, client: dict[str, Any], **changed: Any) -> TestResponse:
+    """Ask for a machine token as a client."""
+    body = {
+        "grant_type": "client_credentials",
+        "audience": audience(tenant),
+        "client_id": client["ClientId"],
+        "client_secret": client["ClientSecret"],
+        **changed,
+    }
+    return PlainClient(tenant.app).post("/service/oauth/token", data=body, base_url=host_of(tenant))
+
+
+def give(tenant: TenantServer, name: str, **settings: Any) -> None:
+    """Set what a configuration file may set of a client and operations may not."""
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        held = changes.application_named(work, name)
+        assert held is not None
+        changes.change_application(
+            work, held.client_id, ApplicationSettings.model_validate({**held.settings, **settings})
+        )
+        changes.change(work)
+    tenant.services.directory.clear_cache()
