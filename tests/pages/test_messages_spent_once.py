@@ -29,9 +29,10 @@ class Mailed:
     def __init__(self, kind: str, world: World, api: Flask, new_visitor: Callable[[], Visitor]) -> None:
         self.kind, self.world, self._new_visitor = kind, world, new_visitor
         self.api = TenantServer(world.services, api, world.tenant_id, world.name, world.api_key, world.api_secret)
-        world.person(ADA)
-        start = new_visitor().open("/sign-in/mail" if kind == "sign-in" else "/forgot-password")
-        self.page = start.press("Email me a link" if kind == "sign-in" else "Send reset link", identifier=ADA)
+        if kind != "sign-up":
+            world.person(ADA)
+        start = new_visitor().open("/forgot-password" if kind == "reset" else "/sign-in/mail")
+        self.page = start.press("Send reset link" if kind == "reset" else "Email me a link", identifier=ADA)
         mail = mails_to(world.services, world.tenant_id, ADA)[-1]
         self.link, self.code = link_in(mail), code_in(mail)
 
@@ -62,26 +63,26 @@ class Mailed:
         return used
 
     def by_code(self) -> VisitedPage:
-        page = self.page.press("Sign in" if self.kind == "sign-in" else "Verify", code=self.code)
+        page = self.page.press("Verify" if self.kind == "reset" else "Sign in", code=self.code)
         is_new_password = page.heading == "Choose a new password"
         return page.press("Save password", password=f"{NEW}-2") if is_new_password else page
 
     def by_interface_link(self) -> Any:
         token = token_of(self.link)
-        if self.kind == "sign-in":
+        if self.kind != "reset":
             return self.api.send("GET", f"{LESS}/verify", with_secret=False, verificationtoken=token)
         body = {"resettoken": token, "password": f"{NEW}-3"}
         return self.api.send("PUT", "/identity/v2/auth/password", body, with_secret=False)
 
     def by_interface_code(self) -> Any:
-        if self.kind == "sign-in":
+        if self.kind != "reset":
             return self.api.send("POST", f"{LESS}/verifyotp", {"email": ADA, "otp": self.code}, with_secret=False)
         body = {"email": ADA, "otp": self.code, "password": f"{NEW}-4"}
         return self.api.send("PUT", "/identity/v2/auth/password", body, with_secret=False)
 
     def continues(self) -> VisitedPage:
         """Press what the script of the waiting page presses."""
-        if self.kind == "sign-in":
+        if self.kind != "reset":
             return self.page.press("Continue", code="")
         fields = {**self.page.form("Resend email").fields, "do": "go"}
         return self.page.visitor.send("POST", self.page.address, fields)
@@ -103,15 +104,15 @@ NewMailed = Callable[[str], Mailed]
 def mailed(new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Flask) -> NewMailed:
     def make(kind: str) -> Mailed:
         world = new_world(
-            passwordless_email=True, reset_password_codes=True, login_on_password_reset=True, limits=UNLIMITED,
-            lockout={"type": "none"},
+            passwordless_email=True, one_touch=True, reset_password_codes=True, login_on_password_reset=True,
+            hide_unknown_accounts=True, limits=UNLIMITED, lockout={"type": "none"},
         )  # fmt: skip
         return Mailed(kind, world, identity_app, lambda: new_visitor_at(world))
 
     return make
 
 
-@pytest.mark.parametrize("kind", ["sign-in", "reset"])
+@pytest.mark.parametrize("kind", ["sign-in", "sign-up", "reset"])
 def test_message_signs_in_by_one_of_its_uses(kind: str, mailed: NewMailed, subtests: pytest.Subtests) -> None:
     for first, second in permutations(mailed(kind).uses, 2):
         with subtests.test(f"{first}, then {second}"):
