@@ -27,7 +27,6 @@ PURPOSES = {
     "flask-babel": "gettext, locales, plural rules, dates",
     "flask-wtf": "forms and CSRF tokens",
     "httpcore": "connections of outgoing HTTP, to checked addresses alone",
-    "httptools": "HTTP parser of the server",
     "httpx": "the hub's calls to the identity service; outgoing HTTP",
     "ijson": "import files of any size, read as a stream",
     "itsdangerous": "signed cookies and state",

@@ -18,7 +18,10 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_")
-HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\.?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
+HOST = re.compile(
+    r"(?:(?!-)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]*:[0-9a-f:.]*\])(?::([0-9]{1,5}))?", re.IGNORECASE | re.ASCII
+)
+HOST_CHARACTERS = 255 + len(":65535")
 HSTS_SECONDS = 365 * 24 * 3600
 PLAIN_REFUSAL = b"This address is served over HTTPS only. Nothing was done; what was sent travelled unprotected.\n"
 WRONG_HOST = b"No such host is served here.\n"
@@ -155,8 +158,8 @@ class ForwardedHeaders:
         if scheme in {"http", "https"}:
             environ["wsgi.url_scheme"] = scheme
         host = _at(hops_back, _hops(forwarded, "HTTP_X_FORWARDED_HOST"))
-        if HOST.fullmatch(host):
-            environ["HTTP_HOST"] = host
+        if is_host(host):
+            environ["HTTP_HOST"] = host.lower()
 
     def _client(self, environ: WSGIEnvironment, hops: Sequence[str]) -> int:
         """Walk from the nearest hop outwards to the first that is no trusted proxy; return the number of steps."""
@@ -191,6 +194,13 @@ def _hops(forwarded: dict[str, Any], key: str) -> list[str]:
 def _at(hops_back: int, values: Sequence[str]) -> str:
     """Return the value of the proxy next to the client; a proxy that overwrites instead of appending leaves a single value."""
     return values[max(len(values) - hops_back, 0)] if values else ""
+
+
+@lru_cache(maxsize=4096)
+def is_host(text: str) -> bool:
+    """Return whether the text is a host name or address in ASCII, with or without a port, as in a Host field."""
+    found = HOST.fullmatch(text) if len(text) <= HOST_CHARACTERS else None
+    return found is not None and int(found[1] or 0) <= 65535
 
 
 def hostname_of(host: str) -> str:
@@ -251,7 +261,7 @@ class HttpsOnly:
 
     def _secure_address(self, host: str) -> str | None:
         """Return where `host` is served over HTTPS: at the port of the domain, if it has one; None if it is not served."""
-        if not HOST.fullmatch(host):
+        if not is_host(host):
             return None
         name, domain = hostname_of(host), hostname_of(self.domain)
         port = self.domain.rpartition(":")[2] if ":" in self.domain else ""

@@ -36,6 +36,15 @@ class Served:
     def get(self, path: str, *fields: str) -> bytes:
         return self.ask(get(path, "Connection: close", *fields))
 
+    def statuses(self, request: bytes) -> list[int]:
+        """Send `request` and a well-formed one after it; return the status of each answer until the connection closes.
+
+        Two statuses: the server found the end of `request`. One: it refused it, or closed after it, and read no further.
+        """
+        answer = self.ask(request + FOLLOWING)
+        assert SMUGGLED not in answer, "what lies within a request was answered"
+        return [int(part[:3]) for part in answer.split(b"HTTP/1.1 ")[1:]]
+
     @property
     def pid(self) -> int:
         assert self.process.pid is not None
@@ -62,6 +71,18 @@ def get(path: str, *fields: str, host: str = "acme.localhost") -> bytes:
 def post(path: str, body: bytes, *fields: str) -> bytes:
     head = [f"POST {path} HTTP/1.1", "Host: acme.localhost", f"Content-Length: {len(body)}", *fields, "", ""]
     return "\r\n".join(head).encode("latin-1") + body
+
+
+FOLLOWING = get("/kept/following", "Connection: close")
+SMUGGLED = b"/kept/smuggled"
+HIDDEN = get("/kept/smuggled")
+"""A request within another one, which nobody may answer."""
+
+
+def head(line: str, *fields: str, host: str | None = "acme.localhost") -> bytes:
+    """Return the head of a request; a `host` of None leaves out the field."""
+    hosts = [f"Host: {host}"] if host is not None else []
+    return "\r\n".join([line, *hosts, *fields, "", ""]).encode("latin-1")
 
 
 def read_all(client: socket.socket) -> bytes:

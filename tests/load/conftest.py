@@ -1,5 +1,6 @@
 """Fixtures that start a server process for each test."""
 
+import contextlib
 import multiprocessing
 import os
 import sys
@@ -31,9 +32,9 @@ def forking() -> ForkServerContext:
     return context
 
 
-@pytest.fixture
-def serving(forking: ForkServerContext) -> Iterator[Callable[..., Served]]:
-    """Return a function that starts servers: `serving(workers=2, limits={"waiting": 4})`."""
+@contextlib.contextmanager
+def servers(forking: ForkServerContext) -> Iterator[Callable[..., Served]]:
+    """Give a function that starts servers, and end them after the block."""
     started: list[tuple[ForkServerProcess, TextIO]] = []
 
     def start(**settings: Any) -> Served:
@@ -59,6 +60,20 @@ def serving(forking: ForkServerContext) -> Iterator[Callable[..., Served]]:
         process.kill()
         process.join()
         stdout.close()
+
+
+@pytest.fixture
+def serving(forking: ForkServerContext) -> Iterator[Callable[..., Served]]:
+    """Return a function that starts servers: `serving(workers=2, limits={"waiting": 4})`."""
+    with servers(forking) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def shared(forking: ForkServerContext) -> Iterator[Served]:
+    """Return one server for the tests of a module, which leave nothing behind in it."""
+    with servers(forking) as start:
+        yield start(threads=4)
 
 
 @pytest.fixture

@@ -1,71 +1,94 @@
-"""A path parameter is read from the address alone, under any spelling of the body."""
+"""Requests read from bytes: in one way, however they arrive, and never in another way than a strict reference reads them."""
 
-from __future__ import annotations
+from collections.abc import Iterable
+from typing import Final
 
-import io
-from typing import Annotated, Any, get_args, get_origin
+import h11
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-import pytest
-from pydantic import BaseModel
+from app.kit.serving.bodies import HeldBodies
+from app.kit.serving.environ import environ_of_connection
+from app.kit.serving.limits import Limits
+from app.kit.serving.requests import RequestReader
 
-import app.identity.entry.areas  # noqa: F401 - importing the areas declares every operation
-from app.contract.operations import CATALOGUE
-from app.kit.operation import AnyOperation
-from app.kit.reading import MOST_BODY_BYTES, RawRequest, read_request
-from app.kit.server import raw_request
-from app.kit.wire import From, lower, shape_of
-
-WITH_BOTH = [
-    one
-    for one in CATALOGUE
-    if shape_of(one.request).places[From.PATH] and shape_of(one.request).has_body and one.method != "GET"
-]
-
-
-def _value(annotation: Any) -> Any:
-    """Return a value of a field: a list of one item, an object with its required members, a choice or a text."""
-    if get_origin(annotation) is list:
-        return [_value(get_args(annotation)[0])]
-    if get_origin(annotation) is Annotated:
-        return _value(get_args(annotation)[0])
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        required = ((name, field) for name, field in annotation.model_fields.items() if field.is_required())
-        return {field.alias or name: _value(field.annotation) for name, field in required}
-    return next((one for one in get_args(annotation) if isinstance(one, str)), "x")
+COMMON: Final = environ_of_connection(("127.0.0.1", 8000), ("127.0.0.1", 5000), is_one_of_many=False)
+SEEDS: Final = (
+    b"GET /a?b=c HTTP/1.1\r\nHost: acme.localhost\r\nCookie: a=b\r\n\r\n",
+    b"POST /a HTTP/1.1\r\nHost: acme.localhost\r\nContent-Length: 11\r\n\r\nhello world",
+    b"POST /a HTTP/1.1\r\nHost: acme.localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;a=b\r\n world\r\n0\r\n\r\n",
+    b"PUT /a HTTP/1.1\r\nHost: acme.localhost\r\nTransfer-Encoding: chunked\r\n\r\n10\r\n0123456789abcdef\r\n0\r\nX-A: b\r\n\r\n",
+    b"GET http://globex.localhost:80/a HTTP/1.1\r\nHost: acme.localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+    b"POST /a HTTP/1.0\r\nHost: acme.localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello",
+)
+PIECES: Final = (
+    b"", b"\r\n", b"\n", b"\r", b" ", b"\t", b":", b",", b";", b"0", b"1", b"5", b"a", b"\x00", b"\x0b", b"\xb2", b"_", b"-", b"+",
+    b"0x", b"#", b"@", b"\\", b"chunked", b"gzip, ", b"Content-Length: 5\r\n", b"Content-Length: 0\r\n", b"0\r\n\r\n", b"\r\n ",
+    b"Transfer-Encoding: chunked\r\n", b"Transfer-Encoding: identity\r\n", b"Content_Length: 5\r\n", b"Upgrade: h2c\r\n",
+    b"Connection: close\r\n", b"Host: b\r\n", b"HTTP/1.0", b"HTTP/1.1", b"GET /hidden HTTP/1.1\r\nHost: b\r\n\r\n",
+)  # fmt: skip
+EDITS: Final = st.tuples(st.integers(0, 400), st.integers(0, 6), st.sampled_from(PIECES))
+"""Where, how many bytes are cut out there, and what takes their place."""
+MESSAGES: Final = st.tuples(st.lists(st.sampled_from(SEEDS), min_size=1, max_size=3), st.lists(EDITS, max_size=3))
 
 
-@pytest.mark.parametrize("operation", WITH_BOTH, ids=lambda operation: operation.name)
-def test_body_never_replaces_a_path_parameter(operation: AnyOperation) -> None:
-    shape = shape_of(operation.request)
-    fields = operation.request.model_fields
-    choices = {name: get_args(fields[name].annotation) for name in shape.places[From.PATH]}
-    good = {name: next((one for one in held if isinstance(one, str)), "good") for name, held in choices.items()}
-    parameters = {wire: good[name] for name, wire in shape.places[From.PATH].items()}
-    body: dict[str, Any] = {
-        wire: _value(fields[name].annotation)
-        for name, wire in shape.places[From.BODY].items()
-        if wire in shape.required_body
-    }
-    for name, wire in shape.places[From.PATH].items():
-        spelt = {wire, wire.upper(), wire.lower(), wire.swapcase(), name, lower(name), name.upper()}
-        body |= dict.fromkeys((one for one in spelt if one.lower() not in shape.body_spellings), "evil")
-    raw = RawRequest(operation.method, operation.path, "", {}, b"", parameters=parameters)
-    read = read_request(operation, raw, body)
-    assert {name: getattr(read, name) for name in good} == good
+def edited(message: tuple[list[bytes], list[tuple[int, int, bytes]]]) -> bytes:
+    seeds, edits = message
+    text = b"".join(seeds)
+    for place, cut, piece in edits:
+        at = place % (len(text) + 1)
+        text = text[:at] + piece + text[at + cut :]
+    return text
 
 
-@pytest.mark.parametrize("size", [0, 5, MOST_BODY_BYTES, MOST_BODY_BYTES + 1])
-def test_body_in_memory_is_read_as_from_a_stream(size: int) -> None:
-    given = {"REQUEST_METHOD": "POST", "wsgi.url_scheme": "http", "wsgi.input_terminated": True}
-    body = b"x" * size
-    length = {"CONTENT_LENGTH": str(size)} if size else {}
-    kept = raw_request({**given, **length, "wsgi.input": io.BytesIO(body)})
-    streamed = raw_request({**given, **length, "wsgi.input": io.BufferedReader(io.BytesIO(body))})
-    assert (kept.body, kept.too_large) == (streamed.body, streamed.too_large)
-    assert (kept.body, kept.too_large) == ((body, False) if size <= MOST_BODY_BYTES else (b"", True))
+def read(parts: Iterable[bytes]) -> tuple[list[tuple[str, bytes]], bool]:
+    """Return method and body of each request, and whether what follows is refused."""
+    reader = RequestReader(COMMON, Limits(), HeldBodies(1_000_000))
+    for part in parts:
+        reader.feed(part)
+    requests = [(one.environ["REQUEST_METHOD"], one.environ["wsgi.input"].getvalue()) for one in reader.complete]
+    return requests, reader.problem is not None
 
 
-def test_body_is_read_up_to_its_length() -> None:
-    given = {"REQUEST_METHOD": "POST", "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(b"abcdef")}
-    assert raw_request({**given, "CONTENT_LENGTH": "3"}).body == b"abc"
-    assert raw_request({**given, "wsgi.input": io.BytesIO(b"abcdef")}).body == b""
+def read_by_reference(text: bytes) -> list[tuple[str, bytes]]:
+    """Return what h11 reads, up to what it refuses or finds incomplete; it refuses the empty lines that are allowed before a request."""
+    requests: list[tuple[str, bytes]] = []
+    while text:
+        if text.startswith(b"\r\n"):
+            text = text[2:]
+            continue
+        connection = h11.Connection(h11.SERVER)
+        connection.receive_data(text)
+        method, body = "", b""
+        try:
+            while not isinstance(event := connection.next_event(), h11.EndOfMessage):
+                if event is h11.NEED_DATA or event is h11.PAUSED:
+                    return requests
+                if isinstance(event, h11.Request):
+                    method = event.method.decode()
+                elif isinstance(event, h11.Data):
+                    body += event.data
+        except h11.RemoteProtocolError:
+            return requests
+        requests.append((method, body))
+        text = connection.trailing_data[0]
+    return requests
+
+
+@given(MESSAGES)
+@example(([SEEDS[2]], [(50, 0, b"gzip, ")]))
+@settings(derandomize=True, max_examples=1500, deadline=None, database=None)
+def test_framing_never_differs_from_the_reference(message: tuple[list[bytes], list[tuple[int, int, bytes]]]) -> None:
+    text = edited(message)
+    requests, _ = read([text])
+    assert requests == read_by_reference(text)[: len(requests)]
+
+
+@given(MESSAGES, st.integers(1, 7))
+@settings(derandomize=True, max_examples=500, deadline=None, database=None)
+def test_reading_does_not_depend_on_the_packets(
+    message: tuple[list[bytes], list[tuple[int, int, bytes]]], size: int
+) -> None:
+    text = edited(message)
+    whole = read([text])
+    assert read(text[at : at + size] for at in range(0, len(text), size)) == whole

@@ -93,8 +93,10 @@ class Connection:
         if self._reader.complete:
             return self._reader.complete.popleft()
         if self._reader.problem is not None:
-            status, reason, hint = self._reader.problem
-            self.answer(self._connections.refusals.answer(status, reason, hint=hint), closes=True)
+            problem = self._reader.problem
+            self.answer(
+                self._connections.refusals.answer(problem.status, problem.reason, hint=problem.hint), closes=True
+            )
         return None
 
     def answer(self, response: bytes, *, closes: bool) -> None:

@@ -4,12 +4,12 @@ import socket
 from typing import Final
 
 from app.kit.clock import monotonic
+from app.kit.serving.bodies import HeldBodies
 from app.kit.serving.connection import Connection, Phase
 from app.kit.serving.environ import environ_of_connection
 from app.kit.serving.limits import Limits
 from app.kit.serving.poller import Poller
 from app.kit.serving.refusals import Reason, Refusals
-from app.kit.serving.requests import HeldBodies
 
 EVICTABLE_SECONDS: Final = 1.0
 """A connection must have waited this long before it can be evicted."""

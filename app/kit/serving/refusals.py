@@ -1,4 +1,4 @@
-"""Responses of the server itself, without the application: 400, 408, 431, 503."""
+"""Responses of the server itself, without the application: 400, 408, 414, 417, 431, 501, 503, 505."""
 
 import logging
 from collections.abc import Callable
@@ -15,7 +15,7 @@ RefusalPage = Callable[[int, str], tuple[str, bytes]]
 """(status, the request's Accept header) -> (content type, body): lets the caller supply its own page."""
 
 REASONS = {
-    400: "The request names no host, or several.",
+    400: "The request is malformed, or names no host, or several.",
     408: "The request took too long to arrive.",
     413: "The request is too large.",
     431: "The head of the request is too large.",
@@ -35,6 +35,7 @@ class Reason(StrEnum):
 
     HOST = "host"
     MALFORMED = "malformed"
+    UNSUPPORTED = "unsupported"
     SLOW_HEAD = "slow_head"
     SLOW_BODY = "slow_body"
     LARGE_HEAD = "large_head"
@@ -53,10 +54,17 @@ OnRefusal = Callable[[Reason, int], object]
 class Refusal(Exception):
     """A request that the server answers itself, with `status`."""
 
-    def __init__(self, status: int, reason: Reason) -> None:
+    def __init__(self, status: int, reason: Reason, hint: str = "") -> None:
         super().__init__(status)
         self.status = status
         self.reason = reason
+        self.hint = hint
+        """What an operator may want to know; for the log."""
+
+
+def malformed(hint: str = "") -> Refusal:
+    """Return the refusal of a message that has no reading, or several."""
+    return Refusal(HTTPStatus.BAD_REQUEST, Reason.MALFORMED, hint)
 
 
 def ignore_refusal(_reason: Reason, _status: int) -> None:

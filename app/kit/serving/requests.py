@@ -1,48 +1,18 @@
 """Requests as they arrive on one connection: parsed, within the bounds of heads, bodies and memory."""
 
 import io
-import threading
 from collections import deque
 from http import HTTPStatus
 from typing import Any, Final
 
-import httptools
-
-from app.kit.serving.environ import UnreadBody, decoded, key_of, split_target
+from app.kit.serving import heads
+from app.kit.serving.bodies import ChunkedBody, FixedBody, HeldBodies, UnreadBody
 from app.kit.serving.limits import Limits
 from app.kit.serving.refusals import Reason, Refusal
 
 PIPELINED: Final = 32
 """Complete requests that may wait on one connection; beyond it the connection is closed."""
-FRAMING_BYTES: Final = 128 * 1024
-FRAMING_FACTOR: Final = 8
-"""Chunk sizes, chunk extensions and trailer may take this many bytes beside a body, and this many for each of its bytes: nobody
-keeps them, but the parser holds an unfinished one (a body in chunks of one byte has five beside each)."""
-_OFFER: Final = frozenset({b"upgrade", b"http2-settings", b"connection"})
-"""Header fields that an offered upgrade is made of."""
-_TLS_HANDSHAKE: Final = b"\x16\x03"
-"""The first bytes of a TLS connection (RFC 8446 section 5.1): a record of type handshake, of any version."""
-_TLS_HINT: Final = "a TLS handshake came to a plain HTTP port"
-
-
-class HeldBodies:
-    """Counts the bytes of request bodies that one process holds."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._held_bytes = 0
-        self._lock = threading.Lock()
-
-    def add(self, size_bytes: int) -> bool:
-        """Add to what is held; return False if it is too much."""
-        with self._lock:
-            self._held_bytes += size_bytes
-            return self._held_bytes <= self._most_bytes
-
-    def release(self, size_bytes: int) -> None:
-        """Subtract what was added."""
-        with self._lock:
-            self._held_bytes -= size_bytes
+_END: Final = b"\r\n\r\n"
 
 
 class Request:
@@ -78,41 +48,28 @@ class RequestReader:
         """Whether nothing that follows is a request."""
         self.is_flooded = False
         """Whether too many requests wait."""
-        self.problem: tuple[HTTPStatus, Reason, str] | None = None
-        """Why what follows the complete requests is none: status, reason, hint."""
+        self.problem: Refusal | None = None
+        """Why what follows the complete requests is none."""
         self.has_rest = False
         """Whether the client still sends what nobody reads."""
         self._common = common
         self._limits = limits
         self._held = held
-        self._parser = httptools.HttpRequestParser(self)
-        self._target = b""
-        self._fields: list[tuple[bytes, bytes]] = []
-        self._head_bytes = self._fed_bytes = self._arrived_bytes = 0
-        self._has_begun = self._has_ended = self._is_offer = False
+        self._unread = b""
+        self._checked = 0
+        """How many bytes of an unfinished head are checked."""
+        self._body: FixedBody | ChunkedBody | None = None
 
     def feed(self, data: bytes) -> None:
         """Take what has arrived."""
         if self.is_over:
             return
-        self._has_begun = self._has_ended = False
-        self._fed_bytes = len(data)
-        self._arrived_bytes += len(data)
+        self._unread = self._unread + data if self._unread else data
         try:
-            self._parse(data)
-        except httptools.HttpParserError:
-            if not self.is_over:
-                self._end(
-                    HTTPStatus.BAD_REQUEST, Reason.MALFORMED, _TLS_HINT if data.startswith(_TLS_HANDSHAKE) else ""
-                )
-            return
-        if self.is_in_head:
-            if not (self._has_begun and self._has_ended):  # else most of `data` was the request before
-                self._head_bytes += len(data)
-            if self._head_bytes > self._limits.head_bytes:
-                self._end(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
-        elif self.partial is not None and self._is_framing_large(self.partial.held_bytes):
-            self._end(HTTPStatus.BAD_REQUEST, Reason.MALFORMED)
+            while self._advance():
+                pass
+        except Refusal as refusal:
+            self._end(refusal)
 
     def release(self, request: Request) -> None:
         """Forget the body of a request."""
@@ -122,104 +79,92 @@ class RequestReader:
         request.body = b""
 
     def close(self) -> None:
-        """Forget all; the parser and this object refer to each other."""
+        """Forget all."""
         for request in (*self.complete, self.partial):
             if request is not None:
                 self.release(request)
         self.complete.clear()
         self.partial = None
-        del self._parser
+        self._unread = b""
         self.is_over = True
 
-    def _parse(self, data: bytes) -> None:
-        while True:
-            try:
-                self._parser.feed_data(data)
-                return
-            except httptools.HttpParserUpgrade as stop:
-                if not self._is_offer:  # CONNECT: what follows is no request
-                    self.is_over = True
-                    return
-                data = self._without_offer() + data[stop.args[0] :]
-                self._parser = httptools.HttpRequestParser(self)
+    def _advance(self) -> bool:
+        """Take the next head or body; return whether there may be another one."""
+        is_complete = self._read_head() if self.partial is None else self._read_body(self.partial)
+        return is_complete and not self.is_over
 
-    def _without_offer(self) -> bytes:
-        """Return the head of a request without its offered upgrade, which is ignored (RFC 9110 section 7.8).
-
-        The parser stops at an offer and skips the body. Java's HTTP client offers HTTP/2 with each request that is not over TLS.
-        """
-        lines = [self._parser.get_method() + b" " + self._target + b" HTTP/1.1"]
-        lines += [name + b": " + value for name, value in self._fields if name.lower() not in _OFFER]
-        if not self._parser.should_keep_alive():
-            lines.append(b"connection: close")
-        return b"\r\n".join(lines) + b"\r\n\r\n"
-
-    def _end(self, status: HTTPStatus, reason: Reason, hint: str = "") -> None:
-        self.problem = (status, reason, hint)
+    def _end(self, refusal: Refusal) -> None:
+        self.problem = refusal
         self.is_over = self.has_rest = True
         self.is_in_head = False
         if self.partial is not None:
             self.release(self.partial)
             self.partial = None
 
-    # What the parser calls.
+    def _read_head(self) -> bool:
+        """Take the next head; return whether it is complete."""
+        if not self.is_in_head:
+            self._unread = heads.after_empty_lines(self._unread)
+            if self._unread in {b"", b"\r"} or not self._begin():
+                return False
+        end = self._unread.find(_END, max(0, self._checked - len(_END)))
+        self._check_size(end)
+        if end < 0:
+            self._checked = heads.check_beginning(self._unread, self._checked)
+            return False
+        head, self._unread = self._unread[:end], self._unread[end + len(_END) :]
+        self._take(heads.lines_of(head))
+        return True
 
-    def on_message_begin(self) -> None:
+    def _begin(self) -> bool:
+        """Begin a request; return False if too many wait already."""
+        self.is_over = self.is_flooded = len(self.complete) >= PIPELINED
         if not self.is_over:
-            self.is_over = self.is_flooded = len(self.complete) >= PIPELINED
-        if self.is_over:
-            raise ValueError("nothing more is read")
-        self._target, self._fields = b"", []
-        self._head_bytes, self._arrived_bytes = 0, self._fed_bytes
-        self._is_offer = False
-        self.is_in_head = self._has_begun = True
-        self.begun += 1
+            self.is_in_head, self._checked = True, 0
+            self.begun += 1
+        return not self.is_over
 
-    def on_url(self, target: bytes) -> None:
-        self._target += target
+    def _check_size(self, end: int) -> None:
+        """Refuse a head that is too large (RFC 9112 section 3 names the status for its first line)."""
+        most_bytes = self._limits.head_bytes
+        if (end if end >= 0 else len(self._unread)) > most_bytes:
+            if b"\r\n" not in self._unread[:most_bytes]:
+                raise Refusal(HTTPStatus.REQUEST_URI_TOO_LONG, Reason.LARGE_HEAD)
+            raise Refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if self.is_in_head:  # else it is a trailer, which is ignored
-            self._fields.append((name, value))
-
-    def on_headers_complete(self) -> None:
+    def _take(self, lines: list[bytes]) -> None:
+        """Take a complete head."""
+        request = self._made(lines)
         self.is_in_head = False
-        method: bytes = self._parser.get_method()
-        if self._parser.should_upgrade() and method != b"CONNECT":
-            self._is_offer = True
-            return
-        request = self.partial = self._made(method.decode("ascii"))
-        length = int(request.environ.get("CONTENT_LENGTH", "0"))
+        self.partial = request
+        length = self._body.length if self._body is not None else 0
         if length > request.allowed_bytes:
             request.environ["wsgi.input"] = UnreadBody()
-        if request.refusal is not None or length > request.allowed_bytes:
             self._answer_unread(request)
 
-    def on_body(self, body: bytes) -> None:
-        request = self.partial
-        if request is None:
-            return
-        request.expects = False
-        request.held_bytes += len(body)
-        if not self._held.add(len(body)):
-            request.refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.BODIES)
-            self._answer_unread(request)
-        elif request.held_bytes > request.allowed_bytes:
-            request.environ["wsgi.input"] = UnreadBody()
-            self._answer_unread(request)
-        elif not request.body:
-            request.body = body
-        else:
-            if isinstance(request.body, bytes):
-                request.body = bytearray(request.body)
-            request.body += body
+    def _made(self, lines: list[bytes]) -> Request:
+        """Return the request that a head describes."""
+        environ = self._common.copy()
+        environ["REQUEST_METHOD"], target, environ["SERVER_PROTOCOL"] = heads.read_request_line(lines[0])
+        if len(lines) - 1 > self._limits.head_fields:
+            raise Refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
+        heads.add_fields(lines[1:], environ)
+        self._body = heads.body_of(environ)
+        heads.take_target(target, environ)
+        request = Request(environ, keeps_alive=heads.keeps_alive(environ))
+        request.has_body = self._body is not None
+        request.expects = heads.expects_continue(environ)
+        request.allowed_bytes = self._limits.body_bytes_for(environ["PATH_INFO"])
+        return request
 
-    def on_message_complete(self) -> None:
-        self._has_ended = True
-        self.has_rest = False
-        request = self.partial
-        if request is None:  # an offer, or a body that is not read
-            return
+    def _read_body(self, request: Request) -> bool:
+        """Take what has arrived of the body; return whether it is complete."""
+        if self._body is not None:
+            content, self._unread = self._body.feed(self._unread)
+            if content and not self._keep(request, content):
+                return False
+            if not self._body.is_complete:
+                return False
         self.partial = None
         if request.body:
             request.environ["CONTENT_LENGTH"] = str(len(request.body))
@@ -227,6 +172,26 @@ class RequestReader:
         request.body = b""
         self.complete.append(request)
         self.is_over = not request.keeps_alive
+        return True
+
+    def _keep(self, request: Request, content: bytes) -> bool:
+        """Keep a part of a body; return False if the request is answered without the rest."""
+        request.expects = False
+        request.held_bytes += len(content)
+        if not self._held.add(len(content)):
+            request.refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.BODIES)
+        elif request.held_bytes > request.allowed_bytes:
+            request.environ["wsgi.input"] = UnreadBody()
+        else:
+            if not request.body:
+                request.body = content
+                return True
+            if isinstance(request.body, bytes):
+                request.body = bytearray(request.body)
+            request.body += content
+            return True
+        self._answer_unread(request)
+        return False
 
     def _answer_unread(self, request: Request) -> None:
         """Answer before the rest of the request has arrived, and close."""
@@ -235,54 +200,3 @@ class RequestReader:
         request.keeps_alive = False
         self.complete.append(request)
         self.is_over = self.has_rest = True
-
-    def _keeps_alive(self, method: str, version: str) -> bool:
-        is_kept: bool = self._parser.should_keep_alive()
-        return is_kept and version != "1.0" and method != "CONNECT"
-
-    def _made(self, method: str) -> Request:
-        """Return the request that the head describes. Raises ValueError for an impossible target."""
-        path, query = split_target(self._target)
-        version: str = self._parser.get_http_version()
-        environ = self._common.copy()
-        environ["REQUEST_METHOD"] = method
-        environ["PATH_INFO"] = decoded(path)
-        environ["QUERY_STRING"] = query.decode("latin-1")
-        environ["SERVER_PROTOCOL"] = f"HTTP/{version}"
-        request = Request(environ, keeps_alive=self._keeps_alive(method, version))
-        is_ambiguous = self._take_fields(environ)
-        is_chunked = environ.pop("HTTP_TRANSFER_ENCODING", None) is not None
-        request.has_body = is_chunked or "CONTENT_LENGTH" in environ
-        request.expects = environ.get("HTTP_EXPECT", "").lower() == "100-continue"
-        request.allowed_bytes = self._limits.body_bytes_for(environ["PATH_INFO"])
-        if self._is_large():
-            request.refusal = Refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
-        elif is_ambiguous or ("HTTP_HOST" not in environ and version != "1.0"):
-            request.refusal = Refusal(HTTPStatus.BAD_REQUEST, Reason.HOST)
-        return request
-
-    def _take_fields(self, environ: dict[str, Any]) -> bool:
-        """Add the header fields; return whether there are several hosts."""
-        is_ambiguous = False
-        for name, raw in self._fields:
-            key = key_of(name)
-            if key is None:
-                continue
-            value = raw.decode("latin-1")
-            if key in environ:
-                value = environ[key] + ("; " if key == "HTTP_COOKIE" else ",") + value
-                is_ambiguous = is_ambiguous or key == "HTTP_HOST"
-            environ[key] = value
-        return is_ambiguous
-
-    def _is_framing_large(self, body_bytes: int) -> bool:
-        beside_bytes = self._arrived_bytes - self._limits.head_bytes - body_bytes
-        return beside_bytes > FRAMING_BYTES + FRAMING_FACTOR * body_bytes
-
-    def _is_large(self) -> bool:
-        if len(self._fields) > self._limits.head_fields:
-            return True
-        if self._arrived_bytes <= self._limits.head_bytes:  # of which some may be others'
-            return False
-        size_bytes = len(self._target) + sum(len(name) + len(value) + 4 for name, value in self._fields)
-        return size_bytes > self._limits.head_bytes
