@@ -21,6 +21,7 @@ from app.contract.localized_texts import MOST_LANGUAGES, EachOnce, LanguageTag, 
 from app.contract.logout_settings import LogoutFile, is_at_home
 from app.contract.oauth_response_types import ID_TOKEN, IMPLICIT, ResponseType
 from app.contract.oauth_response_types import contradiction as response_contradiction
+from app.contract.redirect_schemes import is_of_no_application
 from app.contract.security_profile import contradiction as security_contradiction
 from app.contract.subject_types import sector_of
 
@@ -43,7 +44,6 @@ RESERVED_APPLICATIONS = frozenset(
 _LOCAL_HOST = re.compile(r"(localhost|.+\.localhost|127(\.\d{1,3}){3}|::1)\Z")
 _HOST_AND_PORT = re.compile(r"[A-Za-z0-9.-]+:[0-9]{1,5}(?:[/?]|\Z)")
 """Reads as the scheme `localhost`, but a scheme of an application has no number after it."""
-_SCRIPT_SCHEMES = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "view-source"})
 
 
 def redirect_uri(uri: str) -> str:
@@ -57,7 +57,7 @@ def redirect_uri(uri: str) -> str:
         raise ValueError("an address with a host and without a password")
     if parts.scheme == "http" and not _LOCAL_HOST.match(parts.hostname or ""):
         raise ValueError("an https address (http works on localhost and 127.0.0.1 only)")
-    if parts.scheme.lower() in _SCRIPT_SCHEMES:
+    if is_of_no_application(parts.scheme):
         raise ValueError("an https address, or an application's own scheme such as com.example.app:/done")
     return uri
 

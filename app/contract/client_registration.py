@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.contract.configuration_model import ConfigurationModel, Moment
+from app.contract.configuration_model import ConfigurationModel, Different, Moment
 from app.contract.connections import Issuer, ProviderAddress
+from app.contract.redirect_schemes import RedirectScheme
 
 LONGEST_DAYS = 366
 MOST_USES = 1_000
@@ -25,6 +26,9 @@ class ClientRegistration(ConfigurationModel):
     unused_days: int = Field(default=90, ge=1, le=3_650)
     client_id_documents: bool = False
     redirect_errors: bool = False
+    redirect_schemes: Annotated[tuple[RedirectScheme, ...], Different] = Field(
+        default=("cursor", "vscode", "vscode-insiders", "claude"), max_length=50
+    )
     software_statement_issuers: Annotated[dict[Issuer, ProviderAddress], Field(max_length=20)] = Field(
         default_factory=dict
     )

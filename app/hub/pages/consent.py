@@ -93,9 +93,14 @@ class ConsentPage(Page):
     """Of an application that registered itself: the host that gets the response, or the bare scheme of an app on the device."""
 
     @property
+    def opens_scheme(self) -> bool:
+        """Whether the response opens the app of a private-use scheme, which the page then names."""
+        return self.destination.endswith(":")
+
+    @property
     def is_on_device(self) -> bool:
         """Whether an app on this device gets the response: only its own word says who it is."""
-        return self.destination.endswith(":") or is_local(host := self.destination) or hostname_of(host) in _LOOPBACK
+        return self.opens_scheme or is_local(host := self.destination) or hostname_of(host) in _LOOPBACK
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -135,6 +140,7 @@ class ConsentPage(Page):
                 destination="127.0.0.1:33418",
             ),
             "self-registered on the device": device(usual),
+            "self-registered with a short scheme": device(usual, destination="cursor:"),
             "with scopes of its own": shop(special),
         }
 

@@ -12,7 +12,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issued_jwts, subjects, views
-from app.identity.protocols.oauth.authorize import login_hint
+from app.identity.protocols.oauth.authorize import login_hint, redirect_uri
 from app.identity.protocols.oauth.issued_jwts import IdTokenHint
 
 
@@ -29,7 +29,7 @@ def open(context: Context, req: SignOutRequest, session: BrowserSession | None) 
     client = _client(context, req, hint)
     relying_party = views.relying_party(context, client, None) if client else None
     address = req.post_logout_redirect_uri
-    is_registered = client is not None and address in client.settings.post_logout_redirect_uris
+    is_registered = address is not None and client is not None and _is_registered(context, client, address)
     is_doubtful = bool(address) and not is_registered
     if session is not None and not req.confirmed:
         is_doubtful = (
@@ -56,6 +56,10 @@ def named_session(context: Context, req: SignOutRequest) -> BrowserSession | Non
         return None
     hint = issued_jwts.read_id_token_hint(context, req.id_token_hint)
     return browser_sessions.find(context, hint.uid, hint.session_id) if hint is not None else None
+
+
+def _is_registered(context: Context, client: Application, address: str) -> bool:
+    return address in client.settings.post_logout_redirect_uris and redirect_uri.may_lead_to(context, client, address)
 
 
 def _is_untrusted(client: Application, req: SignOutRequest, session: BrowserSession | None) -> bool:

@@ -5,13 +5,16 @@ URIs may use an entry of the tenant's whitelist, which must be equal too (federa
 """
 
 import re
+from urllib.parse import urlsplit
 
+from app.contract.redirect_schemes import is_of_no_application, is_registrable
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusals
 from app.identity.protocols.oauth.authorize import request_object
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedOnPage, UncheckedRequest
 
+_SCHEME = "This application may not have a redirect_uri with this scheme."
 _LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/?][!-~]*)?)")
 
 
@@ -28,6 +31,8 @@ def check(request: UncheckedRequest) -> None:
 
 def _unregistered(client: Application, uri: str) -> str:
     """Return what to mend. A name that its own registrant chose is not repeated, nor are the registered addresses."""
+    if uri in client.settings.redirect_uris:
+        return _SCHEME
     named = "" if client.is_self_registered else f"{refusals.shown(client.settings.name)}, "
     return (
         f"The redirect_uri {refusals.shown_address(uri)} is not registered for this application "
@@ -44,7 +49,15 @@ def _is_registered(context: Context, client: Application, uri: str) -> bool:
     """Return whether responses for the client may go to the URI."""
     whitelist = () if client.is_self_registered else context.tenant.settings.url_whitelist
     registered = client.settings.redirect_uris or whitelist
-    return "#" not in uri and (uri in registered or _is_loopback(client, uri))
+    is_known = "#" not in uri and (uri in registered or _is_loopback(client, uri))
+    return is_known and may_lead_to(context, client, uri)
+
+
+def may_lead_to(context: Context, client: Application, uri: str) -> bool:
+    """Return whether the scheme is one that the client may have, by the tenant's present settings (decisions/0328)."""
+    if not client.is_self_registered:
+        return not is_of_no_application(urlsplit(uri).scheme)
+    return is_registrable(uri, context.tenant.settings.client_registration.redirect_schemes)
 
 
 def _is_loopback(client: Application, uri: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -42,12 +42,14 @@ def read(
     *,
     name: str,
     protocol: str = "openid",
+    schemes: Collection[str] = (),
     allows_http: bool = False,
     own_addresses: Sequence[str] = (),
 ) -> ApplicationSettings:
     """Return the settings of an application that registers itself.
 
     Args:
+        schemes: private-use schemes that the tenant lists.
         own_addresses: those of the tenant, which are nobody else's: browsers bring its cookies there.
 
     Raises:
@@ -66,7 +68,7 @@ def read(
     kind = given.setdefault("application_type", redirect_uris.default_type(uris) if _is_list_of_text(uris) else "web")
     if kind not in ("web", "native"):
         raise InvalidClientMetadata("application_type: expected web or native.")
-    given["redirect_uris"] = redirect_uris.check(uris, kind, allows_http=allows_http)
+    given["redirect_uris"] = redirect_uris.check(uris, kind, schemes, allows_http=allows_http)
     _complete(given, protocol)
     _check_texts(given, allows_http=allows_http)
     for tag, texts in localized.items():
@@ -82,6 +84,7 @@ def read(
         raise InvalidClientMetadata("subject_type: expected public, for the device grant or without redirect_uris.")
     settings = checked.settings()
     _refuse_own_addresses(settings, own_addresses)
+    _refuse_schemes(settings, schemes)
     return settings.model_copy(update=_with_logos(logo, localized))
 
 
@@ -171,6 +174,13 @@ def _refuse_own_addresses(settings: ApplicationSettings, own_addresses: Sequence
         given = value if isinstance(value, tuple) else (value,)
         if any(one and urlsplit(one).hostname in own for one in given):
             raise InvalidClientMetadata(f"{name}: expected an address of the application, not of this server.")
+
+
+def _refuse_schemes(settings: ApplicationSettings, schemes: Collection[str]) -> None:
+    """Refuse a return from the sign-out to a scheme that no redirect URI could have."""
+    for uri in settings.post_logout_redirect_uris:
+        if problem := redirect_uris.scheme_problem(uri, schemes):
+            raise InvalidClientMetadata(f"post_logout_redirect_uris: expected {problem}; found {uri[:200]!r}.")
 
 
 def _is_list_of_text(value: object) -> bool:

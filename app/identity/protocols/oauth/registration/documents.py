@@ -104,8 +104,8 @@ def _settings(context: Context, client_id: str, members: dict[str, Any], *, allo
         raise InvalidClientMetadata("token_endpoint_auth_method: expected one without a shared secret.")
     named = {"client_name": urlsplit(client_id).netloc, **members, "token_endpoint_auth_method": method}
     name = f"doc-{hashlib.sha256(client_id.encode()).hexdigest()[:20]}"
-    own = context.own_addresses
-    return client_metadata.read(named, name=name, allows_http=allows_http, own_addresses=own)
+    own, schemes = context.own_addresses, context.tenant.settings.client_registration.redirect_schemes
+    return client_metadata.read(named, name=name, schemes=schemes, allows_http=allows_http, own_addresses=own)
 
 
 def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo: Logo | None) -> None:

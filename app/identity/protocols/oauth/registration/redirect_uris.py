@@ -1,11 +1,12 @@
 """redirect_uris of a registration, by its application_type (OpenID Connect Registration section 2, RFC 8252 section 7).
 
-A web application has https addresses; a native one has addresses of this device, a scheme of its own or https addresses.
+A web application has https addresses; a native one has addresses of this device, a scheme of its own or https addresses. Its own scheme is
+in reverse domain order or one that the tenant lists (decisions/0328).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from ipaddress import ip_address
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -14,12 +15,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.contract.application_file import RedirectUri
 from app.contract.errors_oauth import InvalidRedirectUri
+from app.contract.redirect_schemes import is_registrable
 from app.kit.proxies import is_local
 
 MOST: Final = 20
 _WEB: Final = ("https", "http")
-_OF_OTHERS: Final = frozenset({"about", "ftp", "intent", "mailto", "sms", "tel", "ws", "wss"})
-"""Schemes that belong to no application."""
+_OWN_SCHEME: Final = "a scheme in reverse domain order, such as com.example.app (RFC 8252, section 7.1)"
 _URI: Final = TypeAdapter[str](RedirectUri)
 
 ApplicationType = Literal["web", "native"]
@@ -33,8 +34,12 @@ def default_type(uris: Sequence[str]) -> ApplicationType:
     return "native" if uris and all(_is_loopback(uri) or not _is_web(uri) for uri in uris) else "web"
 
 
-def check(uris: object, application_type: str, *, allows_http: bool) -> list[str]:
-    """Return the addresses. `allows_http`: in development, a web application may be on this machine.
+def check(uris: object, application_type: str, schemes: Collection[str], *, allows_http: bool) -> list[str]:
+    """Return the addresses.
+
+    Args:
+        schemes: those that the tenant lists.
+        allows_http: in development, a web application may be on this machine.
 
     Raises:
         InvalidRedirectUri: not a list of different addresses, or one that the type does not allow.
@@ -42,18 +47,25 @@ def check(uris: object, application_type: str, *, allows_http: bool) -> list[str
     if not isinstance(uris, list) or len(uris) > MOST or len(set(map(str, uris))) < len(uris):
         raise InvalidRedirectUri(f"redirect_uris: expected a list of at most {MOST} different addresses.")
     for uri in uris:
-        if problem := _problem(uri, application_type, allows_http=allows_http):
+        if problem := _problem(uri, application_type, schemes, allows_http=allows_http):
             raise InvalidRedirectUri(f"redirect_uris: expected {problem}; found {str(uri)[:200]!r}.")
     return uris
 
 
-def _problem(uri: object, application_type: str, *, allows_http: bool) -> str:
+def scheme_problem(uri: str, schemes: Collection[str]) -> str:
+    """Return what is expected in place of an address whose scheme such an application cannot have; empty for any other."""
+    if is_registrable(uri, schemes):
+        return ""
+    return f"{_OWN_SCHEME}, or one of: {', '.join(schemes)}" if schemes else _OWN_SCHEME
+
+
+def _problem(uri: object, application_type: str, schemes: Collection[str], *, allows_http: bool) -> str:
     try:
         uri = _URI.validate_python(uri, strict=True)
     except ValidationError as problem:
         return str(problem.errors()[0]["msg"]).removeprefix("Value error, ")
-    if _parts(uri)[0] in _OF_OTHERS:
-        return "another scheme"
+    if problem := scheme_problem(uri, schemes):
+        return problem
     if application_type == "native":
         return "" if _is_loopback(uri) or _parts(uri)[0] != "http" else "an https address, or one of this device"
     if _is_web(uri) and not _is_loopback(uri):

@@ -133,8 +133,14 @@ def remove(context: Context, client_id: str) -> None:
 
 
 def _read(context: Context, members: Mapping[str, Any], *, name: str, protocol: str) -> ApplicationSettings:
-    is_http, own = allows_http(context), context.own_addresses
-    return client_metadata.read(members, name=name, protocol=protocol, allows_http=is_http, own_addresses=own)
+    return client_metadata.read(
+        members,
+        name=name,
+        protocol=protocol,
+        schemes=context.tenant.settings.client_registration.redirect_schemes,
+        allows_http=allows_http(context),
+        own_addresses=context.own_addresses,
+    )
 
 
 def allows_http(context: Context) -> bool:

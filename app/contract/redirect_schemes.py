@@ -1,0 +1,61 @@
+"""The schemes of redirect URIs: which are no application's, and which an application may register by itself.
+
+No application's are those that run a script, read a file, or act in a browser or an operating system: a redirect there would let the
+page behind it do more than answer. An application that nobody looked at has a scheme in reverse domain order (RFC 8252 section 7.1), or one of
+the tenant's list: a short name may be that of a part of the system.
+"""
+
+import re
+from collections.abc import Collection
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field
+
+_OTHERS: Final = frozenset(
+    {
+        "about", "android-app", "blob", "brave", "chrome", "chrome-search", "chrome-untrusted", "data", "devtools", "edge", "file",
+        "filesystem", "ftp", "hcp", "help", "intent", "its", "jar", "javascript", "livescript", "mailto", "mhtml", "mk", "mocha", "opera",
+        "resource", "search", "search-ms", "shell", "sms", "tel", "vbscript", "view-source", "vivaldi", "ws", "wss", "wyciwyg",
+    }
+)  # fmt: skip
+_MICROSOFT: Final = "ms-"
+_APPS_ON_WINDOWS: Final = frozenset({"ms-app", "ms-appx-web"})
+"""Callback schemes of packaged apps; all other schemes with `ms-` open a part of Windows or Office."""
+_REVERSE_DOMAIN: Final = re.compile(
+    r"(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+", re.ASCII
+)
+_OF_SYSTEMS: Final = re.compile(r"(?:android|windows|com\.(?:android|apple|microsoft))\..+")
+"""In reverse domain order, and handled by the system itself, such as `com.apple.tv`."""
+
+
+def is_of_no_application(scheme: str) -> bool:
+    """Return whether nobody may register the scheme, which is in lower case."""
+    return scheme in _OTHERS or (scheme.startswith(_MICROSOFT) and scheme not in _APPS_ON_WINDOWS)
+
+
+def is_reverse_domain(scheme: str) -> bool:
+    """Return whether the scheme is a domain name in reverse order, such as `com.example.app`."""
+    return _REVERSE_DOMAIN.fullmatch(scheme) is not None
+
+
+def is_registrable(uri: str, listed: Collection[str]) -> bool:
+    """Return whether an application that registers itself may be reached by the scheme of this checked URI.
+
+    Args:
+        listed: the private-use schemes that the tenant allows besides.
+    """
+    scheme = urlsplit(uri).scheme
+    if scheme in ("http", "https") or scheme in listed:
+        return True
+    return is_reverse_domain(scheme) and not _OF_SYSTEMS.fullmatch(scheme) and not is_of_no_application(scheme)
+
+
+def _of_an_application(scheme: str) -> str:
+    if is_of_no_application(scheme) or scheme in ("http", "https"):
+        raise ValueError("an application's own scheme, such as cursor")
+    return scheme
+
+
+RedirectScheme = Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]{0,59}$"), AfterValidator(_of_an_application)]
+"""A scheme without its colon, in lower case."""
