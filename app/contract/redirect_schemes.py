@@ -1,8 +1,7 @@
 """The schemes of redirect URIs: which are no application's, and which an application may register by itself.
 
-No application's are those that run a script, read a file, or act in a browser or an operating system: a redirect there would let the
-page behind it do more than answer. An application that nobody looked at has a scheme in reverse domain order (RFC 8252 section 7.1), or one of
-the tenant's list: a short name may be that of a part of the system.
+Those that run a script, read a file, or act in a browser or an operating system are no application's. An application that nobody looked at
+has a scheme in reverse domain order (RFC 8252 section 7.1), or one of the tenant's list: a short name may be that of a part of the system.
 """
 
 import re

@@ -7,11 +7,11 @@ import binascii
 import hmac
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app.kit import randomness
-from app.kit.web_addresses import is_source
+from app.kit.web_addresses import is_source, sent_origin
+from app.kit.web_addresses import origin as origin_of
 
 _MASK_BYTES: Final = 16
 _TO_PLAIN: Final = bytes.maketrans(b"-_", b"+/")
@@ -67,7 +67,6 @@ def _xor(a: bytes, b: bytes) -> bytes:
 
 
 _SAME_ORIGIN: Final = frozenset({"same-origin", "none"})
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 def is_cross_origin(site: str, origin: str, host: str, *, is_https: bool) -> bool:
@@ -86,19 +85,11 @@ def is_cross_origin(site: str, origin: str, host: str, *, is_https: bool) -> boo
     """
     if site:
         return site.lower() not in _SAME_ORIGIN
-    if origin in ("", "null", f"{'https' if is_https else 'http'}://{host}"):
+    if origin in ("", "null"):
         return False
-    return not _is_same_host(origin, host, is_https=is_https)
-
-
-def _is_same_host(origin: str, host: str, *, is_https: bool) -> bool:
-    try:
-        sender, own = urlsplit(origin), urlsplit(f"//{host}")
-        port = _DEFAULT_PORTS.get(sender.scheme)
-        is_same = (sender.hostname, sender.port or port) == (own.hostname, own.port or port)
-    except ValueError:
-        return False
-    return port is not None and is_same and (sender.scheme == "https" or not is_https)
+    sender = sent_origin(origin)
+    own = {origin_of(f"{scheme}://{host}") for scheme in (("https",) if is_https else ("http", "https"))}
+    return not sender or sender not in own
 
 
 def content_security_policy(

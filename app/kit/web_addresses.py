@@ -1,4 +1,4 @@
-"""Validates untrusted web addresses for links and sources of a content security policy.
+"""Validates untrusted web addresses for links, sources of a content security policy, and origins.
 
 Accepted are only addresses that every browser parses alike: http or https, a host, no password, no character that ends a
 source, a directive or a header.
@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 _HOST: Final = re.compile(r"(?:[\w.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?", re.IGNORECASE)
 _SOURCE: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?://(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)?")
 _PATH: Final = re.compile(r"/[A-Za-z0-9/._~%+@&=()!$*:-]*")
+_USUAL_PORTS: Final = {"http": 80, "https": 443}
 _DELIMITERS: Final = frozenset('\\"<>\x7f')
 
 
@@ -27,10 +28,27 @@ def web_address(text: str | None) -> str:
 
 
 def origin(text: str | None) -> str:
-    """Return scheme://host[:port] of a web address for a content security policy; empty if it is not safe."""
+    """Return the origin of a web address as browsers write it; empty if the address is not safe.
+
+    Without the scheme's own port, in lower case (RFC 6454 section 6.2). A content security policy may contain it.
+    """
     parts = _parts(text) if text else None
-    source = f"{parts.scheme}://{parts.netloc.lower()}" if parts else ""
+    if parts is None:
+        return ""
+    name = parts.hostname or ""
+    host = f"[{name}]" if ":" in name else name
+    port = "" if parts.port in (None, _USUAL_PORTS[parts.scheme]) else f":{parts.port}"
+    source = f"{parts.scheme}://{host}{port}"
     return source if is_source(source) else ""
+
+
+def sent_origin(header: str | None) -> str:
+    """Return the origin that a header `Origin` states; empty for anything that no browser sends for a website.
+
+    `null`, several origins, a path, a user, letters beyond ASCII, capitals and the scheme's own port name nobody: whoever compares origins
+    compares this.
+    """
+    return header if header and origin(header) == header else ""
 
 
 def file_source(address: str) -> str:

@@ -193,6 +193,31 @@ def test_cors_allows_registered_origins_only(world: World) -> None:
         assert "Access-Control-Allow-Origin" not in answer.headers
 
 
+def test_cors_compares_origins_as_browsers_write_them(world: World, subtests: pytest.Subtests) -> None:
+    registered = ["https://App.example:443", "http://app.example:80", "https://[::1]:8443"]
+    spa = world.application("spa", secret=None, cors_origins=registered)
+
+    def allowed(*sent: str, path: str = "/.well-known/openid-configuration") -> str | None:
+        headers = [("Origin", one) for one in sent]
+        return spa.get(path, headers=headers).headers.get("Access-Control-Allow-Origin")
+
+    for origin in ("https://app.example", "http://app.example", "https://[::1]:8443"):
+        assert allowed(origin) == origin
+    for path in ("/.well-known/openid-configuration", "/service/oidc/jwks", "/service/oidc/userinfo"):
+        for origin in (
+            "null",
+            "https://App.example:443",
+            "https://app.example:443",
+            "https://APP.example",
+            "https://app.example/",
+        ):
+            with subtests.test(f"{path} {origin}"):
+                assert allowed(origin, path=path) is None
+        with subtests.test(f"{path} twice"):
+            assert allowed("https://app.example", "https://app.example", path=path) is None
+            assert allowed("https://app.example", "null", path=path) is None
+
+
 def test_cors_preflight_allows_registered_origin(world: World, foreign_shop: RelyingParty) -> None:
     spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
     headers = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}

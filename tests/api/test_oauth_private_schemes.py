@@ -34,7 +34,15 @@ ODD = [
     "javascript.:alert(1)", "com.ex_ample:/cb", "com.b\u00fccher:/cb", "com.example%2eapp:/cb", "%6aavascript:x", "java\tscript:x",
     " com.example:/cb", "com.example :/cb", "com.example.app\n:/cb", "http://10.0.0.1/cb", "http://192.168.0.1/cb",
 ]  # fmt: skip
-SCRIPTS = ["javascript:x", "JavaScript:x", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:x", "about:blank"]
+SCRIPTS = [
+    "javascript:x",
+    "JavaScript:x",
+    "data:text/html,x",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "blob:x",
+    "about:blank",
+]
 GOOD = [
     "com.example.app:/cb", "COM.Example.App:/cb", "com.example:", "com.1example.app-2:/cb", "xn--p1ai.example:/cb",
     "com.googleusercontent.apps.12-a1:/oauth2redirect", "cursor://anysphere.cursor/callback", "vscode://x/did-authenticate",
@@ -65,7 +73,7 @@ def test_scheme_that_may_be_a_part_of_the_system_is_refused(
 def test_scheme_of_an_application_is_registered(registrar: Registrar, subtests: pytest.Subtests) -> None:
     for uri in GOOD:
         with subtests.test(uri):
-            uris = {"redirect_uris": [uri], "post_logout_redirect_uris": [uri]}
+            uris: dict[str, Any] = {"redirect_uris": [uri], "post_logout_redirect_uris": [uri]}
             made = registrar.registered(**uris, token_endpoint_auth_method="none")
             assert uris.items() <= made.items()
             assert made["application_type"] == "native"
@@ -112,7 +120,21 @@ def test_tenant_lists_the_schemes_without_a_dot(new_world: NewWorld) -> None:
 
 
 @pytest.mark.parametrize(
-    "scheme", ["javascript", "data", "file", "ms-settings", "search-ms", "chrome", "intent", "https", "http", "Cursor", "a b", ""]
+    "scheme",
+    [
+        "javascript",
+        "data",
+        "file",
+        "ms-settings",
+        "search-ms",
+        "chrome",
+        "intent",
+        "https",
+        "http",
+        "Cursor",
+        "a b",
+        "",
+    ],
 )
 def test_tenants_list_has_schemes_of_applications_only(scheme: str) -> None:
     with pytest.raises(ValidationError):
@@ -158,7 +180,9 @@ def test_tenant_itself_registers_applications_schemes_only(acme: TenantServer, s
         return ask(acme, token, "POST", "/v2/manage/oauth-clients", {**body, field: [uri]})
 
     for field in ("RedirectURIs", "PostLogoutRedirectURIs"):
-        for number, uri in enumerate((*SCRIPTS, "ms-settings:x", "MS-Settings:x", "chrome://x", "search-ms:x", "intent:x")):
+        for number, uri in enumerate(
+            (*SCRIPTS, "ms-settings:x", "MS-Settings:x", "chrome://x", "search-ms:x", "intent:x")
+        ):
             with subtests.test(uri):
                 assert refused(adds(number, uri, field)) == (400, 7900)
                 with pytest.raises(ValidationError):
@@ -178,7 +202,15 @@ FETCHED = (
 
 def test_other_addresses_of_a_registration_are_web_addresses(registrar: Registrar, subtests: pytest.Subtests) -> None:
     """What a stranger names is opened by a browser or fetched by us."""
-    wrong = ("ms-settings:x", "chrome://x", "cursor://x", "com.example.app:/x", "javascript:x", "//x.example", "file:///x")
+    wrong = (
+        "ms-settings:x",
+        "chrome://x",
+        "cursor://x",
+        "com.example.app:/x",
+        "javascript:x",
+        "//x.example",
+        "file:///x",
+    )
     for number, member in enumerate((*LINKS, *FETCHED)):
         registrar.address = f"203.0.113.{number}"  # each network may ask so often
         for uri in wrong:

@@ -115,6 +115,39 @@ def test_no_other_site_learns_or_changes_anything(
     assert is_in(visitor)
 
 
+ODD_ORIGINS = [
+    f"{SITE}/", f"{SITE}/page", f"{SITE}?x", f"{SITE}#x", SITE.upper(), SITE.replace("www", "WWW"), f"{SITE}:443", f"{SITE},{EVIL}",
+    f"{SITE}, {SITE}", f"{SITE} {EVIL}", "NULL", "*", SITE.replace("//", "//who@"), f"{SITE}/{'x' * 400}", SITE.removeprefix("https:"),
+    "https://www.acme.example.", "https://www.\u00e4cme.example", "file://", "chrome-extension://abc", "javascript:x",
+]  # fmt: skip
+
+
+def test_header_that_is_no_origin_is_no_site(
+    tenant: World, visitor: Visitor, ada: Person, subtests: pytest.Subtests
+) -> None:
+    sign_in(visitor, ada)
+    token = logged_in(tenant, ada)
+    by_token = {"token": token, "apikey": tenant.api_key}
+    for origin in [*ODD_ORIGINS, *(one.replace(SITE, visitor.home) for one in ODD_ORIGINS[:4])]:
+        for path, query in (("login", {}), ("refresh", {}), ("logout", {}), ("settoken", by_token)):
+            with subtests.test(f"{path} {origin[:60]}"):
+                answer = asks(visitor, path, origin, **query)
+                assert (answer.status_code, (answer.json or {})["ErrorCode"]) == (403, 909)
+                assert "Access-Control-Allow-Origin" not in answer.headers
+    assert is_in(visitor)
+
+
+def test_several_origins_or_an_empty_one_are_no_site(visitor: Visitor, ada: Person, subtests: pytest.Subtests) -> None:
+    sign_in(visitor, ada)
+    for sent in (["", ""], [SITE, SITE], ["null", SITE], [""]):
+        own = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Dest", "empty")]
+        headers = [*own, *(("Origin", one) for one in sent)]
+        with subtests.test(str(sent)):
+            answer = visitor.client.get("/ssologin/login", base_url=visitor.home, headers=headers)
+            assert answer.status_code == 403
+    assert is_in(visitor)
+
+
 def test_page_of_our_own_gets_a_token(visitor: Visitor, ada: Person) -> None:
     sign_in(visitor, ada)
     headers = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty"}

@@ -90,7 +90,7 @@ def is_foreign(headers: dict[str, str], host: str, *, is_https: bool = True) -> 
         ({"Origin": f"https://{HERE}"}, HERE),
         ({"Origin": f"https://{HERE}"}, f"{HERE}:443"),
         ({"Origin": f"https://{HERE}:8443"}, f"{HERE}:8443"),
-        ({"Origin": f"https://{HERE.upper()}"}, HERE),
+        ({"Origin": f"https://{HERE}"}, HERE.upper()),
         ({"Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, HERE),  # a proxy before us may rewrite
     ],
 )
@@ -113,6 +113,14 @@ def test_form_from_the_same_origin_is_accepted(headers: dict[str, str], host: st
         {"Origin": "https://[::1"},
         {"Origin": f"https://{HERE}:port"},
         {"Origin": f"app://{HERE}"},
+        {"Origin": f"https://{HERE.upper()}"},  # no browser writes these
+        {"Origin": f"https://{HERE}:443"},
+        {"Origin": f"https://{HERE}/"},
+        {"Origin": f"https://{HERE}/login"},
+        {"Origin": f"https://who@{HERE}"},
+        {"Origin": f"https://{HERE},https://{HERE}"},
+        {"Origin": f"https://{HERE}#x"},
+        {"Origin": "NULL"},
     ],
 )
 def test_form_from_another_site_is_refused(headers: dict[str, str]) -> None:

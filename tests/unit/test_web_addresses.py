@@ -3,7 +3,7 @@
 import pytest
 
 from app.hub.safety import content_security_policy
-from app.kit.web_addresses import is_source, is_web_address, origin, web_address
+from app.kit.web_addresses import is_source, is_web_address, origin, sent_origin, web_address
 
 INJECTED = "https://a.b;script-src-elem 'unsafe-inline' *;style-src-elem *;x/x.png"
 HOSTILE = [
@@ -48,11 +48,46 @@ def test_ambiguous_url_is_no_web_address(text: str) -> None:
         ("HTTPS://shop.example/", "https://shop.example"),
         ("https://[::1]:8443/x", "https://[::1]:8443"),
         ("https://my_bucket.cdn.example/x", "https://my_bucket.cdn.example"),
+        ("https://shop.example:443/x", "https://shop.example"),
+        ("http://shop.example:80", "http://shop.example"),
+        ("http://shop.example:443", "http://shop.example:443"),
+        ("https://shop.example:08443/", "https://shop.example:8443"),
+        ("https://[::1]:443/", "https://[::1]"),
     ],
 )
 def test_web_address_has_an_origin(text: str, source: str) -> None:
     assert web_address(text) == text
     assert origin(text) == source
+
+
+ORIGINS = [
+    "https://a.b",
+    "http://a.b",
+    "https://a.b:8443",
+    "http://localhost:3000",
+    "https://[::1]:8443",
+    "https://xn--bcher-kva.b",
+]
+NO_ORIGINS = [
+    "null", "NULL", "none", "undefined", "*", "https://a.b/", "https://a.b/path", "https://a.b?x", "https://a.b#x", "https://A.b",
+    "HTTPS://a.b", "https://a.b:443", "http://a.b:80", "https://a.b:08443", "https://a.b:", "https://who@a.b", "https://:pw@a.b",
+    "https://a.b, https://c.d", "https://a.b,https://c.d", "https://a.b https://c.d", "https://a.b,null", "https://b\u00fccher.b",
+    "https://a.b\x00", " https://a.b", "https://a.b ", "https:a.b", "//a.b", "a.b", "https://*.b", "file://", "data:", "blob:https://a.b",
+    "javascript:x", "ftp://a.b", "ws://a.b", "https://[::1", "https://a.b\\c", *HOSTILE,
+]  # fmt: skip
+
+
+def test_header_of_a_browser_is_an_origin(subtests: pytest.Subtests) -> None:
+    for text in ORIGINS:
+        with subtests.test(text):
+            assert sent_origin(text) == origin(text) == text
+
+
+def test_header_that_no_browser_sends_is_no_origin(subtests: pytest.Subtests) -> None:
+    assert sent_origin(None) == ""
+    for text in NO_ORIGINS:
+        with subtests.test(text):
+            assert sent_origin(text) == ""
 
 
 def test_non_ascii_url_is_a_link_but_no_csp_source() -> None:

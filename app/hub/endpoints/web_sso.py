@@ -18,6 +18,7 @@ from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 from app.kit.web_addresses import origin as origin_of
+from app.kit.web_addresses import sent_origin
 
 views = Blueprint("web_sso", __name__)
 
@@ -25,6 +26,7 @@ _OWN_SCRIPT: Final = ("same-origin", "empty")
 """Site and destination of a request that a script of our page makes; a link, a redirect or a frame has another destination."""
 _TRUE: Final = ("true", "1", "yes")
 _NO_ORIGIN: Final = "null"
+_LONGEST: Final = 300
 
 
 @views.get("/ssologin/login")
@@ -134,7 +136,7 @@ def _refusal(refusal: ApiError) -> Response:
 
 def _answer(members: dict[str, Any]) -> Response:
     """Return JSON that the asking site may read: the identity service accepted its origin."""
-    response, origin = jsonify(members), request.headers.get("Origin", "")
+    response, origin = jsonify(members), _origin()
     if origin:
         response.headers["Access-Control-Allow-Origin"] = origin
         response.headers["Access-Control-Allow-Credentials"] = "true"
@@ -154,12 +156,15 @@ def _given() -> dict[str, str]:
 def _origin() -> str:
     """Return the site that asks; empty for a script of our own page. A request of which the browser says neither is nobody's."""
     headers = request.headers
-    origin = headers.get("Origin", "")
-    if not origin and (headers.get("Sec-Fetch-Site"), headers.get("Sec-Fetch-Dest")) == _OWN_SCRIPT:
+    if "Origin" not in headers and (headers.get("Sec-Fetch-Site"), headers.get("Sec-Fetch-Dest")) == _OWN_SCRIPT:
         return ""
-    return origin[:300] or _NO_ORIGIN
+    return _site(sent_origin(headers.get("Origin")))
 
 
 def _referring_origin() -> str:
     """Return the site whose page led the browser here."""
-    return origin_of(request.headers.get("Referer"))[:300] or _NO_ORIGIN
+    return _site(origin_of(request.headers.get("Referer")))
+
+
+def _site(origin: str) -> str:
+    return origin if 0 < len(origin) <= _LONGEST else _NO_ORIGIN

@@ -27,6 +27,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.continuation_tokens import ContinuationPurpose, TokenExists
 from app.kit import randomness
 from app.kit.limits import Rate
+from app.kit.web_addresses import sent_origin
 
 _RATE: Final = Rate(120, 60)
 """Requests of one network."""
@@ -88,7 +89,7 @@ def end_shared_session(context: Context, req: contract.SharedSignOut) -> contrac
 def _require_site(context: Context, origin: str) -> None:
     """Raise EndpointForbidden unless the tenant shares its sessions, and with this site."""
     context.spend("shared_session_network", _RATE, context.network)
-    is_site = not origin or is_allowed(context, origin)
+    is_site = not origin or (sent_origin(origin) and is_allowed(context, origin))
     if not (context.tenant.settings.web_sso and is_site):
         raise e.EndpointForbidden
 

@@ -18,6 +18,7 @@ from app.identity.directory.tenants.tables import applications, custom_hosts, te
 from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
+from app.kit.web_addresses import origin
 
 H = custom_hosts.c
 LOOKUP_TENANT = "lookup"  # the reserved tenant id of units of work that look tenants up (migrations/ddl.py)
@@ -74,10 +75,7 @@ def origins(work: UnitOfWork) -> frozenset[str]:
     rows = work.all(select(applications.c.settings).where(*where))
     applications_settings = [ApplicationSettings.model_validate(row.settings) for row in rows]
     return frozenset(
-        origin.rstrip("/").lower()
-        for settings in applications_settings
-        if settings.is_active
-        for origin in settings.cors_origins
+        origin(address) for settings in applications_settings if settings.is_active for address in settings.cors_origins
     )
 
 

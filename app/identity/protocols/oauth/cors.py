@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.reading import RawRequest
+from app.kit.web_addresses import sent_origin
 
 if TYPE_CHECKING:
     from app.identity.platform.services import Services
@@ -17,8 +18,8 @@ _PREFLIGHT_SECONDS = 600
 def headers(services: Services, raw: RawRequest) -> Iterable[tuple[str, str]]:
     """Yield the CORS headers for a registered origin; only `Vary` for any other."""
     yield "Vary", "Origin"
-    origin = raw.headers.get("origin", "")
-    if not _is_registered(services, raw.host, origin):
+    origin = sent_origin(raw.headers.get("origin"))
+    if not origin or not _is_registered(services, raw.host, origin):
         return
     yield "Access-Control-Allow-Origin", origin
     yield "Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After, DPoP-Nonce"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from urllib.parse import urlsplit
 
 from app.kit import randomness
+from app.kit.web_addresses import origin as origin_of
 
 
 def make(client_id: str, redirect_uri: str, browser_state: str) -> str | None:
@@ -13,19 +13,9 @@ def make(client_id: str, redirect_uri: str, browser_state: str) -> str | None:
 
     The iframe (`static/check-session.js`) computes the same digest: client id, origin, browser state and salt.
     """
-    origin = _origin(redirect_uri)
-    if origin is None:
+    origin = origin_of(redirect_uri)
+    if not origin:
         return None
     salt = randomness.token(12)
     text = f"{client_id} {origin} {browser_state} {salt}"
     return f"{hashlib.sha256(text.encode()).hexdigest()}.{salt}"
-
-
-def _origin(address: str) -> str | None:
-    """Return the origin as browsers write it (RFC 6454 section 6.2), without the default port."""
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        return None
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    is_default = parts.port in (None, {"http": 80, "https": 443}[parts.scheme])
-    return f"{parts.scheme}://{host}" if is_default else f"{parts.scheme}://{host}:{parts.port}"

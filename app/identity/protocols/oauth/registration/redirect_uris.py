@@ -64,8 +64,8 @@ def _problem(uri: object, application_type: str, schemes: Collection[str], *, al
         uri = _URI.validate_python(uri, strict=True)
     except ValidationError as problem:
         return str(problem.errors()[0]["msg"]).removeprefix("Value error, ")
-    if problem := scheme_problem(uri, schemes):
-        return problem
+    if expected := scheme_problem(uri, schemes):
+        return expected
     if application_type == "native":
         return "" if _is_loopback(uri) or _parts(uri)[0] != "http" else "an https address, or one of this device"
     if _is_web(uri) and not _is_loopback(uri):
