@@ -33,9 +33,11 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
         configuration_file = read_file(file)
         with open_services() as services:
             done = (configuration.plan if dry_run else configuration.apply)(services, configuration_file, prune=prune)
+            warnings = list(done.warnings)
             for tenant, brand in configuration_file.brands.items():
-                for sentence in theme.warnings(tenant, brand, services.settings.theme_files):
-                    click.echo(f"Warning: {sentence}", err=True)
+                warnings += theme.warnings(tenant, brand, services.settings.theme_files)
+        for sentence in warnings:
+            click.echo(f"Warning: {sentence}", err=True)
     except ConfigurationError as problem:
         count = len(problem.problems)
         raise CommandError(f"Found {count} problem{'s' if count > 1 else ''} and changed nothing:\n{problem}") from None

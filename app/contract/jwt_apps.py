@@ -63,6 +63,11 @@ class ExpectedOneOf(Wire):
     is_mandatory: bool = False
 
 
+def is_checked(expected: Expected | ExpectedOneOf) -> bool:
+    """Return whether a token must have the claim, with an expected value."""
+    return expected.is_mandatory and expected.match_value
+
+
 class Mandatory(Wire):
     """Whether a token must have a claim."""
 
@@ -71,7 +76,7 @@ class Mandatory(Wire):
 
 class JwtProvider(Wire):
     """An issuer of signed JWTs. `Key` is the HMAC key or a public key in PEM; responses mask it. With `JWKSUrl`, Gatehouse reads
-    the keys from there instead."""
+    the keys from there instead. Set `Issuer` and `Audience` with `MatchValue` and `IsMandatory`: else it accepts tokens made for others."""
 
     app_name: Annotated[Name, Key("jwtApp")]
     is_active: bool = True
@@ -95,6 +100,16 @@ class JwtProvider(Wire):
     list_in_interface: bool = True
     created_date: Annotated[str | None, CREATED_AT] = None
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None
+
+
+def warning_of(provider: JwtProvider) -> str:
+    """Return the warning that a provider accepts tokens made for others (RFC 7519 section 4.1); empty if it checks `iss` and `aud`."""
+    checks: dict[str, Expected | ExpectedOneOf] = {"iss": provider.issuer, "aud": provider.audience}
+    unchecked = " and ".join(claim for claim, expected in checks.items() if not is_checked(expected))
+    return unchecked and (
+        f"JWT provider {provider.app_name} doesn't check {unchecked}, so it accepts tokens made for others. Set match_value and "
+        "is_mandatory of its issuer and its audience, with the expected values."
+    )
 
 
 class AlgorithmList(Wire):

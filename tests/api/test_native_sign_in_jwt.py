@@ -106,6 +106,35 @@ RULES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
 }
 
 
+CHECKED = {
+    "Issuer": {**EXACT, "ExpectedValue": "https://p"},
+    "Audience": {**EXACT, "ExpectedValues": ["app"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("members", "unchecked"),
+    [
+        ({}, "iss and aud"),
+        ({"Issuer": CHECKED["Issuer"]}, "aud"),
+        ({"Audience": CHECKED["Audience"]}, "iss"),
+        ({**CHECKED, "Audience": {**CHECKED["Audience"], "IsMandatory": False}}, "aud"),
+        ({**CHECKED, "Issuer": {**CHECKED["Issuer"], "MatchValue": False}}, "iss"),
+        (CHECKED, ""),
+    ],
+)
+def test_log_names_a_provider_that_accepts_any_token_once(
+    app: AppServer, caplog: pytest.LogCaptureFixture, members: dict[str, Any], unchecked: str
+) -> None:
+    token = jwt_sender(app.tenant, **members)
+    for _ in range(3):
+        answered(app.ask("jwt", providername="Partner", id_token=token(iss="https://p", aud="app")))
+    named = [one.getMessage() for one in caplog.records if "JWT provider" in one.getMessage()]
+    assert len(named) == (1 if unchecked else 0)
+    start = f"tenant {app.tenant.name}: JWT provider Partner doesn't check {unchecked}, so "
+    assert all(one.startswith(start) for one in named)
+
+
 @pytest.mark.parametrize(("members", "wrong", "right"), RULES.values(), ids=RULES)
 def test_claim_that_breaks_a_rule_is_refused(
     app: AppServer, members: dict[str, Any], wrong: dict[str, Any], right: dict[str, Any]

@@ -161,6 +161,18 @@ def test_jwt_of_an_app_signs_in_no_browser(tenant: TenantServer, visitor: Visito
     assert refused(native(id_token=by_browser)) == (403, 1232)
 
 
+def test_log_names_the_provider_of_a_browser_that_checks_nothing(
+    tenant: TenantServer, visitor: Visitor, ada: Person, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = jwt_sender(tenant, Domain="example.test")
+    for _ in range(2):
+        brings(visitor, token(email=ADA, email_verified=True))
+        visitor.forget("session")
+    named = [one.getMessage() for one in caplog.records if "JWT provider" in one.getMessage()]
+    assert len(named) == 1
+    assert named[0].startswith(f"tenant {tenant.name}: JWT provider Partner doesn't check iss and aud, so ")
+
+
 def test_browser_returns_to_an_allowed_address_alone(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:
     token = jwt_sender(tenant, Domain="example.test")
     home = "https://shop.example/home"

@@ -57,15 +57,10 @@ def powers_of(context: Context, item: Item) -> Iterable[Power]:
     provider = contract.JwtProvider.model_validate({**item.content, "app_name": item.name})
     if provider.domain:
         yield Power(ALL, "JWT providers with a domain")
-    if not (is_checked(provider.issuer) and is_checked(provider.audience)):
+    if contract.warning_of(provider):
         yield Power(ALL, "JWT providers that don't check both iss and aud")
     if linked_identities.are_of(context.work, f"{PREFIX}{item.name}"):
         yield Power(ALL, "providers that accounts are linked to")
-
-
-def is_checked(expected: contract.Expected | contract.ExpectedOneOf) -> bool:
-    """Return whether a token must have the claim, with an expected value."""
-    return expected.match_value and expected.is_mandatory
 
 
 @providers.before_create
@@ -76,6 +71,13 @@ def check_new_provider(context: Context, item: Item) -> None:  # noqa: ARG001 - 
 @providers.before_update
 def check_changed_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
     _refuse_wrong_provider(after)
+
+
+@providers.warnings
+def warn_of_unchecked_claims(item: Item) -> Iterable[str]:
+    provider = contract.JwtProvider.model_validate({**item.content, "app_name": item.name})
+    if warning := contract.warning_of(provider):
+        yield warning
 
 
 def _refuse_wrong_provider(item: Item) -> None:

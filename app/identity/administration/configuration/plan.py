@@ -64,6 +64,7 @@ class Plan:
 
     changes: list[Change] = field(default_factory=list)
     made: list[Made] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:

@@ -42,6 +42,8 @@ def apply(run: Run, declared: BaseModel, tenant: str, path: Path, settings: Mapp
                     run.refuse(where, sentence)
         if getattr(declared, resource.file_key) is not None:
             _Pass(run, resource, tenant, named).apply(listed(resource, declared, path))
+        elif rules_of(resource).has("warnings"):
+            _Pass(run, resource, tenant, named).warn_of_held()
     return any(change.action is not Action.UNCHANGED for change in run.plan.changes[before:])
 
 
@@ -103,8 +105,17 @@ class _Pass:
         if not store.keeps_origin:
             self.named[self.resource.file_key] = names
 
+    def warn_of_held(self) -> None:
+        """Warn of the stored items of a resource that the file omits."""
+        for item in store_of(self.resource).items(self.access, self.resource):
+            self._warn(item)
+
+    def _warn(self, item: Item) -> None:
+        self.run.plan.warnings += [f"{self.tenant}: {one}" for one in rules_of(self.resource).warnings_of(item)]
+
     def _add(self, item: Item) -> None:
         self._note(Action.CREATE, item)
+        self._warn(item)
         if self.run.writes:
             rules_of(self.resource).run("before_apply", self.run.now, None, item)
             store_of(self.resource).add(self.access, self.resource, item, self._unique(item))
@@ -120,6 +131,7 @@ class _Pass:
             details.append("secrets: changed")
         action = Action.CHANGE if details else Action.UNCHANGED
         self._note(action, item, *details, *unnamed(after, content))
+        self._warn(item)
         is_noted = not store_of(self.resource).keeps_origin or item.origin == current.origin
         if self.run.writes and (details or not is_noted):
             item = replace(item, modified_at=self.run.now if details else item.modified_at)
@@ -128,6 +140,7 @@ class _Pass:
     def _leave(self, item: Item, before: Marks | None, names: dict[str, Any]) -> None:
         origin = "created through the API" if before is None else "created by an earlier file"
         if not self.run.prune:
+            self._warn(item)
             self._note(Action.UNCHANGED, item, f"not in the file; remove it with --prune ({origin})")
             if before is not None:
                 names[item.name] = before

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 from joserfc.errors import JoseError
@@ -22,6 +24,8 @@ from app.identity.platform.context import Context
 from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.identity.platform.outbound import ProviderUnavailable
 from app.identity.platform.resources.store import items_of
+
+log = logging.getLogger("gatehouse.identity")
 
 PREFIX: Final = "jwt:"
 """Begins the provider of such an identity; no connection's name has a colon."""
@@ -96,6 +100,12 @@ def named_by(context: Context, parameters: Mapping[str, str], bearer: str | None
     return found[:_MOST_TRIED]
 
 
+@lru_cache(maxsize=1_000)
+def _warn_once(tenant: str, warning: str) -> None:
+    """Once per process and provider, because each token would repeat it."""
+    log.warning("tenant %s: %s", tenant, warning)
+
+
 def verify(context: Context, sender: JwtSender, text: str) -> tuple[ProviderIdentity, float]:
     """Return the identity of a token, and the time in seconds since 1970 until which the token is valid.
 
@@ -107,6 +117,8 @@ def verify(context: Context, sender: JwtSender, text: str) -> tuple[ProviderIden
         ProviderUnavailable: the provider's key set cannot be fetched.
     """
     provider, at = sender.provider, context.now.timestamp()
+    if warning := jwt_apps.warning_of(provider):
+        _warn_once(context.tenant.name, warning)
     _, claims = id_tokens.signed_claims(text, _keys(context, sender), (provider.algo,))
     latest_start, ends_at = at + provider.clock_skew, _end(provider, claims)
     nbf: Any = claims.get("nbf")

@@ -28,6 +28,7 @@ OnProblems = Callable[[Any, TenantSettings | None], Iterable[tuple[str, str]]]
 OnItem = Callable[[Context, Item], None]
 OnChange = Callable[[Context, Item | None, Item], None]
 OnPowers = Callable[[Context, Item], Iterable[Power]]
+OnWarnings = Callable[[Item], Iterable[str]]
 OnApply = Callable[[datetime, Item | None, Item], None]
 Act = Callable[[Context, Item, Any], "Item | Wire | None"]
 Hook = TypeVar("Hook", bound=Callable[..., Any])
@@ -46,6 +47,7 @@ class Rules:
     before_update, before_delete: refuse a write; the tenant is locked.
     after_create, after_update, after_delete: run after a write, in its transaction.
     before_apply: completes an item of a configuration file, in place of before_create and before_update.
+    warnings: yields what is allowed and risky about an item that a tenant of a configuration file has.
     """
 
     hooks: dict[str, list[Callable[..., Any]]] = field(default_factory=dict)
@@ -90,6 +92,9 @@ class Rules:
     def before_apply(self, hook: OnApply) -> OnApply:
         return self._register("before_apply", hook)
 
+    def warnings(self, hook: OnWarnings) -> OnWarnings:
+        return self._register("warnings", hook)
+
     def action(self, name: str) -> Callable[[Act], Act]:
         """Return the decorator for the function of an action, which returns the changed item, a response, or nothing."""
 
@@ -127,6 +132,11 @@ class Rules:
         if not powers.has_all(context):
             asked = (hook(context, item) for hook in self.hooks.get("powers", ()) for item in items)
             powers.require(context, (power for found in asked for power in found))
+
+    def warnings_of(self, item: Item) -> Iterable[str]:
+        """Yield the warnings of the hooks about an item."""
+        for hook in self.hooks.get("warnings", ()):
+            yield from hook(item)
 
     def _register(self, name: str, hook: Hook) -> Hook:
         self.hooks.setdefault(name, []).append(hook)
