@@ -7,6 +7,7 @@ from app.identity.credentials.passwords.breached_passwords import BreachedPasswo
 from app.identity.credentials.passwords.hashing import Hashing
 from app.identity.directory.tenants.directory import CachedTenantDirectory
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys
+from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.encryption import Encryption, derive_key
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.services import Services
@@ -15,7 +16,6 @@ from app.identity.platform.tenant import Tenant
 from app.identity.protocols.oauth import dpop
 from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
-from app.kit.lru_cache import LruCache
 from app.kit.nonces import Nonces
 from app.kit.public_addresses import Resolver
 from app.kit.signing import WINDOW_SECONDS
@@ -48,10 +48,10 @@ def assemble(settings: Settings, clock: Clock | None = None, *, loads_later: boo
         signing_keys=StoredSigningKeys(encryption, clock),
         breached_passwords=BreachedPasswords(settings.breaches_url, settings.breaches_file),
         locations=locations(settings.locations_file),
-        message_templates=LruCache(_CACHED_TEMPLATES),
-        resource_items=LruCache(_CACHED_RESOURCES),
-        joined_domains=LruCache(_CACHED_RESOURCES),
-        subject_secrets=LruCache(_CACHED_RESOURCES),
+        message_templates=CommittedCache(_CACHED_TEMPLATES),
+        resource_items=CommittedCache(_CACHED_RESOURCES),
+        joined_domains=CommittedCache(_CACHED_RESOURCES),
+        subject_secrets=CommittedCache(_CACHED_RESOURCES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
         hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
         nonces=Nonces(settings.redis_url, WINDOW_SECONDS),

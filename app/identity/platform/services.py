@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from joserfc.jwk import Key
 
+from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.hashing import Hashing
 from app.identity.platform.locations import Locations
@@ -17,7 +18,6 @@ from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.kit.clock import Clock
 from app.kit.limits import Limits
-from app.kit.lru_cache import LruCache
 from app.kit.nonces import Nonces
 from app.settings import Settings
 
@@ -166,11 +166,11 @@ class Services:
     signing_keys: SigningKeys
     breached_passwords: BreachedPasswords
     locations: Locations
-    message_templates: LruCache[tuple[str, int, str, str], Mapping[str, Any]]
-    resource_items: LruCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
-    joined_domains: LruCache[tuple[str, int], JoinedDomains]
+    message_templates: CommittedCache[tuple[str, int, str, str], Mapping[str, Any]]
+    resource_items: CommittedCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
+    joined_domains: CommittedCache[tuple[str, int], JoinedDomains]
     """By tenant and its version."""
-    subject_secrets: LruCache[str, bytes]
+    subject_secrets: CommittedCache[str, bytes]
     """The secrets of pairwise identifiers, by tenant; they never change."""
     provider_metadata: ProviderMetadataCache
     hub_keys: tuple[bytes, ...]

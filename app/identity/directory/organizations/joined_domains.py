@@ -20,7 +20,7 @@ def of_tenant(context: Context) -> JoinedDomains:
     cached = context.services.joined_domains.get(key)
     if cached is None:
         cached = _read(context)
-        context.services.joined_domains.put(key, cached)
+        context.services.joined_domains.put(key, cached, context.work, organizations, organization_domains)
     return cached
 
 

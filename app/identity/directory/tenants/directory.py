@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from app.identity.directory.tenants import profile_client, store
 from app.identity.directory.tenants.changes import secret_digest
+from app.identity.directory.tenants.tables import applications
+from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
@@ -45,8 +47,8 @@ class CachedTenantDirectory:
         self._on_load = on_load
         self._settings = settings
         self._tenants: LruCache[tuple[str, str], _CachedTenant] = LruCache(_MAX_TENANTS)
-        self._applications: LruCache[tuple[str, int, str, str], Application] = LruCache(_MAX_APPLICATIONS)
-        self._origins: LruCache[tuple[str, int], frozenset[str]] = LruCache(_MAX_TENANTS)
+        self._applications: CommittedCache[tuple[str, int, str, str], Application] = CommittedCache(_MAX_APPLICATIONS)
+        self._origins: CommittedCache[tuple[str, int], frozenset[str]] = CommittedCache(_MAX_TENANTS)
 
     def by_name(self, name: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant with this name."""
@@ -99,7 +101,7 @@ class CachedTenantDirectory:
             )
             # One that registered itself changes without a new version of the tenant.
             if cached is not None and not cached.is_self_registered:
-                self._applications.put(key, cached)
+                self._applications.put(key, cached, work, applications)
         return cached
 
     def origins(self, tenant: Tenant, work: UnitOfWork) -> frozenset[str]:
@@ -108,7 +110,7 @@ class CachedTenantDirectory:
         cached = self._origins.get(key)
         if cached is None:
             cached = store.origins(work)
-            self._origins.put(key, cached)
+            self._origins.put(key, cached, work, applications)
         return cached
 
     def clear_cache(self) -> None:

@@ -31,8 +31,7 @@ def of(services: Services, work: UnitOfWork) -> bytes:
         return cached
     encrypted = _stored(work) or _create(services, work)
     held = services.encryption.decrypt(encrypted, associated_data(work.tenant_id))
-    if not work.is_writing:
-        services.subject_secrets.put(work.tenant_id, held)
+    services.subject_secrets.put(work.tenant_id, held, work, subject_secrets)
     return held
 
 

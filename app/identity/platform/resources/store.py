@@ -136,6 +136,5 @@ def items_of(context: Context, resource: Resource) -> Mapping[tuple[str, ...], I
     access = StoreAccess(context.work, context.services.encryption, context.now)
     store = rules_of(resource).store or SHARED_TABLE
     items = {item.id: item for item in store.items(access, resource)}
-    if not context.work.is_writing:  # a write that may be rolled back is not cached
-        context.services.resource_items.put(key, items)
+    context.services.resource_items.put(key, items, context.work)
     return items

@@ -55,6 +55,8 @@ class UnitOfWork:
         """Account ids that this transaction has locked (True) or found missing (False)."""
         self.read_ahead: dict[tuple[str, str], Any] = {}
         """Rows that the last statement read beside its own, by kind and id; empty once another one ran or the transaction changed."""
+        self.changed_tables: set[str] = set()
+        """The names of the tables with uncommitted writes."""
         self._database = database
         self._borrowed: Borrowed | None = None
         self._is_begun = False
@@ -75,6 +77,8 @@ class UnitOfWork:
         self.read_ahead.clear()
         if getattr(statement, "is_dml", False):
             self._begin_write()
+            change: Any = statement.statement if isinstance(statement, Compiled) else statement
+            self.changed_tables.add(change.table.name)
         self.cost.statements += 1
         try:
             if isinstance(statement, Compiled):
@@ -235,6 +239,7 @@ class UnitOfWork:
         finally:
             self._is_begun = False
             self.locked.clear()
+            self.changed_tables.clear()
             if self._is_writing:
                 self._is_writing = False
                 if self._database.is_sqlite:
@@ -242,6 +247,7 @@ class UnitOfWork:
 
     def _release(self) -> None:
         self.read_ahead.clear()
+        self.changed_tables.clear()
         self._is_writing = False
         borrowed, self._borrowed = self._borrowed, None
         if borrowed is None:
