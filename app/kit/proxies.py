@@ -22,6 +22,7 @@ HOST = re.compile(
     r"(?:(?!-)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]*:[0-9a-f:.]*\])(?::([0-9]{1,5}))?", re.IGNORECASE | re.ASCII
 )
 HOST_CHARACTERS = 255 + len(":65535")
+DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 HSTS_SECONDS = 365 * 24 * 3600
 PLAIN_REFUSAL = b"This address is served over HTTPS only. Nothing was done; what was sent travelled unprotected.\n"
 WRONG_HOST = b"No such host is served here.\n"
@@ -113,7 +114,8 @@ class ForwardedHeaders:
     """Applies the forwarded header fields of trusted proxies to the environment, and removes them in every case.
 
     The application never sees `X-Forwarded-*` or `Forwarded`; REMOTE_ADDR is the client's address. It sees the headers of client
-    certificates under keys of their own, and only from trusted proxies.
+    certificates under keys of their own, and only from trusted proxies; and no host with the default port of its scheme, which some
+    clients send and some readers of a host would drop.
     """
 
     app: WSGIApplication
@@ -126,16 +128,18 @@ class ForwardedHeaders:
         if _may_be_forwarded(environ):
             forwarded = [key for key in environ if key.startswith(FORWARDED)]
             self._apply_trusted(environ, {key: environ.pop(key) for key in forwarded})
+        if _names_default_port(environ):
+            environ["HTTP_HOST"] = _without_port(environ["HTTP_HOST"])
         return self.app(environ, start_response)
 
     def as_seen(self, environ: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the environment as the application will see it, without calling it."""
-        if not _may_be_forwarded(environ):
-            return environ
-        forwarded = {key: value for key, value in environ.items() if key.startswith(FORWARDED)}
-        seen = {key: value for key, value in environ.items() if key not in forwarded}
-        self._apply_trusted(seen, forwarded)
-        return seen
+        seen = environ
+        if _may_be_forwarded(environ):
+            forwarded = {key: value for key, value in environ.items() if key.startswith(FORWARDED)}
+            seen = applied = {key: value for key, value in environ.items() if key not in forwarded}
+            self._apply_trusted(applied, forwarded)
+        return {**seen, "HTTP_HOST": _without_port(seen["HTTP_HOST"])} if _names_default_port(seen) else seen
 
     def _apply_certificate(self, environ: WSGIEnvironment) -> None:
         """Move the headers of the certificate, before the peer's address gives way to the client's."""
@@ -179,6 +183,15 @@ def _may_be_forwarded(environ: Mapping[str, Any]) -> bool:
     """Return whether one of the keys could begin as those of FORWARDED do: the same question to all keys at once."""
     keys = " ".join(environ)
     return "FORWARDED" in keys or "X_REAL_IP" in keys
+
+
+def _names_default_port(environ: Mapping[str, Any]) -> bool:
+    host: str = environ.get("HTTP_HOST", "")
+    return host.endswith(DEFAULT_PORTS[environ["wsgi.url_scheme"]])
+
+
+def _without_port(host: str) -> str:
+    return host.rpartition(":")[0]
 
 
 @lru_cache(maxsize=100)

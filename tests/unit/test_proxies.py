@@ -225,3 +225,25 @@ def test_host_name_has_no_port_and_no_case(host: str, name: str) -> None:
 )
 def test_addresses_of_one_subscriber_are_one_network(address: str, network: str) -> None:
     assert network_of(address) == network
+
+
+@pytest.mark.parametrize(
+    ("scheme", "fields", "expected"),
+    [
+        ("https", {"host": "acme.example.com:443"}, "acme.example.com"),
+        ("http", {"host": "acme.localhost:80"}, "acme.localhost"),
+        ("https", {"host": "[::1]:443"}, "[::1]"),
+        ("https", {"host": "acme.example.com:80"}, "acme.example.com:80"),
+        ("https", {"host": "acme.example.com:8443"}, "acme.example.com:8443"),
+        ("http", {"host": "acme.localhost:443"}, "acme.localhost:443"),
+        ("http", {"x_forwarded_proto": "https", "x_forwarded_host": "acme.example.com:443"}, "acme.example.com"),
+        ("http", {"x_forwarded_proto": "https", "host": "acme.example.com:443"}, "acme.example.com"),
+    ],
+)
+def test_default_port_is_no_part_of_the_host(scheme: str, fields: dict[str, str], expected: str) -> None:
+    """Each reader of the host compares the same text, before the application is called and within it."""
+    assert ask(PROXY, scheme=scheme, **fields).environ["HTTP_HOST"] == expected
+    environ = {"wsgi.url_scheme": scheme, "REMOTE_ADDR": PROXY, "HTTP_HOST": "acme.example.com"}
+    environ |= {f"HTTP_{name.upper()}": value for name, value in fields.items()}
+    app = protect(VisitedPage(), scheme="https", domain="example.com", trusted_proxies=[PROXY])
+    assert app.as_seen(environ)["HTTP_HOST"] == expected
