@@ -9,6 +9,7 @@ from app.contract.configuration_model import ConfigurationModel
 from app.contract.tenant_file import AccountFile
 
 MAX_IDENTITIES: Final = 20
+MAX_HASH_CHARACTERS: Final = 1_024
 
 
 class ImportedIdentity(ConfigurationModel):
@@ -32,7 +33,7 @@ class ImportedAccount(AccountFile):
 
     uid: Annotated[str, Field(max_length=50)] | None = None
     external_id: Annotated[str, Field(max_length=200)] | None = None
-    password_hash: Annotated[str, Field(min_length=1, max_length=1_024)] | None = None
+    password_hash: Annotated[str, Field(min_length=1, max_length=MAX_HASH_CHARACTERS)] | None = None
     password_changed_at: datetime | None = None
     created_at: datetime | None = None
     totp_secret: Annotated[str, Field(pattern=r"^[A-Z2-7]{8,256}=*$")] | None = None

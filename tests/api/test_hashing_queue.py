@@ -15,7 +15,7 @@ from app.applications import create_both, create_hub
 from app.contract.operations import CATALOGUE
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.reading import read
-from app.identity.credentials.passwords.hashing import HashLimiter
+from app.identity.credentials.passwords.hash_limiter import HashLimiter
 from app.identity.platform.hashing import HashingBusy
 from app.kit.admission import SHED, Application, QueueSlot, Shed, may_wait
 from app.settings import Settings

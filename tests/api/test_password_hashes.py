@@ -1,13 +1,36 @@
-"""A stored password hash follows the tenant's settings."""
+"""A stored password hash follows the tenant's settings, and an expensive one of another system is replaced at once."""
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import pbkdf2_hmac
+from typing import Any
+
+import pytest
 from sqlalchemy import select, update
 
+from app.identity.credentials.passwords import imported_hashes
+from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit import UnitOfWork
-from tests.api.test_sign_in_password import a_customer
-from tests.support.tenant_server import TenantServer, answered
+from app.kit.clock import thread_cpu_seconds
+from tests.api.test_sign_in_password import Customer, a_customer
+from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
+
+EXPENSIVE = imported_hashes.pbkdf2(
+    "sha256", 900_000, b"16 bytes of salt", pbkdf2_hmac("sha256", PASSWORD.encode(), b"16 bytes of salt", 900_000)
+)
+"""Of the tests' password, and more than ten times as expensive as ours."""
+
+
+def imported_customer(tenant: TenantServer, stored: str = EXPENSIVE, **members: Any) -> Customer:
+    """Add an account with a hash of another system."""
+    customer = a_customer(tenant, **members)
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        where = (accounts.c.tenant_id == tenant.tenant_id, accounts.c.uid == customer.uid)
+        work.run(update(accounts).where(*where).values(password_hash=stored))
+    return customer
 
 
 def test_stale_hash_is_renewed_at_next_sign_in(acme: TenantServer) -> None:
@@ -28,3 +51,69 @@ def test_stale_hash_is_renewed_at_next_sign_in(acme: TenantServer) -> None:
     assert "m=9216,t=2,p=1" in after
     answered(customer.logs_in())
     assert customer.row().password_hash == after
+
+
+@pytest.mark.both_databases
+def test_expensive_hash_is_replaced_by_a_refused_sign_in(new_tenant_server: NewTenantServer) -> None:
+    customer = imported_customer(new_tenant_server(email_verification="required"), EmailVerified=False)
+    customer.fails(1)
+    assert customer.row().password_hash == EXPENSIVE
+    assert refused(customer.logs_in())[1] == 970
+    replaced = customer.row().password_hash
+    assert replaced.startswith("$argon2id$")
+    customer.tenant.update(customer.uid, {"EmailVerified": True})
+    answered(customer.logs_in())
+    assert customer.row().password_hash == replaced
+
+
+def test_cheap_hash_of_another_system_waits_for_a_sign_in(new_tenant_server: NewTenantServer) -> None:
+    derived = pbkdf2_hmac("sha256", PASSWORD.encode(), b"16 bytes of salt", 1_000)
+    cheap = imported_hashes.pbkdf2("sha256", 1_000, b"16 bytes of salt", derived)
+    customer = imported_customer(new_tenant_server(email_verification="required"), cheap, EmailVerified=False)
+    assert refused(customer.logs_in())[1] == 970
+    assert customer.row().password_hash == cheap
+
+
+@pytest.mark.parametrize("kind", ["step-up", "change"])
+def test_expensive_hash_is_replaced_by_any_right_password(acme: TenantServer, kind: str) -> None:
+    customer = imported_customer(acme)
+    token = acme.tokens(customer.uid)["access_token"]
+    path, body = {
+        "step-up": ("/identity/v2/auth/account/reauth/password", {"password": PASSWORD}),
+        "change": ("/identity/v2/auth/password/change", {"oldpassword": PASSWORD, "newpassword": "short"}),
+    }[kind]
+    response = acme.send("PUT", path, body, bearer=token)
+    assert response.status_code == 200 or refused(response) == (403, 1134)  # the new one is too short
+    assert customer.row().password_hash.startswith("$argon2id$")
+    answered(customer.logs_in())
+
+
+@pytest.mark.both_databases
+def test_parallel_sign_ins_replace_one_expensive_hash(acme: TenantServer) -> None:
+    customer, barrier = imported_customer(acme), threading.Barrier(3)
+
+    def sign_in(_: int) -> int:
+        barrier.wait()
+        return customer.logs_in().status_code
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(sign_in, range(3))) == [200] * 3
+    assert customer.row().password_hash.startswith("$argon2id$")
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        imported_hashes.pbkdf2("sha256", 2_000_000, b"16 bytes of salt", b"x" * 735),
+        "$scrypt$ln=40,r=8,p=1$c2FsdHNhbHQ$" + "x" * 43,
+        "$scrypt$ln=14,r=8,p=1000000$c2FsdHNhbHQ$" + "x" * 43,
+        "$argon2id$v=19$m=1048576,t=20,p=1$c2FsdHNhbHQ$" + "x" * 43,
+        "$argon2id$v=19$m=262144,t=1,p=32768$c2FsdHNhbHQ$" + "x" * 43,
+    ],
+    ids=["pbkdf2", "scrypt ln", "scrypt p", "argon2 t", "argon2 p"],
+)
+def test_stored_bomb_is_refused_like_a_wrong_password(acme: TenantServer, stored: str) -> None:
+    """Versions before the bounds stored it: its owner resets the password."""
+    customer, begun = imported_customer(acme, stored), thread_cpu_seconds()
+    assert refused(customer.logs_in()) == (401, 966)
+    assert thread_cpu_seconds() - begun < 1

@@ -326,3 +326,17 @@ def test_broken_file_is_refused_with_its_name(text: str, tenant: World, tmp_path
     path.write_text(text)
     with pytest.raises(Refused, match=r"export\.json"):
         imported_files(tenant, [path], "keycloak")
+
+
+def test_hash_bomb_is_refused_by_its_line_and_parameter(tenant: World, tmp_path: Path) -> None:
+    bomb = credential({"hashIterations": 2_000_000, "algorithm": "pbkdf2-sha256"}, b"x" * 700)
+    reported = imported(tenant, tmp_path, "keycloak", keycloak(bomb))
+    assert [(done.outcome, done.says) for done in reported] == [
+        ("refused", ("password_hash: expected the PBKDF2 hash to have 16 to 128 bytes; found 700",))
+    ]
+    ours = {"email": "eve@example.com", "password_hash": BCRYPT.replace("$04$", "$15$")}
+    (done,) = imported(tenant, tmp_path, "gatehouse", ours)
+    assert (str(done.place), done.says) == (
+        "export.json: line 1 (eve@example.com)",
+        ("password_hash: expected a bcrypt cost from 4 to 14; found 15",),
+    )

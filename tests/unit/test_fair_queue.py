@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.identity.credentials.passwords.hashing import HashLimiter
+from app.identity.credentials.passwords.hash_limiter import HashLimiter
 from app.identity.platform.hashing import HashingBusy
 from app.kit.fair_queue import FairQueue
 

@@ -25,6 +25,7 @@ from app.identity.authentication.sign_in import (
 )
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.passwords import account_password
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
@@ -197,15 +198,15 @@ def reauthenticate(context: Context, req: contract.WithPassword) -> Reauthentica
     one_time_tokens.refuse_locked(context, account)
     if not req.password:
         raise e.WrongCurrentPassword("The password is asked again.")
-    context.work.release_connection()
-    if not context.hashing.is_match(account.password_hash, req.password):
+    verified = account_password.verify(context, account, req.password)
+    if verified is None:
         with context.work.separate_transaction() as work:
             failure = login_records.count_failure(work, account, context.tenant.settings, context.now)
         context.audit.record("password.refused", uid=account.uid, attempts=failure.attempts)
         raise e.WrongCurrentPassword
     with context.work.separate_transaction() as work:
         login_records.reset_failures(work, account.uid)
-    return Reauthenticated(session, account, is_new=True)
+    return Reauthenticated(session, verified, is_new=True)
 
 
 def _changes(context: Context, typed: dict[str, str]) -> UpdateOwnAccount:

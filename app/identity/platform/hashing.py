@@ -31,6 +31,9 @@ class Hashing(Protocol):
     def is_stale(self, stored: str, parameters: Argon2) -> bool:
         """Return whether the hash has other parameters."""
 
+    def is_expensive(self, stored: str, parameters: Argon2) -> bool:
+        """Return whether the hash is stale, and costs so much that it is to be replaced at once."""
+
 
 class TenantHashing:
     """Password hashing with a tenant's parameters, its cost counted on the request."""
@@ -60,6 +63,10 @@ class TenantHashing:
     def is_stale(self, stored: str) -> bool:
         """Return whether the hash has other parameters than the tenant's current ones."""
         return self._hashing.is_stale(stored, self._parameters)
+
+    def is_expensive(self, stored: str) -> bool:
+        """Return whether the hash is stale, and costs so much that it is to be replaced at once."""
+        return self._hashing.is_expensive(stored, self._parameters)
 
     def _count(self, started: float) -> None:
         self._cost.hashes += 1

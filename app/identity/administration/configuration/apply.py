@@ -31,6 +31,7 @@ from app.identity.administration.configuration.origins import Marks, differences
 from app.identity.administration.configuration.plan import Action, Made, Plan, Run
 from app.identity.administration.configuration.reading import Configuration
 from app.identity.administration.configuration.roles import RolePass
+from app.identity.credentials.passwords import hash_cost
 from app.identity.directory.accounts import provider_tokens
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.changes import TenantRow
@@ -98,7 +99,10 @@ def _hashes(services: Services, configuration: Configuration, *, prune: bool) ->
         ):
             parameters = tenant.settings.argon2 if tenant.settings else Argon2()
             wanted.append((tenant.name, account.label, account.password, parameters))
-    with ThreadPoolExecutor(services.settings.hashes_at_once) as threads:
+    is_expensive = any(
+        hash_cost.of_parameters(one[3]) > hash_cost.EXPENSIVE for one in wanted
+    )  # they would wait too long
+    with ThreadPoolExecutor(1 if is_expensive else services.settings.hashes_at_once) as threads:
         hashes = list(threads.map(lambda one: services.hashing.hash(one[2], one[3]), wanted))
     return {(one[0], one[1]): hashed for one, hashed in zip(wanted, hashes, strict=True)}
 

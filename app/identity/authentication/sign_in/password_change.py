@@ -11,6 +11,7 @@ from app.identity.authentication.recovery.recipient import refuse_closed
 from app.identity.authentication.sign_in import locks
 from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens, spend_limit
 from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.passwords import account_password
 from app.identity.directory.accounts import login_records, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
@@ -64,13 +65,14 @@ def change(
     lock = login_records.lock_of(account)
     context.work.release_connection()
     is_lock_solved = lock is not None and _solve_lock(context, account, lock, solution)
-    if not context.hashing.is_match(account.password_hash, current_password):
+    verified = account_password.verify(context, account, current_password)
+    if verified is None:
         _count_failure(context, account)
         context.audit.record("password.change_refused", uid=account.uid)
         raise e.WrongCurrentPassword
-    password_hash = new_password.check_and_hash(context, account, new)
-    locked = new_password.lock_account(context, account)
-    if locked.password_hash != account.password_hash:
+    password_hash = new_password.check_and_hash(context, verified, new)
+    locked = new_password.lock_account(context, verified)
+    if locked.password_hash != verified.password_hash:
         raise e.WrongCurrentPassword
     return new_password.write(
         context, locked, password_hash, suppress_webhook=suppress_webhook, event=EVENT, opens_lock=is_lock_solved

@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.passwords import new_password
+from app.identity.credentials.passwords import account_password, new_password
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens
@@ -111,9 +111,8 @@ def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution)
 
 
 def _verify_password(context: Context, lookup: AccountLookup, password: str, solved: Lock | None) -> Account:
-    account = lookup.account
-    is_match = context.hashing.is_match(account.password_hash if account else None, password)
-    if account is None or not is_match:
+    account = account_password.verify(context, lookup.account, password)
+    if account is None:
         raise _wrong_credentials(context, lookup, solved)
     return account
 

@@ -2,6 +2,9 @@
 
 bcrypt and argon2 are stored as those systems write them, PBKDF2 and scrypt as PHC strings:
 `$pbkdf2-sha256$i=27500$SALT$HASH` and `$scrypt$ln=14,r=8,p=1$SALT$HASH`, in base64 without padding.
+
+Every number and length is bounded where a hash is read, at the import and again before each verification: older versions
+stored hashes without these bounds.
 """
 
 from __future__ import annotations
@@ -11,50 +14,75 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
-from argon2 import PasswordHasher, extract_parameters
+from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-_OURS: Final = "$argon2id$"
-_BCRYPT: Final = re.compile(r"\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}")
-_PBKDF2: Final = re.compile(r"\$pbkdf2-(sha1|sha256|sha512)\$i=(\d{1,9})(?:,l=\d{1,4})?\$([^$]+)\$([^$]+)")
-_SCRYPT: Final = re.compile(r"\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([^$]+)\$([^$]+)")
+from app.contract.account_import import MAX_HASH_CHARACTERS
+from app.identity.credentials.passwords import hash_cost
+
+_BCRYPT: Final = re.compile(r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}")
+_PBKDF2: Final = re.compile(r"\$pbkdf2-(sha1|sha256|sha512)\$i=([0-9]{1,19})(?:,l=([0-9]{1,9}))?\$([^$]+)\$([^$]+)")
+_SCRYPT: Final = re.compile(r"\$scrypt\$ln=([0-9]{1,9}),r=([0-9]{1,19}),p=([0-9]{1,19})\$([^$]+)\$([^$]+)")
+_ARGON2: Final = re.compile(
+    r"\$argon2(?:id|i|d)(?:\$v=(?:16|19))?\$m=([0-9]{1,19}),t=([0-9]{1,19}),p=([0-9]{1,19})\$([^$]+)\$([^$]+)"
+)
 _BCRYPT_BYTES: Final = 72
 """bcrypt ignores the rest of a password; the library refuses it instead, so it is cut off here."""
-_MIN_HASH_BYTES: Final = 16
-MAX_BCRYPT_COST: Final = 14
-MAX_PBKDF2_ITERATIONS: Final = 2_000_000
+_SALT_BYTES: Final = range(1, 129)
+_ARGON2_SALT_BYTES: Final = range(8, 129)  # RFC 9106 section 3.1
+_HASH_BYTES: Final = range(16, 129)
+_BCRYPT_COSTS: Final = range(4, 15)
+_PBKDF2_ITERATIONS: Final = range(1, 2_000_001)
+_SCRYPT_LN: Final = range(1, 25)
+_SCRYPT_R: Final = range(1, 129)
+_SCRYPT_P: Final = range(1, 17)
 MAX_SCRYPT_BYTES: Final = 128 * 1024 * 1024
-MAX_SCRYPT_PARALLELISM: Final = 8
-MAX_ARGON2_KIB: Final = 256 * 1024
-MAX_ARGON2_ITERATIONS: Final = 16
-"""More than any of these would let an import file make sign-in slow for everyone."""
+_ARGON2_KIB: Final = range(8, 1_048_577)  # of `Argon2`: a tenant may have made hashes with earlier settings
+_ARGON2_ITERATIONS: Final = range(1, 21)
+_ARGON2_P: Final = range(1, 17)
+MAX_IMPORTED_ARGON2_KIB: Final = 256 * 1024
 
 
 class UnusableHash(Exception):
     """The hash has no supported format, or verifying it takes too long; the text says which."""
 
 
+@dataclass(frozen=True)
+class VerifiableHash:
+    """A hash within its bounds."""
+
+    cost: float
+    """As a multiple of our own (`hash_cost.py`)."""
+    is_match: Callable[[bytes], bool] = field(repr=False)
+    """Return whether the password is that of the hash."""
+    memory_kib: int = 0
+    """Of argon2."""
+
+
 def check(stored: str) -> None:
-    """Raise UnusableHash unless the hash can be verified within the limits above."""
-    for prefix, checked in _CHECKS.items():
-        if stored.startswith(prefix):
-            return checked(stored)
-    raise UnusableHash("expected a bcrypt, PBKDF2, scrypt or argon2 hash")
+    """Raise UnusableHash unless an import may store the hash."""
+    if (kib := read(stored).memory_kib) > MAX_IMPORTED_ARGON2_KIB:
+        raise UnusableHash(f"expected at most {MAX_IMPORTED_ARGON2_KIB:,} KiB of argon2 memory (m); found {kib:,}")
 
 
-def is_imported(stored: str) -> bool:
-    """Return whether another system's format needs `is_match` here; argon2id is our own format."""
-    return not stored.startswith(_OURS)
-
-
-def is_match(stored: str, password: bytes) -> bool:
-    """Return whether the password matches the hash; False for an unreadable one."""
-    for prefix, matches in _MATCHES.items():
-        if stored.startswith(prefix):
-            return matches(stored, password)
-    return False
+def read(stored: str) -> VerifiableHash:
+    """Return a hash of any format, argon2id included. Raises UnusableHash."""
+    if len(stored) > MAX_HASH_CHARACTERS:
+        raise UnusableHash(f"expected at most {MAX_HASH_CHARACTERS:,} characters; found {len(stored):,}")
+    reader = next((reader for prefix, reader in _READERS.items() if stored.startswith(prefix)), None)
+    if reader is None:
+        raise UnusableHash("expected a bcrypt, PBKDF2, scrypt or argon2 hash")
+    found = reader(stored)
+    if found.cost > hash_cost.MAX_COST:
+        raise UnusableHash(
+            f"expected a hash that takes at most {hash_cost.MAX_COST} times as long as ours; with these parameters and "
+            f"lengths it takes {found.cost:,.0f} times as long"
+        )
+    return found
 
 
 def pbkdf2(digest: str, iterations: int, salt: bytes, derived: bytes) -> str:
@@ -68,40 +96,63 @@ def argon2(kind: str, version: int, parameters: tuple[int, int, int], salt: byte
     return f"$argon2{kind}$v={version}$m={memory},t={iterations},p={parallelism}${_encoded(salt)}${_encoded(derived)}"
 
 
-def _check_bcrypt(stored: str) -> None:
+def _read_bcrypt(stored: str) -> VerifiableHash:
     found = _BCRYPT.fullmatch(stored)
     if found is None:
         raise UnusableHash("expected a complete bcrypt hash, such as $2b$10$ and 53 characters")
-    if not 4 <= int(found[1]) <= MAX_BCRYPT_COST:
-        raise UnusableHash(f"expected a bcrypt cost from 4 to {MAX_BCRYPT_COST}; found {int(found[1])}")
+    cost = _within(_BCRYPT_COSTS, int(found[1]), "a bcrypt cost")
+    return VerifiableHash(hash_cost.bcrypt(cost), partial(_is_bcrypt_match, stored))
 
 
-def _check_pbkdf2(stored: str) -> None:
+def _read_pbkdf2(stored: str) -> VerifiableHash:
     found = _PBKDF2.fullmatch(stored)
-    if found is None or not _decoded(found[3]) or len(_decoded(found[4])) < _MIN_HASH_BYTES:
+    if found is None:
         raise UnusableHash("expected a complete PBKDF2 hash, such as $pbkdf2-sha256$i=27500$SALT$HASH")
-    if not 0 < int(found[2]) <= MAX_PBKDF2_ITERATIONS:
-        raise UnusableHash(f"expected at most {MAX_PBKDF2_ITERATIONS:,} PBKDF2 iterations; found {int(found[2]):,}")
+    salt, derived = _decoded(found[4], _SALT_BYTES, "PBKDF2 salt"), _decoded(found[5], _HASH_BYTES, "PBKDF2 hash")
+    iterations = _within(_PBKDF2_ITERATIONS, int(found[2]), "PBKDF2 iterations (i)")
+    if found[3] is not None and int(found[3]) != len(derived):
+        raise UnusableHash(f"expected the length of the PBKDF2 hash (l) to be {len(derived)}; found {int(found[3]):,}")
+
+    def is_match(password: bytes) -> bool:
+        made = hashlib.pbkdf2_hmac(found[1], password, salt, iterations, len(derived))
+        return hmac.compare_digest(made, derived)
+
+    return VerifiableHash(hash_cost.pbkdf2(found[1], iterations, len(derived)), is_match)
 
 
-def _check_scrypt(stored: str) -> None:
+def _read_scrypt(stored: str) -> VerifiableHash:
     found = _SCRYPT.fullmatch(stored)
-    if found is None or len(_decoded(found[5])) < _MIN_HASH_BYTES:
+    if found is None:
         raise UnusableHash("expected a complete scrypt hash, such as $scrypt$ln=14,r=8,p=1$SALT$HASH")
-    ln, r, p = int(found[1]), int(found[2]), int(found[3])
-    if not (ln >= 1 and r >= 1 and 128 * r * 2**ln <= MAX_SCRYPT_BYTES and 1 <= p <= MAX_SCRYPT_PARALLELISM):
-        raise UnusableHash("expected scrypt parameters of at most 128 MiB and p=8")
+    salt, derived = _decoded(found[4], _SALT_BYTES, "scrypt salt"), _decoded(found[5], _HASH_BYTES, "scrypt hash")
+    log_n = _within(_SCRYPT_LN, int(found[1]), "a scrypt cost (ln)")
+    r = _within(_SCRYPT_R, int(found[2]), "a scrypt block size (r)")
+    p = _within(_SCRYPT_P, int(found[3]), "a scrypt parallelism (p)")
+    if (size := 128 * r * 2**log_n) > MAX_SCRYPT_BYTES:
+        raise UnusableHash(f"expected at most 128 MiB of scrypt memory (ln and r); found {size // 2**20:,} MiB")
+
+    def is_match(password: bytes) -> bool:
+        maxmem = 2 * MAX_SCRYPT_BYTES
+        made = hashlib.scrypt(password, salt=salt, n=2**log_n, r=r, p=p, maxmem=maxmem, dklen=len(derived))
+        return hmac.compare_digest(made, derived)
+
+    return VerifiableHash(hash_cost.scrypt(log_n, r, p), is_match)
 
 
-def _check_argon2(stored: str) -> None:
-    try:
-        held = extract_parameters(stored)
-    except (InvalidHashError, ValueError):
-        raise UnusableHash("expected a complete argon2 hash, such as $argon2id$v=19$m=7168,t=5,p=1$SALT$HASH") from None
-    is_cheap = held.memory_cost <= MAX_ARGON2_KIB and held.time_cost <= MAX_ARGON2_ITERATIONS
-    is_possible = held.memory_cost >= 8 * held.parallelism > 0 and held.time_cost > 0  # RFC 9106 section 3.1
-    if not (is_cheap and is_possible and held.hash_len >= _MIN_HASH_BYTES):
-        raise UnusableHash(f"expected argon2 parameters of at most 256 MiB and t={MAX_ARGON2_ITERATIONS}")
+def _read_argon2(stored: str) -> VerifiableHash:
+    found = _ARGON2.fullmatch(stored)
+    if found is None:
+        raise UnusableHash("expected a complete argon2 hash, such as $argon2id$v=19$m=7168,t=5,p=1$SALT$HASH")
+    _decoded(found[4], _ARGON2_SALT_BYTES, "argon2 salt")
+    _decoded(found[5], _HASH_BYTES, "argon2 hash")
+    kib = _within(_ARGON2_KIB, int(found[1]), "argon2 memory in KiB (m)")
+    iterations = _within(_ARGON2_ITERATIONS, int(found[2]), "argon2 iterations (t)")
+    parallelism = _within(_ARGON2_P, int(found[3]), "an argon2 parallelism (p)")
+    if kib < 8 * parallelism:  # RFC 9106 section 3.1
+        raise UnusableHash(
+            f"expected at least {8 * parallelism} KiB of argon2 memory (m) for p={parallelism}; found {kib}"
+        )
+    return VerifiableHash(hash_cost.argon2(kib, iterations), partial(_is_argon2_match, stored), kib)
 
 
 def _is_bcrypt_match(stored: str, password: bytes) -> bool:
@@ -109,26 +160,8 @@ def _is_bcrypt_match(stored: str, password: bytes) -> bool:
 
     try:
         return bool(bcrypt.checkpw(password[:_BCRYPT_BYTES], stored.encode()))
-    except ValueError:  # a malformed hash
+    except ValueError:  # a salt or hash with impossible last bits
         return False
-
-
-def _is_pbkdf2_match(stored: str, password: bytes) -> bool:
-    found = _PBKDF2.fullmatch(stored)
-    if found is None:
-        return False
-    wanted = _decoded(found[4])
-    derived = hashlib.pbkdf2_hmac(found[1], password, _decoded(found[3]), int(found[2]), len(wanted))
-    return hmac.compare_digest(derived, wanted)
-
-
-def _is_scrypt_match(stored: str, password: bytes) -> bool:
-    found = _SCRYPT.fullmatch(stored)
-    if found is None:
-        return False
-    wanted, cost = _decoded(found[5]), {"n": 2 ** int(found[1]), "r": int(found[2]), "p": int(found[3])}
-    derived = hashlib.scrypt(password, salt=_decoded(found[4]), **cost, maxmem=2 * MAX_SCRYPT_BYTES, dklen=len(wanted))
-    return hmac.compare_digest(derived, wanted)
 
 
 def _is_argon2_match(stored: str, password: bytes) -> bool:
@@ -138,21 +171,28 @@ def _is_argon2_match(stored: str, password: bytes) -> bool:
         return False
 
 
+def _within(bounds: range, value: int, name: str) -> int:
+    if value not in bounds:
+        raise UnusableHash(f"expected {name} from {bounds[0]:,} to {bounds[-1]:,}; found {value:,}")
+    return value
+
+
 def _encoded(value: bytes) -> str:
     return base64.b64encode(value).decode().rstrip("=")
 
 
-def _decoded(text: str) -> bytes:
-    """Return the bytes of base64 with or without padding, also in the alphabet of passlib; none if it is malformed."""
+def _decoded(text: str, lengths: range, name: str) -> bytes:
+    """Return the bytes of base64 with or without padding, also in the alphabet of passlib. Raises UnusableHash."""
+    bare = text.replace(".", "+").rstrip("=")
     try:
-        return base64.b64decode(text.replace(".", "+").rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), validate=True)
+        value = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
     except ValueError:
-        return b""
+        raise UnusableHash(f"expected the {name} in base64") from None
+    if len(value) not in lengths:
+        raise UnusableHash(f"expected the {name} to have {lengths[0]} to {lengths[-1]} bytes; found {len(value):,}")
+    return value
 
 
-_CHECKS: dict[str, Callable[[str], None]] = {
-    "$2": _check_bcrypt, "$pbkdf2-": _check_pbkdf2, "$scrypt$": _check_scrypt, "$argon2": _check_argon2,
-}  # fmt: skip
-_MATCHES: dict[str, Callable[[str, bytes], bool]] = {
-    "$2": _is_bcrypt_match, "$pbkdf2-": _is_pbkdf2_match, "$scrypt$": _is_scrypt_match, "$argon2": _is_argon2_match,
+_READERS: Final[dict[str, Callable[[str], VerifiableHash]]] = {
+    "$2": _read_bcrypt, "$pbkdf2-": _read_pbkdf2, "$scrypt$": _read_scrypt, "$argon2": _read_argon2,
 }  # fmt: skip

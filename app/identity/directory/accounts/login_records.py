@@ -205,6 +205,12 @@ def reset_failures(work: UnitOfWork, uid: str, *, is_lock_solved: bool = False) 
     work.run(update(accounts).where(*where).values(**values))
 
 
+def replace_hash(work: UnitOfWork, uid: str, stored: str, new: str) -> bool:
+    """Replace one hash of a password by another of the same password; return False where the account has a third one."""
+    where = [*_where(work, uid), A.password_hash == stored]
+    return work.changed(update(accounts).where(*where).values(password_hash=new)) > 0
+
+
 def failure_count(work: UnitOfWork, uid: str) -> int:
     """Return the failure counter."""
     row = work.one(select(A.failed_attempts).where(*_where(work, uid)))

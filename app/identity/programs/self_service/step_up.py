@@ -14,6 +14,7 @@ from app.identity.credentials.authenticators.protocol import ChallengeOptions, F
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.credentials.passwords import account_password
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import step_up, views
@@ -104,8 +105,7 @@ def check_password(context: Context, account: Account, shown: str, *, is_lock_so
     if not is_lock_solved:
         one_time_tokens.refuse_locked(context, account)
     tried = None if is_lock_solved else attempt_limit.count_attempt(context, account)
-    context.work.release_connection()
-    if not context.hashing.is_match(account.password_hash, shown):
+    if account_password.verify(context, account, shown) is None:
         refusal, attempts = attempt_limit.record_failure(context, account, tried, e.WrongStepUpPassword())
         context.audit.record("password.refused", uid=account.uid, attempts=attempts)
         raise refusal
