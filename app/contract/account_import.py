@@ -5,11 +5,11 @@ from typing import Annotated, Final
 
 from pydantic import Field, model_validator
 
+from app.contract.configuration import MAX_HASH_CHARACTERS
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.tenant_file import AccountFile
 
 MAX_IDENTITIES: Final = 20
-MAX_HASH_CHARACTERS: Final = 1_024
 
 
 class ImportedIdentity(ConfigurationModel):

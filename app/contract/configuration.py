@@ -6,7 +6,7 @@ Sources: the interface: limits.md, tenant-config.md section 8, user.md sections 
 """
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
@@ -63,6 +63,10 @@ class Captcha(ConfigurationModel):
         if self.provider != "own" and not self.site_key:
             raise ValueError(f"site_key: the key that {self.provider} gave you")
         return self
+
+
+MAX_HASH_CHARACTERS: Final = 1_024
+"""Of a stored password hash of any format."""
 
 
 class Argon2(ConfigurationModel):
