@@ -340,3 +340,14 @@ def test_hash_bomb_is_refused_by_its_line_and_parameter(tenant: World, tmp_path:
         "export.json: line 1 (eve@example.com)",
         ("password_hash: expected a bcrypt cost from 4 to 14; found 15",),
     )
+
+
+@pytest.mark.parametrize(
+    "number", ["1" * 5_000, "1e9999999", "1e400"], ids=["long", "huge exponent", "beyond a double"]
+)
+def test_number_beyond_64_bits_is_refused(tenant: World, tmp_path: Path, number: str) -> None:
+    """A long one ended the process; one with a huge exponent took hours."""
+    path = tmp_path / "export.json"
+    path.write_text(f'[{{"email": "ada@example.com", "created_at": {number}}}]')
+    with pytest.raises(Refused, match=r"isn't valid JSON: .*overflow"):
+        imported_files(tenant, [path], "gatehouse")

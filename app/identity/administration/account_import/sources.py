@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
 
@@ -51,7 +50,8 @@ def _items(file: IO[bytes], name: str, prefix: str) -> Iterator[Any]:
     import ijson  # noqa: PLC0415 - only this command needs it
 
     try:
-        yield from map(_plain, ijson.items(file, prefix))
+        # `use_float` refuses numbers beyond 64 bits: as decimals, a long one ends the process, and 1e9999999 takes hours
+        yield from ijson.items(file, prefix, use_float=True)
     except (ijson.JSONError, UnicodeDecodeError) as problem:
         raise Refused(f"{name} isn't valid JSON: {' '.join(str(problem).split())}") from None
 
@@ -91,12 +91,3 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, str, Any]]:
             yield number, "line", json.loads(text)
         except (ValueError, RecursionError):
             yield number, "line", Refused("expected one JSON object")
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of ijson with Python's own numbers."""
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return {key: _plain(one) for key, one in value.items()} if isinstance(value, dict) else value
