@@ -182,6 +182,25 @@ def test_related_origin_may_use_passkeys(new_tenant_server: NewTenantServer) -> 
     assert answered(ada.sign_in(origin=other))["Profile"]
 
 
+def test_related_origin_is_compared_as_browsers_write_it(
+    new_tenant_server: NewTenantServer, subtests: pytest.Subtests
+) -> None:
+    ada = passkey_holder(
+        new_tenant_server, passkey_settings={"related_origins": ["https://Shop.example:443"]}
+    ).has_passkey()
+    for origin in (
+        "null",
+        "",
+        "https://Shop.example:443",
+        "https://shop.example:443",
+        "https://shop.example/",
+        "https://shop.example/x",
+    ):
+        with subtests.test(origin):
+            assert refused(ada.sign_in(origin=origin)) == (403, 1321)
+    assert answered(ada.sign_in(origin="https://shop.example"))["Profile"]
+
+
 @pytest.mark.both_databases
 def test_parallel_uses_of_one_assertion_succeed_once(ada: PasskeyHolder) -> None:
     ada.has_passkey()

@@ -106,14 +106,23 @@ def test_form_token_of_another_browser_keeps_the_form(world: World, new_visitor:
 
 
 @pytest.mark.parametrize(
-    "headers", [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://evil.example"}]
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "HOME/login"},  # no origin, but our host
+        {"Origin": "HOME,https://evil.example"},
+        {"Origin": "file://"},
+    ],
 )
 def test_cross_site_post_is_refused_and_keeps_the_form(world: World, visitor: Visitor, headers: dict[str, str]) -> None:
     """The form token is valid; the browser's fetch metadata must still match."""
     ada = world.person("ada@example.com")
     fields = visitor.authorize(world.application("shop")).form("Sign in").fields
     sent = {**fields, "identifier": ada.email, "password": PASSWORD}
-    page = visitor.send("POST", f"{visitor.home}/login", sent, **headers)
+    named = {name: value.replace("HOME", visitor.home) for name, value in headers.items()}
+    page = visitor.send("POST", f"{visitor.home}/login", sent, **named)
     assert page.status == 403
     assert "We couldn’t verify your request" in page.text
     assert page.form("Sign in").fields["identifier"] == ada.email
@@ -124,6 +133,7 @@ def test_null_origin_is_accepted(world: World, visitor: Visitor) -> None:
     """Browsers send `Origin: null` with our own forms because our pages send no referrer."""
     ada = world.person("ada@example.com")
     sent = {**visitor.open("/login").form("Sign in").fields, "identifier": ada.email, "password": PASSWORD}
+    assert visitor.send("POST", f"{visitor.home}/login", {**sent, "token": ""}, Origin="null").status == 403
     assert visitor.send("POST", f"{visitor.home}/login", sent, Origin="null").heading == "Your profile"
 
 

@@ -37,7 +37,9 @@ from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 
 import_contract()
 handlers.implement(samples.BOUND)
-EVERY: list[Resource] = [*RESOURCES, *samples.SAMPLES]
+EVERY: list[Resource] = sorted(
+    [*RESOURCES, *samples.SAMPLES], key=lambda one: one.kind
+)  # in each worker of a run alike
 
 
 def _from_address(app: Any, address: str = "127.0.0.1") -> Any:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from app.contract.configuration import TenantSettings
 from app.identity.platform.context import Context
+from app.kit.web_addresses import origin
 
 _LOCAL = "localhost"
 
@@ -34,8 +35,12 @@ def is_within(host: str, domain: str) -> bool:
 
 
 def origins(context: Context) -> list[str]:
-    """Return the tenant's own origin, those of its custom domains, and the configured related origins, each once."""
-    return list(dict.fromkeys([*context.own_addresses, *context.tenant.settings.passkey_settings.related_origins]))
+    """Return the tenant's own origin, those of its custom domains, and the configured related origins, each once.
+
+    They have the form in which a browser names its page's origin in client data (decisions/0329).
+    """
+    configured = [*context.own_addresses, *context.tenant.settings.passkey_settings.related_origins]
+    return list(dict.fromkeys(origin(one) or one for one in configured))
 
 
 def rp_name(context: Context) -> str:
