@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
-import re
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from flask import Flask
-from werkzeug.test import Client, EnvironBuilder, TestResponse
+from werkzeug.test import Client, EnvironBuilder
 
 from app.hub.kept_pages import PATHS, KeptPages
 from app.kit.lru_cache import LruCache
+from tests.support.comparable_pages import FRESH, Answer
 from tests.support.oauth_world import World
 from tests.support.visitor import NewVisitor, Visitor
 
-FRESH = re.compile(r"nonce-[\w-]{16}|nonce=\"[\w-]{16}\"|gatehouse-browser=[\w-]{24}|value=\"[\w-]{43}\"")
 OF_GERMANS = {"Accept-Language": "de-CH,ar;q=0.8"}
-
-
-@dataclass
-class Answer:
-    """What a browser gets, without what is fresh in every visit."""
-
-    response: TestResponse
-
-    @property
-    def text(self) -> str:
-        body = self.response.get_data()
-        return (gzip.decompress(body) if self.response.headers.get("Content-Encoding") == "gzip" else body).decode()
-
-    @property
-    def comparable(self) -> tuple[int, list[tuple[str, str]], str]:
-        headers = [
-            (name, FRESH.sub("fresh", value)) for name, value in self.response.headers if name != "Content-Length"
-        ]
-        return self.response.status_code, sorted(headers), FRESH.sub("fresh", self.text)
 
 
 @dataclass
