@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from app.contract.hub import Next, Step
+from app.identity.directory.tenants import changes
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
@@ -132,3 +134,52 @@ def test_unsigned_push_is_refused_once_signing_is_due(world: World, browser: Bro
     step = browser.signed_in(ada).authorize({"client_id": client.client_id, "request_uri": held["request_uri"]})
     refused = parameters_of(step)
     assert (refused["error"], "code" in refused) == ("invalid_request", False)
+
+
+AT_TOKENS: dict[str, tuple[dict[str, Any], str]] = {
+    "inactive": ({"is_active": False}, "invalid_client"),
+    "method": ({"token_endpoint_auth_method": "client_secret_basic"}, "invalid_client"),
+    "key": ({"token_endpoint_auth_method": "private_key_jwt"}, "invalid_client"),
+    "grants": ({"grant_types": ["client_credentials"]}, "unauthorized_client"),
+    "bound": ({"dpop_bound_access_tokens": True}, "invalid_dpop_proof"),
+    "profile": ({"security_profile": "fapi2"}, "invalid_dpop_proof"),
+}
+"""Changes of a client, and what its token requests get then."""
+
+
+def test_token_request_follows_the_changed_client(world: World, ada: Person, subtests: pytest.Subtests) -> None:
+    browser = world.browser().signed_in(ada)
+    for name, (settings, error) in AT_TOKENS.items():
+        with subtests.test(name):
+            client = world.application(f"client-{name}")
+            tokens = client.redeem(browser.code(client, ada)).json or {}
+            code = browser.code(client, ada)
+            refreshed = client.refresh(tokens["refresh_token"]).json or {}
+            assert client.userinfo(refreshed["access_token"]).status_code == 200
+            assert client.introspect(refreshed["access_token"])["active"]
+            world.change(client, **settings)
+            answers = client.redeem(code), client.refresh(refreshed["refresh_token"])
+            assert [(answer.json or {})["error"] for answer in answers] == [error] * 2
+
+
+def test_tokens_of_an_inactive_client_are_no_longer_valid(world: World, shop: RelyingParty, ada: Person) -> None:
+    browser, reader = world.browser(), world.application("reader", resource_server=True)
+    token = (shop.redeem(browser.code(shop, ada)).json or {})["access_token"]
+    for _ in range(2):
+        assert shop.userinfo(token).status_code == 200
+        assert reader.introspect(token)["active"]
+    world.change(shop, is_active=False)
+    assert shop.userinfo(token).status_code == 401
+    assert reader.introspect(token) == {"active": False}
+
+
+def test_tokens_of_a_deleted_client_are_no_longer_valid(world: World, shop: RelyingParty, ada: Person) -> None:
+    reader = world.application("reader", resource_server=True)
+    token = (shop.redeem(world.browser().code(shop, ada)).json or {})["access_token"]
+    assert reader.introspect(token)["active"]
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
+        changes.remove_application(work, shop.client_id)
+        changes.change(work)
+    world.services.directory.clear_cache()
+    assert shop.userinfo(token).status_code == 401
+    assert reader.introspect(token) == {"active": False}

@@ -45,6 +45,8 @@ def introspect(context: Context, client: Application, req: IntrospectionRequest)
     if membership is None and organization_claims.FACT in holder.facts:
         return INACTIVE
     issued_to = context.application(client_id=holder.client_id) if holder.client_id else None
+    if holder.client_id and (issued_to is None or not issued_to.settings.is_active):
+        return INACTIVE
     organization = organization_claims.read(membership, issued_to, holder.scope.split())
     return _describe(context, holder, issued_to, organization, identifier=_identifier(req.token, holder))
 
