@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 from app.contract.application_settings import ApplicationSettings
 from app.identity.directory.tenants import changes
 from app.identity.platform.store.unit import UnitOfWork
-from tests.support.machines import audience
+from tests.support.machines import audience, machine
 from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import TenantServer
 
@@ -53,3 +53,18 @@ def give(tenant: TenantServer, name: str, **settings: Any) -> None:
         )
         changes.change(work)
     tenant.services.directory.clear_cache()
+
+
+def client_of(tenant: TenantServer, *scopes: str) -> str:
+    """Register a client with these management scopes and return its id; its secret is `machines.SECRET`."""
+    before = _clients_of(tenant)
+    machine(tenant, *scopes)
+    return (_clients_of(tenant) - before).pop()
+
+
+def _clients_of(tenant: TenantServer) -> set[str]:
+    work = UnitOfWork(tenant.services.database, tenant.tenant_id)
+    try:
+        return {one.client_id for one in changes.applications_of(work)}
+    finally:
+        work.rollback()

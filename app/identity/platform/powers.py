@@ -15,6 +15,8 @@ from app.identity.platform.context import Context
 
 ALL: Final = "all"
 """The scope that includes every other one."""
+GIVES_ROLES: Final = "role:update"
+"""The scope that gives roles to accounts: a program with it can give an account of its own what a role allows."""
 
 
 class Power(NamedTuple):

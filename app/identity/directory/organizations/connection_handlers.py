@@ -5,10 +5,11 @@ from __future__ import annotations
 from app.contract import organizations_connections as contract
 from app.contract.groups import Deleted
 from app.contract.organizations_models import Connection, GroupRole, IsActive, OrgPath
-from app.identity.directory.organizations import connection_store, connection_views, connections, service
+from app.identity.directory.organizations import connection_store, connection_views, connections, powers, service
 from app.identity.directory.organizations.connection_store import OrganizationConnection
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 
 
 @contract.list_all.implements
@@ -21,6 +22,7 @@ def list_all(context: Context, req: OrgPath) -> contract.Connections:
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateConnection) -> Connection:
+    require_powers(context, [powers.CONNECTION])
     return connection_views.connection(context, connections.create(context, req))
 
 
@@ -33,12 +35,14 @@ def read(context: Context, req: contract.ConnectionPath) -> Connection:
 @contract.update.implements
 @while_on
 def update(context: Context, req: contract.UpdateConnection) -> Connection:
+    require_powers(context, [powers.CONNECTION])
     return connection_views.connection(context, connections.update(context, req))
 
 
 @contract.delete.implements
 @while_on
 def delete(context: Context, req: contract.ConnectionPath) -> Deleted:
+    require_powers(context, [powers.CONNECTION])
     connections.delete(context, service.require_active(context, req.org_id), req.conn_id)
     return Deleted()
 
@@ -46,6 +50,7 @@ def delete(context: Context, req: contract.ConnectionPath) -> Deleted:
 @contract.set_status.implements
 @while_on
 def set_status(context: Context, req: contract.SetConnectionStatus) -> IsActive:
+    require_powers(context, [powers.CONNECTION])
     organization = service.require(context, req.org_id)
     connection = connections.require(context, organization, req.conn_id)
     connections.set_status(context, organization, connection.connection_id, req.is_active)
@@ -63,18 +68,21 @@ def list_group_roles(context: Context, req: contract.ConnectionPath) -> contract
 @contract.create_group_role.implements
 @while_on
 def create_group_role(context: Context, req: contract.CreateGroupRole) -> GroupRole:
+    require_powers(context, [powers.CONNECTION])
     return connection_views.group_role(connections.add_group_role(context, req))
 
 
 @contract.update_group_role.implements
 @while_on
 def update_group_role(context: Context, req: contract.UpdateGroupRole) -> GroupRole:
+    require_powers(context, [powers.CONNECTION])
     return connection_views.group_role(connections.change_group_role(context, req))
 
 
 @contract.delete_group_role.implements
 @while_on
 def delete_group_role(context: Context, req: contract.GroupRolePath) -> Deleted:
+    require_powers(context, [powers.CONNECTION])
     connections.delete_group_role(context, _found(context, req), req.group_role_id)
     return Deleted()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from app.contract import organizations as contract
 from app.contract.groups import Deleted
 from app.contract.organizations_models import IsActive, OrgPath, Policies
-from app.identity.directory.organizations import policies, service, store, views
+from app.identity.directory.organizations import policies, powers, service, store, views
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 
 
 @contract.list_all.implements
@@ -38,6 +39,7 @@ def update(context: Context, req: contract.UpdateOrganization) -> contract.Organ
 @contract.delete.implements
 @while_on
 def delete(context: Context, req: OrgPath) -> Deleted:
+    require_powers(context, powers.of_connections(context, req.org_id))
     service.delete(context, req.org_id)
     return Deleted()
 
@@ -45,6 +47,7 @@ def delete(context: Context, req: OrgPath) -> Deleted:
 @contract.set_status.implements
 @while_on
 def set_status(context: Context, req: contract.SetOrganizationStatus) -> IsActive:
+    require_powers(context, powers.of_connections(context, req.org_id))
     service.set_status(context, req.org_id, req.is_active)
     return IsActive(is_active=req.is_active)
 
@@ -58,4 +61,7 @@ def read_policies(context: Context, req: OrgPath) -> Policies:
 @contract.set_policies.implements
 @while_on
 def set_policies(context: Context, req: contract.SetPolicies) -> Policies:
+    if "default_member_role" in req.member_policy.model_fields_set:
+        require_powers(context, powers.of_new_members(context, req.org_id))
+        require_powers(context, powers.of_roles(context, [req.member_policy.default_member_role or ""]))
     return policies.change(context, req)

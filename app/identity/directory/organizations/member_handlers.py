@@ -8,10 +8,11 @@ from app.contract import errors as e
 from app.contract import organizations_members as contract
 from app.contract.groups import Deleted
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import member_store, memberships, service, views
+from app.identity.directory.organizations import member_store, memberships, powers, service, views
 from app.identity.directory.organizations.organization import Organization
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 
 
 @contract.list_of_account.implements
@@ -24,7 +25,9 @@ def list_of_account(context: Context, req: contract.ListMemberRoles) -> contract
 @contract.leave_all.implements
 @while_on
 def leave_all(context: Context, req: contract.Member) -> Deleted:
-    return Deleted(is_deleted=memberships.leave_all(context, memberships.require_removable(context, req.uid)))
+    account = memberships.require_removable(context, req.uid)
+    require_powers(context, powers.of_member(context, account.uid))
+    return Deleted(is_deleted=memberships.leave_all(context, account))
 
 
 @contract.list_in_organization.implements
@@ -40,7 +43,9 @@ def list_in_organization(context: Context, req: contract.MemberOfOrganization) -
 @contract.leave.implements
 @while_on
 def leave(context: Context, req: contract.MemberOfOrganization) -> Deleted:
-    memberships.leave(context, *_member(context, req, memberships.require_removable))
+    account, organization = _member(context, req, memberships.require_removable)
+    require_powers(context, powers.of_member(context, account.uid, organization.org_id))
+    memberships.leave(context, account, organization)
     return Deleted()
 
 
@@ -48,6 +53,7 @@ def leave(context: Context, req: contract.MemberOfOrganization) -> Deleted:
 @while_on
 def assign(context: Context, req: contract.RolesInOrganization) -> contract.UserRoles:
     account, organization = _member(context, req)
+    require_powers(context, powers.of_invitation(context, organization.org_id, req.role_ids))
     memberships.add(context, account, organization, req.role_ids)
     return views.member_roles(member_store.of_account(context, account.uid, organization.org_id))
 
@@ -55,15 +61,16 @@ def assign(context: Context, req: contract.RolesInOrganization) -> contract.User
 @contract.unassign.implements
 @while_on
 def unassign(context: Context, req: contract.RolesInOrganization) -> Deleted:
-    return Deleted(
-        is_deleted=memberships.remove(context, *_member(context, req, memberships.require_removable), req.role_ids)
-    )
+    account, organization = _member(context, req, memberships.require_removable)
+    require_powers(context, powers.of_roles(context, req.role_ids))
+    return Deleted(is_deleted=memberships.remove(context, account, organization, req.role_ids))
 
 
 @contract.assign_everywhere.implements
 @while_on
 def assign_everywhere(context: Context, req: contract.RolesEverywhere) -> contract.UserRoles:
     account = memberships.require_account(context, req.uid)
+    require_powers(context, powers.of_roles(context, req.role_ids))
     memberships.add_everywhere(context, account, req.role_ids)
     return views.member_roles(member_store.of_account(context, account.uid))
 

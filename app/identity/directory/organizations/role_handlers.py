@@ -6,9 +6,10 @@ from app.contract import errors as e
 from app.contract import organizations_roles as contract
 from app.contract.groups import Deleted
 from app.contract.organizations_models import Paged
-from app.identity.directory.organizations import role_store, roles, service, views
+from app.identity.directory.organizations import powers, role_store, roles, service, views
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 
 
 @contract.list_permissions.implements
@@ -20,6 +21,7 @@ def list_permissions(context: Context, req: Paged) -> contract.Permissions:
 @contract.create_permission.implements
 @while_on
 def create_permission(context: Context, req: contract.CreatePermission) -> contract.Permission:
+    require_powers(context, powers.of_permissions({req.name}))
     return views.permission(roles.create_permission(context, req.name, req.description))
 
 
@@ -32,12 +34,15 @@ def read_permission(context: Context, req: contract.PermissionPath) -> contract.
 @contract.update_permission.implements
 @while_on
 def update_permission(context: Context, req: contract.UpdatePermission) -> contract.Permission:
+    held = roles.require_permission(context, req.id)
+    require_powers(context, powers.of_permissions({held.name, req.name}))
     return views.permission(roles.update_permission(context, req.id, req.name, req.description))
 
 
 @contract.delete_permission.implements
 @while_on
 def delete_permission(context: Context, req: contract.PermissionPath) -> Deleted:
+    require_powers(context, powers.of_permissions({roles.require_permission(context, req.id).name}))
     roles.delete_permission(context, req.id)
     return Deleted()
 
@@ -51,6 +56,7 @@ def list_roles(context: Context, req: Paged) -> contract.Roles:
 @contract.create_role.implements
 @while_on
 def create_role(context: Context, req: contract.CreateRole) -> contract.Role:
+    require_powers(context, powers.of_permission_ids(context, req.permissions))
     return views.role(context, roles.create(context, "", req.name, req.description, req.permissions))
 
 
@@ -63,12 +69,15 @@ def read_role(context: Context, req: contract.RolePath) -> contract.Role:
 @contract.update_role.implements
 @while_on
 def update_role(context: Context, req: contract.UpdateRole) -> contract.Role:
+    require_powers(context, powers.of_roles(context, [req.id]))
+    require_powers(context, powers.of_permission_ids(context, req.permissions))
     return views.role(context, roles.update(context, req.id, req.name, req.description, req.permissions))
 
 
 @contract.delete_role.implements
 @while_on
 def delete_role(context: Context, req: contract.RolePath) -> Deleted:
+    require_powers(context, powers.of_roles(context, [req.id]))
     roles.delete(context, req.id)
     return Deleted()
 
@@ -82,6 +91,8 @@ def find_roles(context: Context, req: contract.FindRoles) -> contract.Roles:
 @contract.set_default_role.implements
 @while_on
 def set_default_role(context: Context, req: contract.RolePath) -> contract.IsDefault:
+    require_powers(context, powers.of_default_role(context))
+    require_powers(context, powers.of_roles(context, [req.id]))
     roles.set_default(context, req.id)
     return contract.IsDefault()
 
@@ -97,6 +108,7 @@ def list_organization_roles(context: Context, req: contract.ListOrganizationRole
 @contract.create_organization_role.implements
 @while_on
 def create_organization_role(context: Context, req: contract.CreateOrganizationRole) -> contract.Role:
+    require_powers(context, powers.of_permission_ids(context, req.permissions))
     org_id = service.checked_id(req.org_id)
     if not (req.name or "").strip():
         raise e.RoleNameMissing

@@ -11,9 +11,10 @@ from app.contract import roles as contract
 from app.contract.groups import Deleted
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.roles import service, store
+from app.identity.directory.roles import powers, service, store
 from app.identity.directory.roles.service import NewRole
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 from app.kit.clock import iso
 
 
@@ -29,7 +30,9 @@ def assign(context: Context, req: contract.ChangeAccountRoles) -> contract.Accou
 
 @contract.unassign.implements
 def unassign(context: Context, req: contract.ChangeAccountRoles) -> Deleted:
-    service.unassign(context, accounts.require(context, req.uid), req.roles)
+    account = accounts.require(context, req.uid)
+    require_powers(context, powers.of_roles(context, req.roles))
+    service.unassign(context, account, req.roles)
     return Deleted()
 
 
@@ -46,19 +49,24 @@ def change_contexts(context: Context, req: contract.ChangeRoleContexts) -> contr
 
 @contract.remove_context.implements
 def remove_context(context: Context, req: contract.RemoveRoleContext) -> Deleted:
-    service.remove_context(context, accounts.require(context, req.uid), req.context)
+    account = accounts.require(context, req.uid)
+    require_powers(context, powers.of_context(context, account.uid, req.context))
+    service.remove_context(context, account, req.context)
     return Deleted()
 
 
 @contract.remove_context_roles.implements
 def remove_context_roles(context: Context, req: contract.RemoveContextRoles) -> Deleted:
-    service.remove_context_roles(context, accounts.require(context, req.uid), req.context, req.roles)
+    account = accounts.require(context, req.uid)
+    require_powers(context, powers.of_roles(context, req.roles))
+    service.remove_context_roles(context, account, req.context, req.roles)
     return Deleted()
 
 
 @contract.remove_context_permissions.implements
 def remove_context_permissions(context: Context, req: contract.RemoveContextPermissions) -> Deleted:
     account = accounts.require(context, req.uid)
+    require_powers(context, powers.of_permissions(req.additional_permissions))
     service.remove_context_permissions(context, account, req.context, req.additional_permissions)
     return Deleted()
 
@@ -81,12 +89,14 @@ def create(context: Context, req: contract.CreateRoles) -> contract.RoleList:
         NewRole(one.name, tuple(name for name, is_granted in one.permissions.items() if is_granted))
         for one in req.roles
     ]
+    require_powers(context, powers.of_permissions([name for role in new for name in role.permissions]))
     created = sorted(service.create(context, new), key=lambda role: role.name)
     return contract.RoleList(data=[_role(role.name, role.permissions) for role in created], count=len(created))
 
 
 @contract.delete.implements
 def delete(context: Context, req: contract.RoleName) -> Deleted:
+    require_powers(context, powers.of_roles(context, [req.role]))
     service.delete(context, req.role)
     return Deleted()
 
@@ -98,6 +108,7 @@ def add_permissions(context: Context, req: contract.RolePermissions) -> contract
 
 @contract.remove_permissions.implements
 def remove_permissions(context: Context, req: contract.RolePermissions) -> contract.AccountRole:
+    require_powers(context, powers.of_roles(context, [req.role]))
     return _role(req.role, service.remove_permissions(context, req.role, req.permissions))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from app.contract import errors as e
 from app.contract import organizations_invitations as contract
 from app.contract.organizations_models import Display
@@ -12,6 +14,7 @@ from app.identity.directory.organizations import (
     invitations,
     inviting,
     member_store,
+    powers,
     views,
 )
 from app.identity.directory.organizations import service as organizations
@@ -21,6 +24,7 @@ from app.identity.directory.organizations.invitations import Wanted
 from app.identity.directory.organizations.organization import Organization
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 from app.identity.programs.invitations import service
 from app.kit import randomness
 from app.kit.clock import iso
@@ -38,6 +42,7 @@ def list_all(context: Context, req: contract.ListInvitations) -> contract.Invita
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateInvitation) -> contract.Invitation:
+    require_powers(context, powers.of_invitation(context, req.org_id, req.role_ids))
     wanted = Wanted(req.email, req.role_ids, req.inviter_uid, req.invitation_url)
     return view(service.create(context, req.org_id, wanted))
 
@@ -54,6 +59,8 @@ def create_many(context: Context, req: contract.CreateInvitations) -> contract.I
         )
         for one in req.invitations
     ]
+    for one in wanted:
+        require_powers(context, powers.of_invitation(context, req.org_id, one.role_ids))
     results = service.create_many(context, req.org_id, wanted)
     invited = sum(one.invitation is not None for one in results)
     return contract.InvitationResults(data=[_result(one) for one in results], invited_count=invited)
@@ -71,6 +78,7 @@ def update(context: Context, req: contract.UpdateInvitation) -> contract.Invitat
     if req.role_ids is None and req.resend_email is None:
         raise e.BadParameter.names("RoleIds or ResendEmail")
     invitation, organization = invitations.require(context, req.invitation_id)
+    _require_powers(context, invitation, req.role_ids or ())
     service.refuse_url(context, req.invitation_url)
     inviting.require_inviter(context, organization, invitation.inviter_uid)
     if req.role_ids is not None:
@@ -83,13 +91,17 @@ def update(context: Context, req: contract.UpdateInvitation) -> contract.Invitat
 @contract.revoke.implements
 @while_on
 def revoke(context: Context, req: contract.InvitationPath) -> contract.Invitation:
-    return view(invitations.revoke(context, invitations.require(context, req.invitation_id)[0]))
+    invitation, _ = invitations.require(context, req.invitation_id)
+    _require_powers(context, invitation)
+    return view(invitations.revoke(context, invitation))
 
 
 @contract.resend.implements
 @while_on
 def resend(context: Context, req: contract.InvitationPath) -> contract.Resent:
-    service.resend(context, *invitations.require(context, req.invitation_id))
+    invitation, organization = invitations.require(context, req.invitation_id)
+    _require_powers(context, invitation)
+    service.resend(context, invitation, organization)
     return contract.Resent()
 
 
@@ -117,6 +129,12 @@ def accept(context: Context, req: contract.AcceptInvitation) -> contract.Accepte
         accepted = view(invitations.accept(context, invitation, account, token_hash))
     roles = views.member_roles(member_store.of_account(context, account.uid, accepted.org_id))
     return contract.AcceptedInvitation(**accepted.model_dump(), data=roles.data)
+
+
+def _require_powers(context: Context, invitation: Invitation, role_ids: Collection[str] = ()) -> None:
+    """Refuse a program that lacks a power of an invitation, or of the roles that it is about to get."""
+    require_powers(context, powers.of_invitation(context, invitation.org_id, invitation.role_ids))
+    require_powers(context, powers.of_roles(context, role_ids))
 
 
 def _open(

@@ -6,12 +6,13 @@ from datetime import timedelta
 
 from app.contract import organizations_invitation_links as contract
 from app.contract.organizations_invitations import InvitationPath, ListInvitations
-from app.identity.directory.organizations import invitation_links, link_store
+from app.identity.directory.organizations import invitation_links, link_store, powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.invitation_link import InvitationLink
 from app.identity.directory.organizations.invitation_links import WantedLink
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 from app.identity.programs.invitations import service
 from app.kit.clock import iso
 
@@ -27,6 +28,7 @@ def list_all(context: Context, req: ListInvitations) -> contract.InvitationLinks
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateInvitationLink) -> contract.CreatedInvitationLink:
+    require_powers(context, powers.of_invitation(context, req.org_id, req.role_ids))
     wanted = WantedLink(
         req.org_id,
         req.role_ids,
@@ -50,7 +52,9 @@ def read(context: Context, req: InvitationPath) -> contract.InvitationLink:
 @contract.revoke.implements
 @while_on
 def revoke(context: Context, req: InvitationPath) -> contract.InvitationLink:
-    return view(invitation_links.revoke(context, invitation_links.require(context, req.invitation_id)[0]))
+    link, _ = invitation_links.require(context, req.invitation_id)
+    require_powers(context, powers.of_invitation(context, link.org_id, link.role_ids))
+    return view(invitation_links.revoke(context, link))
 
 
 def view(link: InvitationLink) -> contract.InvitationLink:

@@ -1,0 +1,68 @@
+"""Powers of roles and connections, and of what gives roles: memberships, invitations, policies (decisions/0316)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from app.identity.directory.organizations import connection_store, member_store, memberships, role_store, store
+from app.identity.directory.organizations.organization import MANAGE, OWN
+from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, GIVES_ROLES, Power
+
+_MANAGES: Final = ("invitation:create", "role:delete")
+_OF_PERMISSIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {MANAGE: _MANAGES, OWN: (*_MANAGES, "organization:update", "organization:delete")}
+)
+"""The scopes of what the permissions of this service allow within an organization."""
+CONNECTION: Final = Power(ALL, "connections of organizations")
+"""Who answers for a connection signs in as the people of its domain."""
+
+
+def of_permissions(names: Collection[str]) -> Iterator[Power]:
+    """Yield the powers of a role with these permissions."""
+    if names:
+        yield Power(GIVES_ROLES, "roles with permissions")
+    for name in names:
+        yield from (Power(scope, f"roles with {name}") for scope in _OF_PERMISSIONS.get(name, ()))
+
+
+def of_permission_ids(context: Context, permission_ids: Collection[str]) -> Iterator[Power]:
+    """Yield the powers of a role that gets these permissions."""
+    yield from of_permissions({one.name for one in role_store.permissions_of_ids(context, permission_ids)})
+
+
+def of_roles(context: Context, role_ids: Collection[str]) -> Iterator[Power]:
+    """Yield the powers of roles; an id of none has no power."""
+    found = role_store.permissions_of(context, set(role_ids)) if role_ids else {}
+    yield from of_permissions({one.name for permissions in found.values() for one in permissions})
+
+
+def of_default_role(context: Context) -> Iterator[Power]:
+    """Yield the powers of the role that new members of every organization get."""
+    role = role_store.default_role(context)
+    yield from of_roles(context, [role.role_id] if role is not None else [])
+
+
+def of_new_members(context: Context, org_id: str) -> Iterator[Power]:
+    """Yield the powers of the role that new members of an organization get."""
+    organization = store.by_id(context, org_id)
+    if organization is not None:
+        yield from of_roles(context, memberships.default_role_ids(context, organization))
+
+
+def of_invitation(context: Context, org_id: str, role_ids: Collection[str]) -> Iterator[Power]:
+    """Yield the powers of an invitation with these roles, without any with the role of new members."""
+    yield from of_roles(context, role_ids) if role_ids else of_new_members(context, org_id)
+
+
+def of_member(context: Context, uid: str, org_id: str | None = None) -> Iterator[Power]:
+    """Yield the powers of the roles that an account has, in one organization or in all."""
+    yield from of_roles(context, {one.role_id for one in member_store.of_account(context, uid, org_id)})
+
+
+def of_connections(context: Context, org_id: str) -> Iterator[Power]:
+    """Yield the power of the connections of an organization, if it has any."""
+    if connection_store.of_organizations(context, [org_id])[org_id]:
+        yield CONNECTION

@@ -1,0 +1,105 @@
+"""Operations of roles, and of what gives them, and of connections: only programs with the power write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.contract.auth import AuthScheme
+from app.contract.operations import load_catalogue
+from app.contract.resources import BOUND, import_contract
+from app.kit.operation import AnyOperation
+from tests.support.invitations import Inviting
+from tests.support.machines import SECRET, machine
+from tests.support.managed_clients import client_of
+from tests.support.operation_powers import OWNER, WITHOUT, WRITES, Write
+from tests.support.organizations import PATH, PERMISSIONS, ROLES
+from tests.support.tenant_server import NewTenantServer, answered, refused
+
+import_contract()
+LACKS = (403, 6002)
+NAMED: dict[str, AnyOperation] = {one.name: one for one in load_catalogue()}
+
+
+def as_program(one: Inviting, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
+    token = machine(one.tenant, *scopes)
+    return one.tenant.send(NAMED[write.operation].method, path, body, bearer=token, apikey=None)
+
+
+def as_client(one: Inviting, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
+    pair: dict[str, Any] = {"apikey": None, "clientID": client_of(one.tenant, *scopes), "clientSecret": SECRET}
+    return one.tenant.send(NAMED[write.operation].method, path, body, with_secret=False, **pair)
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("write", WRITES, ids=str)
+def test_power_is_written_by_programs_that_have_it(new_tenant_server: NewTenantServer, write: Write) -> None:
+    operation = NAMED[write.operation]
+    scope, asking = operation.admission.scope, [as_program]
+    if AuthScheme.QUERY_CLIENT_SECRET in operation.admission.auth.schemes():
+        asking.append(as_client)
+    one = Inviting(new_tenant_server())
+    path, body = write.make(one)
+    for ask in asking:
+        for missing in {*write.needs} - {scope}:
+            rest = {scope, *write.needs} - {missing}
+            answer = ask(one, write, path, body, *sorted(rest))
+            assert refused(answer) == LACKS, answer.text
+            assert missing in answer.get_json()["Description"]
+    admitted = as_program(one, write, path, body, *sorted({scope, *write.needs}))
+    assert admitted.status_code == (200 if write.is_done else 404), (
+        "nothing of the item was changed or gone, and the program has every power"
+    )
+
+
+@pytest.mark.parametrize("write", WRITES, ids=str)
+def test_api_secret_writes_every_power(new_tenant_server: NewTenantServer, write: Write) -> None:
+    one = Inviting(new_tenant_server())
+    path, body = write.make(one)
+    answer = one.send(NAMED[write.operation].method, path, body)
+    assert answer.status_code == (200 if write.is_done else 404), answer.text
+
+
+def test_role_update_alone_makes_no_owner(new_tenant_server: NewTenantServer) -> None:
+    """The permission of owners comes by a name, into a role that people have."""
+    one = Inviting(new_tenant_server())
+    permission = one.permission("orders:read")
+    role = one.role("Clerk", permissions=(permission,))
+    one.member(one.org, role)
+    robber = machine(one.tenant, "role:update", "role:create")
+
+    def ask(method: str, path: str, body: Any) -> TestResponse:
+        return one.tenant.send(method, path, body, bearer=robber, apikey=None)
+
+    assert refused(ask("PUT", f"{PERMISSIONS}/{permission}", {"Name": "org:own", "Description": ""})) == LACKS
+    assert refused(ask("POST", PERMISSIONS, {"Name": "org:own"})) == LACKS
+    own = one.permission("org:own")
+    wider = {"Name": "Clerk", "Description": "", "Permissions": [permission, own]}
+    assert refused(ask("PUT", f"{ROLES}/{role}", wider)) == LACKS
+    answered(ask("PUT", f"{ROLES}/{role}", {**wider, "Permissions": [permission]}))
+    assert [each["Name"] for each in answered(one.send("GET", f"{ROLES}/{role}"))["Permissions"]] == ["orders:read"]
+
+
+def test_plain_invitation_needs_its_scope_alone(new_tenant_server: NewTenantServer) -> None:
+    one = Inviting(new_tenant_server())
+    sent = machine(one.tenant, "invitation:create")
+    answered(one.tenant.send("POST", "/v2/manage/invitations", one.body(), bearer=sent, apikey=None))
+    assert set(OWNER) > {"invitation:create"}
+    changed = machine(one.tenant, "organization:update")
+    path = f"{PATH}/{one.org}/policy"
+    answered(one.tenant.send("PUT", path, {"MemberPolicy": {"Seats": 9}}, bearer=changed, apikey=None))
+
+
+def test_every_write_of_programs_is_in_one_table() -> None:
+    """A new operation needs an entry in one of the two tables."""
+    of_resources = {one.operation.name for one in BOUND}
+    writing = {
+        one.name
+        for one in NAMED.values()
+        if one.admission.scope and one.name not in of_resources and not one.admission.scope.endswith(":read")
+    }
+    powerful = {write.operation for write in WRITES}
+    assert powerful | WITHOUT.keys() == writing
+    assert not powerful & WITHOUT.keys()

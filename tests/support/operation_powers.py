@@ -1,0 +1,286 @@
+"""The table of powers of operations that are no resource's: roles, and what gives them; connections (decisions/0316)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from app.identity.platform.powers import GIVES_ROLES
+from tests.support.identity_service import pass_time
+from tests.support.invitations import LINKS, Inviting
+from tests.support.invitations import PATH as INVITATIONS
+from tests.support.organizations import PATH, PERMISSIONS, ROLES
+from tests.support.tenant_server import answered
+
+Make = Callable[[Inviting], tuple[str, Any]]
+"""Prepares a tenant; returns the path of the request and its body."""
+ALL = ("all",)
+MANAGER = (GIVES_ROLES, "invitation:create", "role:delete")
+OWNER = (*MANAGER, "organization:update", "organization:delete")
+_ADDRESSES = {"AuthorizationUrl": "https://idp.example/authorize", "TokenUrl": "https://idp.example/token"}
+OIDC = {
+    "Name": "idp", "ConnectionType": "oidc_custom", "Issuer": "https://idp.example", "ClientId": "client",
+    "ClientSecret": "a secret", **_ADDRESSES,
+}  # fmt: skip
+_ACCOUNT = "/identity/v2/manage/account"
+_ROLE = "/identity/v2/manage/role"
+
+
+@dataclass(frozen=True)
+class Write:
+    """A request of an operation that writes what has a power, or gives it one."""
+
+    operation: str
+    power: str
+    needs: tuple[str, ...]
+    make: Make
+    is_done: bool = True
+    """Whether the request succeeds; False: it names an item that there is not, and the power does not depend on the item."""
+
+    def __str__(self) -> str:
+        return f"{self.operation}: {self.power}"
+
+
+def _permission(one: Inviting, name: str) -> str:
+    """Return the id of a permission, which is created once."""
+    held = answered(one.send("GET", PERMISSIONS))["Data"]
+    return next((str(each["Id"]) for each in held if each["Name"] == name), None) or one.permission(name)
+
+
+def _role(one: Inviting, *names: str, org: str = "") -> str:
+    return one.role(org=org, permissions=tuple(_permission(one, name) for name in names))
+
+
+def _described(one: Inviting, *names: str) -> dict[str, Any]:
+    return {"Name": "Another", "Description": "", "Permissions": [_permission(one, name) for name in names]}
+
+
+def _at_member(end: str, *, everywhere: bool = False) -> Make:
+    """Return a request about a member who owns the organization beside another owner."""
+
+    def make(one: Inviting) -> tuple[str, Any]:
+        role = _role(one, "org:own")
+        one.member(one.org, role)
+        uid = one.member(one.org, role)
+        body = {"RoleIds": [role]} if end.endswith("roles") else None
+        return f"/v2/manage/account/{uid}/orgcontext{'' if everywhere else f'/{one.org}'}{end}", body
+
+    return make
+
+
+def _assigned(*, everywhere: bool = False) -> Make:
+    def make(one: Inviting) -> tuple[str, Any]:
+        uid = one.member(one.org)
+        where = "/roles" if everywhere else f"/{one.org}/roles"
+        return f"/v2/manage/account/{uid}/orgcontext{where}", {"RoleIds": [_role(one, "org:own")]}
+
+    return make
+
+
+def _by_default(one: Inviting) -> None:
+    """Let new members of the organization be owners."""
+    policy = {"MemberPolicy": {"DefaultMemberRole": _role(one, "org:own")}}
+    answered(one.send("PUT", f"{PATH}/{one.org}/policy", policy))
+
+
+def _default_invitation(one: Inviting) -> tuple[str, Any]:
+    _by_default(one)
+    return INVITATIONS, one.body(roleIds=[])
+
+
+def _invited(end: str, method_body: Any = None) -> Make:
+    def make(one: Inviting) -> tuple[str, Any]:
+        made = one.invite(f"{len(one.links)}{one.permission()[-8:]}@example.com", roleIds=[_role(one, "org:own")])
+        pass_time(one.tenant.services, minutes=2)  # one mail a minute
+        return f"{INVITATIONS}/{made['Id']}{end}", method_body
+
+    return make
+
+
+def _wider_invitation(one: Inviting) -> tuple[str, Any]:
+    made = one.invite(f"{one.permission()[-8:]}@example.com")
+    return f"{INVITATIONS}/{made['Id']}", {"RolesIds": [_role(one, "org:own")]}
+
+
+def _linked(one: Inviting) -> tuple[str, Any]:
+    made = one.link(roleIds=[_role(one, "org:manage")])
+    return f"{LINKS}/{made['Id']}", None
+
+
+def _connected(end: str, body: Any = None) -> Make:
+    def make(one: Inviting) -> tuple[str, Any]:
+        if not answered(one.send("GET", f"{PATH}/{one.org}/connections"))["Data"]:
+            answered(one.send("POST", f"{PATH}/{one.org}/connections", OIDC))
+        return f"{PATH}/{one.org}{end}", body
+
+    return make
+
+
+def _policy(*, before: bool) -> Make:
+    def make(one: Inviting) -> tuple[str, Any]:
+        if before:
+            _by_default(one)
+        role = one.role() if before else _role(one, "org:own")
+        return f"{PATH}/{one.org}/policy", {"MemberPolicy": {"DefaultMemberRole": role}}
+
+    return make
+
+
+def _requested(one: Inviting) -> tuple[str, Any]:
+    _by_default(one)
+    return f"{PATH}/{one.org}/joinrequests/join_0/approve", None
+
+
+def _set_default(*, before: bool) -> Make:
+    def make(one: Inviting) -> tuple[str, Any]:
+        if before:
+            answered(one.send("PUT", f"{ROLES}/{_role(one, 'org:own')}/default"))
+        return f"{ROLES}/{one.role() if before else _role(one, 'org:own')}/default", None
+
+    return make
+
+
+def _tenant_role(one: Inviting) -> str:
+    """Create a role of the tenant with a permission, and return its name."""
+    name = f"cashier{one.permission()[-8:]}"
+    answered(one.send("POST", _ROLE, {"roles": [{"name": name, "permissions": {"refund": True}}]}))
+    return name
+
+
+def _of_account(end: str, members: str = "") -> Make:
+    """Return a request about an account that has a role of the tenant, also in a context."""
+
+    def make(one: Inviting) -> tuple[str, Any]:
+        role, uid = _tenant_role(one), one.account()
+        answered(one.send("PUT", f"{_ACCOUNT}/{uid}/role", {"roles": [role]}))
+        context = {"Context": "shop", "Roles": [role], "AdditionalPermissions": ["refund"]}
+        answered(one.send("PUT", f"{_ACCOUNT}/{uid}/rolecontext", {"rolecontext": [context]}))
+        body = {members: ["refund"] if members == "additionalpermissions" else [role]} if members else None
+        return f"{_ACCOUNT}/{uid}/{end}", body
+
+    return make
+
+
+def _connection(operation: str, end: str, body: Any = None) -> Write:
+    """Return a request about a connection, and about a group role of it where `end` names one."""
+
+    def make(one: Inviting) -> tuple[str, Any]:
+        made = answered(one.send("POST", f"{PATH}/{one.org}/connections", OIDC))
+        path = f"{PATH}/{one.org}/connections/{made['Id']}"
+        role = {"GroupId": "admins", "Name": "Admins", "RoleId": one.role()}
+        if "{group}" in end:
+            path += end.format(group=answered(one.send("POST", f"{path}/grouproles", role))["Id"])
+        else:
+            path += end
+        return path, role if "grouproles" in end and body is not None else body
+
+    return Write(f"organization_connections.{operation}", "a connection", ALL, make)
+
+
+WRITES: tuple[Write, ...] = (
+    Write("organization_permissions.create", "org:own", OWNER, lambda one: (PERMISSIONS, {"Name": "org:own"})),
+    Write("organization_permissions.create", "orders:read", (GIVES_ROLES,), lambda one: (PERMISSIONS, {"Name": "orders:read"})),
+    Write("organization_permissions.update", "after", OWNER,
+          lambda one: (f"{PERMISSIONS}/{one.permission()}", {"Name": "org:own", "Description": ""})),
+    Write("organization_permissions.update", "before", OWNER,
+          lambda one: (f"{PERMISSIONS}/{_permission(one, 'org:own')}", {"Name": "orders:x", "Description": ""})),
+    Write("organization_permissions.delete", "org:manage", MANAGER, lambda one: (f"{PERMISSIONS}/{_permission(one, 'org:manage')}", None)),
+    Write("organization_roles.create", "org:own", OWNER, lambda one: (ROLES, _described(one, "org:own"))),
+    Write("organization_roles.create", "orders:read", (GIVES_ROLES,), lambda one: (ROLES, _described(one, "orders:read"))),
+    Write("organization_roles.create_of_organization", "org:manage", MANAGER,
+          lambda one: (f"{PATH}/{one.org}/roles", _described(one, "org:manage"))),
+    Write("organization_roles.update", "after", OWNER, lambda one: (f"{ROLES}/{one.role()}", _described(one, "org:own"))),
+    Write("organization_roles.update", "before", OWNER, lambda one: (f"{ROLES}/{_role(one, 'org:own')}", _described(one))),
+    Write("organization_roles.update", "of an organization", OWNER,
+          lambda one: (f"{ROLES}/{_role(one, 'org:own', org=one.org)}", _described(one, "org:own"))),
+    Write("organization_roles.delete", "org:own", OWNER, lambda one: (f"{ROLES}/{_role(one, 'org:own')}", None)),
+    Write("organization_roles.set_default", "after", OWNER, _set_default(before=False)),
+    Write("organization_roles.set_default", "before", OWNER, _set_default(before=True)),
+    Write("organization_members.assign", "org:own", OWNER, _assigned()),
+    Write("organization_members.assign_everywhere", "org:own", OWNER, _assigned(everywhere=True)),
+    Write("organization_members.unassign", "org:own", OWNER, _at_member("/roles")),
+    Write("organization_members.leave", "org:own", OWNER, _at_member("")),
+    Write("organization_members.leave_all", "org:own", OWNER, _at_member("", everywhere=True)),
+    Write("organization_join_requests.approve", "the role of new members", OWNER, _requested, is_done=False),
+    Write("organization_invitations.create", "org:own", OWNER, lambda one: (INVITATIONS, one.body(roleIds=[_role(one, "org:own")]))),
+    Write("organization_invitations.create", "the role of new members", OWNER, _default_invitation),
+    Write("organization_invitations.create_many", "org:manage", MANAGER, lambda one: (
+        f"{INVITATIONS}/bulk",
+        {"invitations": [{"email": "b@example.com", "roleIds": [_role(one, "org:manage")]}], "orgId": one.org, "inviterUid": one.grace},
+    )),
+    Write("organization_invitations.update", "after", OWNER, _wider_invitation),
+    Write("organization_invitations.update", "before", OWNER, _invited("", {"ResendEmail": True})),
+    Write("organization_invitations.resend", "org:own", OWNER, _invited("/resend")),
+    Write("organization_invitations.revoke", "org:own", OWNER, _invited("")),
+    Write("organization_invitation_links.create", "org:manage", MANAGER, lambda one: (
+        LINKS, {"roleIds": [_role(one, "org:manage")], "orgId": one.org, "inviterUid": one.grace},
+    )),
+    Write("organization_invitation_links.revoke", "org:manage", MANAGER, _linked),
+    Write("organization_connections.create", "a connection", ALL, lambda one: (f"{PATH}/{one.org}/connections", OIDC)),
+    _connection("update", "", {"Issuer": "https://evil.example", **_ADDRESSES}),
+    _connection("delete", ""),
+    _connection("set_status", "/status", {"Active": False}),
+    _connection("create_group_role", "/grouproles", {}),
+    _connection("update_group_role", "/grouproles/{group}", {}),
+    _connection("delete_group_role", "/grouproles/{group}"),
+    Write("organizations.delete", "a connection", ALL, _connected("")),
+    Write("organizations.set_status", "a connection", ALL, _connected("/status", {"Active": False})),
+    Write("organizations.set_policies", "after", OWNER, _policy(before=False)),
+    Write("organizations.set_policies", "before", OWNER, _policy(before=True)),
+    Write("roles.create", "permissions", (GIVES_ROLES,), lambda one: (
+        _ROLE, {"roles": [{"name": "cashier", "permissions": {"refund": True}}]},
+    )),
+    Write("roles.delete", "permissions", (GIVES_ROLES,), lambda one: (f"{_ROLE}/{_tenant_role(one)}", None)),
+    Write("roles.remove_permissions", "permissions", (GIVES_ROLES,),
+          lambda one: (f"{_ROLE}/{_tenant_role(one)}/permission", {"permissions": ["refund"]})),
+    Write("roles.unassign", "permissions", (GIVES_ROLES,), _of_account("role", "roles")),
+    Write("roles.remove_context", "permissions", (GIVES_ROLES,), _of_account("rolecontext/shop")),
+    Write("roles.remove_context_roles", "permissions", (GIVES_ROLES,), _of_account("rolecontext/shop/role", "roles")),
+    Write("roles.remove_context_permissions", "permissions", (GIVES_ROLES,),
+          _of_account("rolecontext/shop/additionalpermission", "additionalpermissions")),
+)  # fmt: skip
+"""Every operation beside those of resources that writes what has a power."""
+
+_PERSON = (
+    "an account is what its scope writes: `profile:update` sets passwords, and so signs in as anyone but a program"
+)
+WITHOUT: dict[str, str] = {
+    "tokens.impersonate": "needs all itself",
+    "tokens.refresh": "needs all itself",
+    "tokens.revoke_refresh": "ends tokens",
+    "tokens.revoke_refresh_of_account": "ends tokens",
+    "registration.sott": "its scope is the power",
+    "registration.add_records": "choices of the form",
+    "registration.change_record": "choices of the form",
+    "registration.remove_record": "choices of the form",
+    "registration.remove_type": "choices of the form",
+    "custom_objects.managed_add": "data of an account",
+    "custom_objects.managed_change": "data of an account",
+    "custom_objects.managed_remove": "data of an account",
+    "organizations.create": "its connections and roles come by operations of their own",
+    "organizations.update": "name, look, domains; a domain signs nobody in without a connection",
+    "organization_domains.create": "a domain signs nobody in without a connection",
+    "organization_domains.delete": "refused while a connection uses it",
+    "organization_domains.verify": "DNS decides",
+    "organization_join_requests.decline": "gives nothing",
+    "roles.assign": "its scope is the power",
+    "roles.change_contexts": "its scope is the power",
+    "roles.add_permissions": "its scope is the power",
+    **dict.fromkeys(
+        (
+            "accounts.create", "accounts.delete_by_identifier", "accounts.delete_by_uid", "accounts.change_uid",
+            "accounts.invalidate_email", "accounts.invalidate_phone", "accounts.remove_email", "accounts.set_emails",
+            "accounts.set_phone", "accounts.update", "accounts.update_by_identifier", "generated_tokens.mail_token",
+            "generated_tokens.read_verify_token", "generated_tokens.sms_code", "generated_tokens.verify_token",
+            "passkeys.managed_remove", "passwords.forgot_token", "passwords.set", "second_factors.managed_make_backup_codes",
+            "second_factors.managed_remove_duo", "second_factors.managed_remove_email", "second_factors.managed_remove_older",
+            "second_factors.managed_remove_passkey", "second_factors.managed_remove_push",
+            "second_factors.managed_remove_push_older", "second_factors.managed_remove_questions",
+            "second_factors.managed_remove_sms", "second_factors.managed_remove_totp",
+            "second_factors.managed_renew_backup_codes",
+        ),
+        _PERSON,
+    ),
+}  # fmt: skip
+"""Every other operation of programs with a writing scope, with the reason."""
