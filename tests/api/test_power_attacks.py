@@ -156,6 +156,31 @@ def test_registration_token_changes_no_client_with_more(acme: TenantServer) -> N
     assert public.put(path, json=change, base_url=base, headers=bearer).status_code == 200
 
 
+def test_repeated_creation_shows_no_secret_to_a_narrower_token(acme: TenantServer) -> None:
+    """The stored response of an idempotent request has the secret of the new client."""
+    made = answered(ask(acme, machine(acme, "all"), "POST", CLIENTS, worker(acme, "all")))
+    wide, narrow = (answered(machine_token(acme, made, scope=one))["access_token"] for one in ("all", "client:create"))
+    body, key = worker(acme, "all", name="Second"), {"Idempotency-Key": "a key"}
+    second = answered(ask(acme, wide, "POST", CLIENTS, body, headers=key))
+    assert answered(ask(acme, wide, "POST", CLIENTS, body, headers=key)) == second
+    repeated = ask(acme, narrow, "POST", CLIENTS, body, headers=key)
+    assert repeated.status_code in (403, 409)
+    assert second["ClientSecret"] not in repeated.text
+
+
+def test_name_in_another_case_does_not_stop_a_provider(acme: TenantServer) -> None:
+    """Of two JWT providers whose names differ only in case neither signs in."""
+    path, maker = "/v2/manage/custom-providers/jwt", machine(acme, "provider:create")
+    checks = {
+        "Issuer": {"ExpectedValue": "https://partner.example", "MatchValue": True, "IsMandatory": True},
+        "Audience": {"ExpectedValues": ["acme"], "MatchValue": True, "IsMandatory": True},
+    }
+    body = {"AppName": "Partner", "Algo": "HS256", "Key": "k" * 32, **checks}
+    answered(ask(acme, machine(acme, "all"), "POST", path, {**body, "Domain": "acme.example"}))
+    assert refused(ask(acme, maker, "POST", path, {**body, "AppName": "PARTNER"})) == LACKS
+    answered(ask(acme, maker, "POST", path, {**body, "AppName": "Other"}))
+
+
 def test_narrow_token_of_a_wide_client_stays_narrow(acme: TenantServer) -> None:
     """The scopes of the token count, not those that its client could ask for."""
     made = answered(ask(acme, machine(acme, "all"), "POST", CLIENTS, worker(acme, "all")))

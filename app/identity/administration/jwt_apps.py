@@ -14,6 +14,7 @@ from app.contract import jwt_apps as contract
 from app.contract.configuration import TenantSettings
 from app.contract.jwt_apps import AlgorithmList
 from app.contract.profile import FIELDS
+from app.identity.administration.resources.settings_store import access_of, store_of
 from app.identity.authentication.federation.jwt_providers import PREFIX
 from app.identity.directory.accounts import linked_identities
 from app.identity.platform.context import Context
@@ -53,12 +54,17 @@ def check_changed_secret(context: Context, before: Item | None, after: Item) -> 
 
 @providers.powers
 def powers_of(context: Context, item: Item) -> Iterable[Power]:
-    """Who signs for a provider signs in as its accounts and as those of its domain; so does a token made for another service."""
-    provider = contract.JwtProvider.model_validate({**item.content, "app_name": item.name})
-    if provider.domain:
-        yield Power(ALL, "JWT providers with a domain")
-    if contract.warning_of(provider):
-        yield Power(ALL, "JWT providers that don't check both iss and aud")
+    """Who signs for a provider signs in as its accounts and as those of its domain; so does a token made for another service.
+
+    A name in another letter case puts both providers out of use, so that it needs the powers of both.
+    """
+    held = store_of(contract.PROVIDERS).items(access_of(context), contract.PROVIDERS)
+    for one in [item, *(other for other in held if other.name.lower() == item.name.lower() and other.id != item.id)]:
+        provider = contract.JwtProvider.model_validate({**one.content, "app_name": one.name})
+        if provider.domain:
+            yield Power(ALL, "JWT providers with a domain")
+        if contract.warning_of(provider):
+            yield Power(ALL, "JWT providers that don't check both iss and aud")
     if linked_identities.are_of(context.work, f"{PREFIX}{item.name}"):
         yield Power(ALL, "providers that accounts are linked to")
 

@@ -1,7 +1,7 @@
 """Repeated creates: a request with an `Idempotency-Key` that created an item before gets the same response, and creates nothing.
 
-IETF draft "The Idempotency-Key HTTP Header Field". A key is that of its caller and operation, for a day. The response is stored
-encrypted, because it may have a secret that is shown once.
+IETF draft "The Idempotency-Key HTTP Header Field". A key is that of its caller, with its scopes, and operation, for a day. The
+response is stored encrypted, because it may have a secret that is shown once, and which a narrower token must not get.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def keep_response(context: Context, bound: BoundOperation, req: Wire, response: 
 
 
 def _text(context: Context, bound: BoundOperation, req: Wire) -> str:
-    """Return what identifies a request: caller, operation and key; an empty text without a key."""
+    """Return what identifies a request: caller, scopes, operation and key; an empty text without a key."""
     key = getattr(req, IDEMPOTENCY_KEY, None)
-    caller = str((context.machine or {}).get("sub", ""))
+    caller = " ".join([str((context.machine or {}).get("sub", "")), *sorted(context.program_scopes)])
     return randomness.digest(f"{caller}\x1f{bound.operation.name}\x1f{key}") if key else ""
 
 
