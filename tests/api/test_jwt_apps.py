@@ -87,6 +87,14 @@ def test_key_of_client_fits_its_algorithm(send: Ask, algorithm: str, key: str | 
     assert refused(send("GET", f"{CLIENTS}/Shop")) == (404, 7958)
 
 
+def test_long_rsa_key_of_client_is_refused(send: Ask) -> None:
+    """To validate one of 8,192 bits takes 3 s of CPU."""
+    long = private(rsa.generate_private_key(65537, 4160))
+    answer = send("POST", CLIENTS, {"AppName": "Shop", "Algo": "RS256", "Secret": long})
+    assert refused(answer) == (400, 7900)
+    assert "an RSA key of 2048 to 4096 bits" in (answer.get_json() or {})["Description"]
+
+
 def test_changed_algorithm_needs_a_fitting_key(send: Ask) -> None:
     answered(send("POST", CLIENTS, {"AppName": "Shop", "Secret": SECRET}))
     assert refused(send("PUT", f"{CLIENTS}/Shop", {"Algo": "RS256"})) == (400, 7900)

@@ -9,6 +9,7 @@ from joserfc import jws, jwt
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 from werkzeug.test import TestResponse
 
+from app.kit.clock import thread_cpu_seconds
 from tests.support.identity_service import on_one_database
 from tests.support.machines import ask, machine
 from tests.support.plain_client import PlainClient
@@ -190,3 +191,14 @@ def test_unknown_account_is_answered_as_a_wrong_password(new_tenant_server: NewT
         older = tenant.send("POST", "/sso/jwt/api/login", body, jwtapp="Shop")
         answers[email] = [(one.status_code, one.get_json()["ErrorCode"]) for one in (*tries, older)]
     assert answers[EMAIL] == answers["nobody@example.test"]
+
+
+def test_long_rsa_key_costs_little_at_each_sign_in(tenant: TenantServer, ada: Members) -> None:
+    """The key was validated when it was stored, which takes 0.2 s of CPU."""
+    key = RSAKey.generate_key(4096)
+    with_app(tenant, Algo="RS256", Secret=pem(key))
+    answered(logs_in(tenant))
+    begun = thread_cpu_seconds()
+    answers = [logs_in(tenant) for _ in range(3)]
+    assert thread_cpu_seconds() - begun < 0.4
+    assert claims(answers[0], key, "RS256")["sub"] == ada["Uid"]

@@ -7,7 +7,7 @@ from typing import Final
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from app.contract import errors as e
 from app.contract import jwt_apps as contract
@@ -17,6 +17,7 @@ from app.contract.profile import FIELDS
 from app.identity.administration.resources.settings_store import access_of, store_of
 from app.identity.authentication.federation.jwt_providers import PREFIX
 from app.identity.directory.accounts import linked_identities
+from app.identity.platform import private_keys
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.hooks import rules_of
@@ -49,7 +50,8 @@ def check_new_secret(context: Context, item: Item) -> None:  # noqa: ARG001 - th
 
 @clients.before_update
 def check_changed_secret(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    _refuse_wrong_key(after, "secret", "Secret", is_private=True)
+    if before is None or _checked(before) != _checked(after):
+        _refuse_wrong_key(after, "secret", "Secret", is_private=True)
 
 
 @providers.powers
@@ -86,6 +88,10 @@ def warn_of_unchecked_claims(item: Item) -> Iterable[str]:
         yield warning
 
 
+def _checked(item: Item) -> tuple[object, object]:
+    return item.content["algo"], item.secrets.get("secret")
+
+
 def _refuse_wrong_provider(item: Item) -> None:
     """Raises BadField."""
     is_fetched = bool(item.content.get("jwks_url")) and not str(item.content["algo"]).startswith("HS")
@@ -101,11 +107,12 @@ def _refuse_wrong_key(item: Item, name: str, shown: str, *, is_private: bool) ->
         if len(key.encode()) < least:
             raise e.BadField(f"{shown}: at least {least} bytes for {algorithm} (RFC 7518).")
         return
-    kind = "private" if is_private else "public"
     try:
-        loaded = load_pem_private_key(key.encode(), None) if is_private else load_pem_public_key(key.encode())
+        loaded = private_keys.validated(key) if is_private else load_pem_public_key(key.encode())
+    except private_keys.UnusableKey as problem:
+        raise e.BadField(f"{shown}: {problem}, for {algorithm}.") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise e.BadField(f"{shown}: a {kind} key for {algorithm} in PEM, without a password.") from None
+        raise e.BadField(f"{shown}: a public key for {algorithm} in PEM.") from None
     if algorithm.startswith("RS"):
         if not isinstance(loaded, rsa.RSAPrivateKey | rsa.RSAPublicKey) or loaded.key_size < _LEAST_RSA_BITS:
             raise e.BadField(f"{shown}: an RSA key of {_LEAST_RSA_BITS} bits or more for {algorithm} (RFC 7518).")

@@ -14,9 +14,10 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
     PublicFormat,
-    load_pem_private_key,
 )
 from cryptography.x509.oid import NameOID
+
+from app.identity.platform import private_keys
 
 _LEAST_RSA_BITS: Final = 2_048
 _BITS: Final = 3_072
@@ -54,9 +55,9 @@ def problem_of(certificate: str, key: str = "") -> str:
     if not key:
         return ""
     try:
-        private = load_pem_private_key(key.encode(), None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        return "with its private key in PEM, without a password"
+        private = private_keys.validated(key)
+    except private_keys.UnusableKey as problem:
+        return f"with {problem}"
     form = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
     is_pair = private.public_key().public_bytes(*form) == public.public_bytes(*form)
     return "" if is_pair else "the certificate of the private key"

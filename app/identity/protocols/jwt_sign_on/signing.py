@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
@@ -15,6 +17,7 @@ from app.contract import jwt_apps
 from app.contract.jwt_apps import JwtClient
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.platform import private_keys
 from app.identity.platform.context import Context
 from app.identity.platform.resources.store import items_of
 from app.kit import randomness
@@ -22,7 +25,6 @@ from app.kit import randomness
 DEFAULT_SECONDS: Final = 600
 _RESERVED: Final = frozenset({"iss", "aud", "iat", "nbf", "exp", "jti", "nonce"})
 """Claims that neither the mapping nor fixed claims replace."""
-_KEY_TYPES: Final[Mapping[str, type[OctKey] | type[RSAKey] | type[ECKey]]] = {"HS": OctKey, "RS": RSAKey, "ES": ECKey}
 
 
 @dataclass(frozen=True)
@@ -49,17 +51,29 @@ def sign(context: Context, app: JwtApp, account: Account, nonce: str | None) -> 
     """Return the JWT of an account for an app, and record it. Raises JwtConfigurationInvalid for a key that cannot sign."""
     algorithm = app.client.algo
     try:
-        key: Key = _KEY_TYPES[algorithm[:2]].import_key(app.secret)
+        key = _key(algorithm, app.secret)
         signed = jwt.encode(
             {"typ": "JWT", "alg": algorithm},
             _claims(context, app.client, account, nonce),
             key,
             registry=jws.JWSRegistry(algorithms=[algorithm]),
         )
-    except (JoseError, ValueError, TypeError):
+    except (JoseError, ValueError, TypeError, UnsupportedAlgorithm):
         raise e.JwtConfigurationInvalid from None
     context.audit.record("jwt.issued", uid=account.uid, app=app.client.app_name)
     return signed
+
+
+def _key(algorithm: str, secret: str) -> Key:
+    """Return the key without its validation, which takes longer than all else of a sign-in."""
+    if algorithm.startswith("HS"):
+        return OctKey.import_key(secret)
+    loaded = private_keys.stored(secret)
+    if isinstance(loaded, rsa.RSAPrivateKey) and algorithm.startswith("RS"):
+        return RSAKey(loaded, loaded)
+    if isinstance(loaded, ec.EllipticCurvePrivateKey) and algorithm.startswith("ES"):
+        return ECKey(loaded, loaded)
+    raise TypeError("a key for another algorithm")
 
 
 def _claims(context: Context, client: JwtClient, account: Account, nonce: str | None) -> dict[str, Any]:
