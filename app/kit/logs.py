@@ -35,7 +35,7 @@ _NAMES = (
 _KEY = re.compile(rf"(?:x-\w+-)?(?:{_NAMES})\Z", re.IGNORECASE)
 _PAIR = re.compile(rf"((?:\b|_|-)(?:{_NAMES})[\"']?\s*[=:]\s*[\"']?)([^\s&\"',;)}}\]]+)", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9+/._~=-]+", re.IGNORECASE)
-_ADDRESS_PASSWORD = re.compile(r"(\w+://[^/\s:@]*:)[^@\s/]+@")
+_ADDRESS_PASSWORD = re.compile(r"(\b\w+://[^/\s:@]*:)[^@\s/]+@")
 _PATH_TOKEN = re.compile(r"(/[a-z]/)[^\s/?#&\"'<>]{16,}", re.IGNORECASE)
 """The token of a mailed link (decisions/0179)."""
 _HARMLESS = frozenset({"code_challenge_method", "status_code"})
