@@ -43,10 +43,18 @@ def test_consent_names_the_host_that_gets_the_data(world: World, visitor: Visito
     assert {"https://calendar.example/p", "https://calendar.example/t"} <= set(re.findall(r'href="([^"]+)"', page.html))
 
 
-@pytest.mark.parametrize("uri", ["com.example.editor:/cb", "http://127.0.0.1:7777/cb"])
-def test_consent_names_an_app_on_this_device(world: World, visitor: Visitor, registrar: Registrar, uri: str) -> None:
+@pytest.mark.parametrize(
+    ("uri", "sentence"),
+    [
+        ("com.example.editor:/cb", "just came from the app that opens com.example.editor: links on this device."),
+        ("http://127.0.0.1:7777/cb", "just opened this app on this device."),
+    ],
+)
+def test_consent_names_an_app_on_this_device(
+    world: World, visitor: Visitor, registrar: Registrar, uri: str, sentence: str
+) -> None:
     client = registrar.relying_party(registrar.registered(redirect_uris=[uri]))
-    assert "just opened this app on this device" in consent_page(world, visitor, client).text
+    assert sentence in consent_page(world, visitor, client).text
 
 
 def test_configured_application_has_no_warning(world: World, visitor: Visitor) -> None:
