@@ -16,6 +16,7 @@ from app.identity.administration.account_import.formats import Format
 from app.identity.administration.account_import.records import Mapped, Refused
 from app.identity.administration.account_import.service import Done, Outcome
 from app.identity.administration.configuration.organizations import context_of
+from app.identity.credentials.passwords import imported_hashes
 from app.identity.directory.accounts import linked_identities, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import member_store, role_store
@@ -351,3 +352,20 @@ def test_number_beyond_64_bits_is_refused(tenant: World, tmp_path: Path, number:
     path.write_text(f'[{{"email": "ada@example.com", "created_at": {number}}}]')
     with pytest.raises(Refused, match=r"isn't valid JSON: .*overflow"):
         imported_files(tenant, [path], "gatehouse")
+
+
+def test_expensive_hash_and_unverified_email_need_one_password(
+    new_world: NewWorld, tmp_path: Path, new_visitor_at: NewVisitorAt
+) -> None:
+    """The page that asks to open the mail remembers the hash that replaced the expensive one."""
+    tenant = new_world(email_verification="required")
+    derived = hashlib.pbkdf2_hmac("sha256", OLD.encode(), SALT, 900_000)
+    stored = imported_hashes.pbkdf2("sha256", 900_000, SALT, derived)
+    imported(tenant, tmp_path, "gatehouse", {"email": "ada@example.com", "password_hash": stored})
+    shop, visitor = tenant.application("shop"), new_visitor_at(tenant)
+    page = visitor.authorize(shop).press("Sign in", identifier="ada@example.com", password=OLD)
+    assert "Check your email" in page.text
+    assert str(account(tenant).password_hash).startswith("$argon2id$")
+    assert outcomes(imported(tenant, tmp_path, "gatehouse", {"email": "ada@example.com", "password_hash": stored})) == [
+        "kept"
+    ]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import pbkdf2_hmac
 from html import unescape
 from typing import Any
 
 import pyotp
 import pytest
+from sqlalchemy import select, update
 
+from app.identity.credentials.passwords import imported_hashes
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_passwordless import by_mail, code, link_path
 from tests.pages.test_second_factor import APP_ALONE, app_of, code_now
 from tests.support.authenticator import Authenticator
@@ -99,6 +104,24 @@ def test_account_with_password_only_confirms_by_password(new_world: NewWorld, ne
     assert page.heading == "Confirm it’s you"
     assert status_and_heading(page.press("Continue", password="wrong")) == (401, "Confirm it’s you")
     assert page.press("Continue", password=ada.password).address.endswith("/emails")
+
+
+def test_confirmation_replaces_an_expensive_hash(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world()
+    visitor: Visitor = new_visitor_at(tenant)
+    ada, shop = tenant.person("ada@example.com"), tenant.application("shop")
+    visitor.authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
+    derived = pbkdf2_hmac("sha256", ada.password.encode(), b"16 bytes of salt", 900_000)
+    stored = imported_hashes.pbkdf2("sha256", 900_000, b"16 bytes of salt", derived)
+    where = (accounts.c.tenant_id == tenant.tenant_id, accounts.c.email == ada.email)
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        work.run(update(accounts).where(*where).values(password_hash=stored))
+    pass_time(tenant.services, minutes=10)
+    assert visitor.open("/confirm?next=/emails").press("Continue", password=ada.password).address.endswith("/emails")
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        row = work.one(select(accounts.c.password_hash).where(*where))
+    assert row is not None
+    assert row.password_hash.startswith("$argon2id$")
 
 
 def test_confirm_without_session_signs_nobody_in(
