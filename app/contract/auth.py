@@ -118,6 +118,11 @@ ACCOUNT_READ: Final = "account:read"
 ACCOUNT_WRITE: Final = "account:write"
 INTERFACE_SCOPES: Final = (ACCOUNT_READ, ACCOUNT_WRITE)
 
+CREATES_TOKENS: Final = "token:create"
+"""The scope of operations that return a token or code by which a person signs in, or changes a credential."""
+READS_TOKENS: Final = "token:read"
+"""The scope with which a profile has the tokens of its provider."""
+
 NEVER: Final = Access(None)
 STANDARD: Final = Access("")
 """Any token: an OAuth specification requires it (userinfo), or the operation only revokes the token."""

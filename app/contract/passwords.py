@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, READ, K, M, S, U
+from app.contract.auth import CREATES_TOKENS, CREDENTIALS, READ, K, M, S, U
 from app.contract.error_groups import (
     CAPTCHA,
     EMAIL_CODE,
@@ -223,7 +223,7 @@ own_questions = operation(
 
 read_hash = operation(
     "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", Uid, PasswordHash, auth=K & S | M,
-    scope="profile:read", row="A15", errors=(*UID_ERRORS, e.NoEmailProfile),
+    scope="password:read", row="A15", errors=(*UID_ERRORS, e.NoEmailProfile),
     summary="Get an account’s password hash",
     description="Returns the hash of an account’s password with its algorithm, parameters and salt, for example to move the account "
     "to another system.",
@@ -241,7 +241,7 @@ _FORGOT_TOKEN_ERRORS = (
 )  # fmt: skip
 forgot_token = operation(
     "passwords.forgot_token", "POST /identity/v2/manage/account/forgot/token", CreateForgotToken, ForgotTokenCreated, auth=K & S | M,
-    scope="profile:update", row="A17", errors=_FORGOT_TOKEN_ERRORS,
+    scope=CREATES_TOKENS, row="A17", errors=_FORGOT_TOKEN_ERRORS,
     summary="Create a password reset token",
     description="Returns a token that resets a password with `PUT /identity/v2/auth/password`, to deliver it in your own message. "
     "With `sendemail=true` Gatehouse emails it as well.",

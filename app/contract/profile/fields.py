@@ -196,6 +196,9 @@ _IDENTITY = (
     *shape("TokenSignSecret", one("Suggestions", "SuggestedFriends:texts")),
 )
 
+PROVIDER_TOKENS = frozenset({"ProviderAccessCredential", "TokenSignSecret"})
+"""Fields of a profile and of its identities that hold secrets of a provider."""
+
 FIELDS: dict[str, Field] = {
     field.name: field for field in (*_OUTER, Field("Identities", Kind.LIST, _IDENTITY, (), Write.NEVER))
 }

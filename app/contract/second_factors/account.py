@@ -15,7 +15,7 @@ from app.kit.wire import From, Lower, Wire
 
 Query = From.QUERY
 _OWN, _MANAGED = "/identity/v2/auth/account/2fa", "/identity/v2/manage/account/2fa"
-READ, WRITE = "profile:read", "profile:update"
+READ, WRITE, CREATE_CODES = "profile:read", "profile:update", "backupcode:create"
 
 
 class OwnFactorsRead(AT):
@@ -111,15 +111,15 @@ managed_read = operation(
     description="Returns which second factors an account has, without secrets such as QR codes.",
 )  # fmt: skip
 managed_make_backup_codes = operation(
-    "second_factors.managed_make_backup_codes", f"GET {_MANAGED}/backupcode", ManagedFactor, BackupCodes, auth=K & S | M, scope=WRITE,
-    row="M45", errors=(*UID_ERRORS, e.BackupCodesMade, e.NoSecondFactor),
+    "second_factors.managed_make_backup_codes", f"GET {_MANAGED}/backupcode", ManagedFactor, BackupCodes, auth=K & S | M,
+    scope=CREATE_CODES, row="M45", errors=(*UID_ERRORS, e.BackupCodesMade, e.NoSecondFactor),
     summary="Create an account’s backup codes",
     description="Creates ten backup codes for an account and returns them once, for example for someone who lost a phone and calls "
     "your support desk.",
 )  # fmt: skip
 managed_renew_backup_codes = operation(
     "second_factors.managed_renew_backup_codes", f"GET {_MANAGED}/backupcode/reset", ManagedFactor, BackupCodes, auth=K & S | M,
-    scope=WRITE, row="M46", errors=(*UID_ERRORS, e.NoSecondFactor),
+    scope=CREATE_CODES, row="M46", errors=(*UID_ERRORS, e.NoSecondFactor),
     summary="Replace an account’s backup codes",
     description="Creates ten new backup codes for an account and returns them once. The old ones stop working.",
 )  # fmt: skip

@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from app.contract import errors as e
+from app.contract.auth import READS_TOKENS
+from app.contract.profile import PROVIDER_TOKENS, Profile
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME, normalize
 from app.identity.directory.accounts.profile import claimable_of, entered_of, profile_of
 from app.identity.directory.accounts.projection import project
+from app.identity.platform import powers
 from app.identity.platform.context import Context
 
 
@@ -129,6 +132,15 @@ def record_password_strength(context: Context, account: Account, *, is_secure: b
     return replace(account, private=private)
 
 
+def profile_for_server(context: Context, account: Account, fields: str | None) -> Profile:
+    """Return the members of the profile that `fields` names. A provider's tokens need a scope of their own: they sign in natively."""
+    profile = profile_of(account)
+    if context.program_scopes.isdisjoint({READS_TOKENS, powers.ALL}):
+        for one in (profile, *(profile["Identities"] or ())):
+            one.update(dict.fromkeys(PROVIDER_TOKENS & one.keys()))
+    return Profile.of(project(profile, fields))
+
+
 def signed_in_profile(context: Context, account: Account) -> dict[str, Any]:
     """Return the profile after a sign-in; `account` is the account before it."""
     after = replace(
@@ -155,6 +167,7 @@ __all__ = [
     "full_name",
     "is_email",
     "normalize",
+    "profile_for_server",
     "profile_of",
     "project",
     "record_password_strength",

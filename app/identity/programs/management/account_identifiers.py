@@ -47,21 +47,22 @@ def set_emails(context: Context, req: contract.SetEmails) -> Profile:
     _end_tokens(context, before, after)
     _notify(context, before, after)
     events.emit(context, "UpdateProfile", after, req.suppress_webhook)
-    return _answer(after, req.fields_)
+    return accounts.profile_for_server(context, after, req.fields_)
 
 
 @contract.remove_email.implements
 def remove_email(context: Context, req: contract.RemoveEmail) -> Profile:
     account = accounts.require(context, req.uid)
     after = emails.remove(context, account, req.email, suppress_webhook=req.suppress_webhook, is_own=False)
-    return _answer(after, req.fields_)
+    return accounts.profile_for_server(context, after, req.fields_)
 
 
 @contract.set_phone.implements
 def set_phone(context: Context, req: contract.SetPhone) -> Profile:
     account = accounts.require(context, req.uid)
     phone = input_checks.phone(req.phone or "")
-    return _answer(phones.assign(context, account.uid, phone, suppress_webhook=req.suppress_webhook), req.fields_)
+    after = phones.assign(context, account.uid, phone, suppress_webhook=req.suppress_webhook)
+    return accounts.profile_for_server(context, after, req.fields_)
 
 
 @contract.invalidate_email.implements
@@ -165,7 +166,3 @@ def _notify(context: Context, before: Account, after: Account) -> None:
         context.audit.record(f"email.{change}", uid=after.uid)
         for to in {before.email, email} if change == "removed" else {before.email}:
             notifications.notify(context, MailKind.EMAIL_CHANGED, to, after, before=before, email=email, change=change)
-
-
-def _answer(account: Account, fields: str | None) -> Profile:
-    return Profile.of(accounts.project(accounts.profile_of(account), fields))

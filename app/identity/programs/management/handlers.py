@@ -22,20 +22,21 @@ from app.identity.programs.management.account_update import change
 def create_account(context: Context, req: contract.CreateAccount) -> Profile:
     if not context.raw.body.strip():
         raise e.BadPostBody("The body is empty.")
-    return _answer(_create(context, req), req.fields_)
+    return accounts.profile_for_server(context, _create(context, req), req.fields_)
 
 
 @contract.update.implements
 def update(context: Context, req: contract.UpdateAccount) -> Profile:
     _refuse_empty(context)
-    return _answer(change(context, accounts.require(context, req.uid), req, req), req.fields_)
+    account = change(context, accounts.require(context, req.uid), req, req)
+    return accounts.profile_for_server(context, account, req.fields_)
 
 
 @contract.update_by_identifier.implements
 def update_by_identifier(context: Context, req: contract.UpdateAccountByIdentifier) -> Profile:
     _refuse_empty(context)
     account = accounts.require_by_identifier(context, email=req.email, username=req.username, phone=req.phone)
-    return _answer(change(context, account, req, None), req.fields_)
+    return accounts.profile_for_server(context, change(context, account, req, None), req.fields_)
 
 
 @contract.delete_by_uid.implements
@@ -62,10 +63,6 @@ def _delete(context: Context, account: Account, suppress_webhook: bool) -> contr
 def _refuse_empty(context: Context) -> None:
     if not context.raw.body.strip():
         raise e.BadPutBody("The body is empty.")
-
-
-def _answer(account: Account, fields: str | None) -> Profile:
-    return Profile.of(accounts.project(accounts.profile_of(account), fields))
 
 
 def _create(context: Context, req: contract.CreateAccount) -> Account:
