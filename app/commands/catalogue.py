@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     help="Address of the identity service, for --proxy.",
 )
 def routes(proxy: str | None, hub: str, identity: str) -> None:
-    """List every endpoint with its host, method, path, required authentication and operation.
+    """List every endpoint with its host, method, path, operation, required authentication and scope.
 
     With --proxy, print a proxy configuration that routes each request to the hub or the identity service.
     """
@@ -56,7 +56,8 @@ def table(catalogue: Catalogue) -> Iterator[str]:
     for operation in catalogue:
         for method, path in operation.addresses():
             about = f"{operation.host.value:7} {method:7} {path:64} {operation.name:44} {operation.admission.auth.in_words()}"
-            yield about + (f"  ?{'|'.join(operation.when)}" if operation.when else "")
+            scope = f" ({operation.admission.scope})" if operation.admission.scope else ""
+            yield about + scope + (f"  ?{'|'.join(operation.when)}" if operation.when else "")
 
 
 def pattern(path: str) -> str:

@@ -244,6 +244,7 @@ def test_ids_may_begin_with_a_hyphen(run: Run, file: str) -> None:
 
 def test_routes_command_prints_every_address(run: Run) -> None:
     shown = run("routes").output
+    assert re.search(r"account/\{uid\}/password +passwords\.read_hash .*Machine token \(password:read\)\n", shown)
     assert re.search(r"^tenant +POST +/api/oidc/token +oauth_tokens\.token +Client credentials$", shown, re.MULTILINE)
 
 
