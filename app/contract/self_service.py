@@ -35,6 +35,7 @@ Url = Annotated[str | None, Query, Field(max_length=2_000)]
 class UpdateOwnAccount(F, PW, AT, CAP, Options, AccountIdentifiers, PersonFields):
     """A null clears a field with `nullsupport`; without it a null has no effect."""
 
+    old_password: str | None = Field(default=None, max_length=1024, alias="oldpassword")
     null_support: Annotated[bool, Query] = False
     verification_url: Url = None
     email_template: Name = None
@@ -115,8 +116,8 @@ class PolicyHistory(Wire):
 
 
 OWN_CHANGE_ERRORS = (
-    *MODEL_ERRORS, *SMS_SENDING, *RECORDS, *EMAIL_SENDING, *EMAIL_DOMAINS, *CAPTCHA, e.WrongCurrentPin, e.EmailUpdateRefused,
-    e.PasswordNotAcceptable, e.TooYoung, e.PrivacyPolicyOutdated, e.TooManyRequests,
+    *MODEL_ERRORS, *SMS_SENDING, *RECORDS, *EMAIL_SENDING, *EMAIL_DOMAINS, *CAPTCHA, *LOCKS, e.WrongCurrentPin, e.EmailUpdateRefused,
+    e.PasswordNotAcceptable, e.TooYoung, e.PrivacyPolicyOutdated, e.TooManyRequests, e.WrongCurrentPassword, e.PhoneLoginOff,
 )  # fmt: skip
 LOCK_ERRORS = (*LOCK_ANSWERS, *LOCKS, e.TooManyRequests)
 
@@ -125,9 +126,10 @@ update = operation(
     access=WRITE.sensitive_with(*AccountIdentifiers.model_fields, *PersonFields.model_fields), accepts=Accept.JSON,
     hashing=HASHES_SECRETS, row="U16", errors=OWN_CHANGE_ERRORS,
     summary="Update the signed-in account",
-    description="Changes the profile fields that the request contains. A null clears a field only with `nullsupport=true`. A new "
-    "email address is added with `POST /identity/v2/auth/email` instead. A new phone number counts once its texted code "
-    "is verified.",
+    description="Changes the profile fields that the request contains. A null clears a field only with `nullsupport=true`. If the "
+    "account has a password, `Password`, `SecurityQuestionAnswer` and a PIN need it as `oldpassword`. A new email address is added "
+    "with `POST /identity/v2/auth/email` instead. A new `PhoneId` becomes the account’s once its texted code is sent to `PUT "
+    "/identity/v2/auth/phone/otp`.",
 )  # fmt: skip
 set_username = operation(
     "self_service.set_username", "PUT /identity/v2/auth/username", SetUsername, Posted, auth=K & U, access=CREDENTIALS, row="U22",

@@ -49,8 +49,13 @@ def account_requests(acme: TenantServer, bearer: str) -> list[Act]:
         partial(own, "DELETE", f"{AUTH}/email", {"email": ADA}),
         partial(own, "POST", f"{AUTH}/email", {"email": "third@example.test", "type": "Home"}),
         partial(own, "PUT", f"{AUTH}/username", {"username": "countess"}),
-        partial(own, "PUT", f"{AUTH}/account", {"FirstName": "Ada", "SecurityQuestionAnswer": {"pet": "Rex"}}),
-        partial(own, "PUT", f"{AUTH}/account", {"Password": "Fourth-kettle-94"}),
+        partial(
+            own,
+            "PUT",
+            f"{AUTH}/account",
+            {"FirstName": "Ada", "SecurityQuestionAnswer": {"pet": "Rex"}, "oldpassword": PASSWORD},
+        ),
+        partial(own, "PUT", f"{AUTH}/account", {"Password": "Fourth-kettle-94", "oldpassword": PASSWORD}),
         partial(own, "PUT", f"{AUTH}/password/change", change),
     ]
 

@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.api.test_operations_registration import chosen, form, record
-from tests.support.customers import OLD
+from tests.support.customers import NEW, OLD
 from tests.support.mailbox import code_in, sent_messages, token_in
 from tests.support.registering import primary
 from tests.support.rows import (
@@ -91,6 +91,12 @@ def texted_twice(who: AccountHolder) -> TestResponse:
     return update(PhoneId="+4930111222444")(nameless(who, UserName="somebody.else"))
 
 
+def locked(who: AccountHolder) -> AccountHolder:
+    who.bearer  # noqa: B018 - the sign-in comes first
+    who.guesses(1)
+    return who
+
+
 REFUSALS = [
     *refusals(
         "U15",
@@ -113,7 +119,10 @@ REFUSALS = [
         (1125, update(Addresses=[{"City": "Ulm"}])),
         (1124, update(PhoneNumbers=[{"PhoneType": "home"}, {"PhoneType": "home"}])),
         (1213, update(PhoneNumbers=[{"PhoneNumber": "1"}])),
-        (1134, update(Password="short")),
+        (967, update(Password=NEW)),
+        (1074, update(PhoneId=NUMBER)),
+        (1134, update(Password="short", oldpassword=OLD)),
+        (1198, lambda who: update(Password=NEW, oldpassword=OLD)(locked(who)), {"lockout": {"maximum_failed_attempts": 1}}),
         (1150, update(RegistrationData=chosen("0" * 32))),
         (1151, update(RegistrationData=chosen(None))),
         (1153, lambda who: update(RegistrationData=chosen(record(who), Code="open"))(who)),
@@ -121,8 +130,8 @@ REFUSALS = [
         (1163, update(BirthDate="01-01-2020"), {"minimum_age": 18}),
         (1174, update(Email=primary("other@example.test"))),
         (1194, update(FirstName="Ada"), {"privacy_policy": POLICY}),
-        (1216, update(Password="Password-1234")),
-        (1015, update(Password=OLD)),
+        (1216, update(Password="Password-1234", oldpassword=OLD)),
+        (1015, update(Password=OLD, oldpassword=OLD)),
         (1071, texted_nowhere, PHONE),
         (1149, texted_twice, {**PHONE, "sending": {"sms_per_day": 1}}),
     ),
@@ -171,7 +180,7 @@ ANSWERS = [
     Answer("U15", lambda _: Ask(query={"welcomeemailtemplate": "x"}), PROFILE),
     Answer("U16", lambda _: Ask({"FirstName": "Ada", "Gender": "f", "BirthDate": "1/2/1990"}, {"nullsupport": "true"}),
            UPDATED, events=("UpdateProfile",)),
-    Answer("U17", lambda _: Ask({"securityquestionanswer": {"pet": "red fox"}}), UPDATED, is_flat=False),
+    Answer("U17", lambda _: Ask({"securityquestionanswer": {"pet": "red fox"}, "oldpassword": OLD}), UPDATED, is_flat=False),
     Answer("U22", lambda _: Ask({"username": "Countess"}), POSTED, events=("UpdateProfile",)),
     Answer("U23", lambda _: Ask({"email": "two@example.test", "type": "Work"}, {"verificationurl": PAGE}), POSTED),
     Answer("U24", lambda who: Ask({"email": second(who)}), DELETED, events=("UpdateProfile",)),
@@ -205,12 +214,33 @@ def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Varian
     variants.check(new_tenant_server, subtests)
 
 
-def test_first_number_gets_verification_code(new_tenant_server: NewTenantServer) -> None:
-    who = nameless(account_holder(new_tenant_server, **PHONE))
-    assert answered(update(PhoneId=NUMBER)(who))["Data"]["PhoneIdVerified"] is False
-    assert [one["to"] for one in sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")] == [NUMBER]
-    answered(update(PhoneId="+4930111222444", FirstName="Ada")(who))
+@pytest.mark.parametrize("has_number", [False, True])
+def test_number_of_update_counts_once_its_code_is_sent(new_tenant_server: NewTenantServer, has_number: bool) -> None:
+    who = account_holder(new_tenant_server, **PHONE)
+    who = who if has_number else nameless(who)
+    before = who.phone if has_number else None
+    assert answered(update(PhoneId=NUMBER)(who))["Data"]["PhoneId"] == before
+    sent = sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")
+    assert [one["to"] for one in sent] == [NUMBER]
+    answered(update(PhoneId=before, FirstName="Ada")(who))
     assert len(sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")) == 1, "a number that is there stays"
+    code = code_in(sent[0])
+    answered(who.tenant.send("PUT", "/identity/v2/auth/phone/otp", {}, bearer=who.bearer, otp=code))
+    held = answered(who.own("U15"))
+    assert (held["PhoneId"], held["PhoneIdVerified"]) == (NUMBER, True)
+
+
+@pytest.mark.parametrize("has_number", [False, True])
+def test_hidden_account_with_the_number_is_not_revealed(new_tenant_server: NewTenantServer, has_number: bool) -> None:
+    """As by the operation of numbers; the owner of the number gets a text instead."""
+    who = account_holder(new_tenant_server, **PHONE, hide_unknown_accounts=True)
+    other = nameless(who, **({"PhoneId": "+4930111222555", "PhoneIdVerified": True} if has_number else {}))
+    taken, free = (update(PhoneId=number)(other) for number in (who.phone, NUMBER))
+    assert [refused(answer)[0] for answer in (taken, free)] == [200, 200]
+    assert taken.get_json()["Data"]["PhoneId"] == free.get_json()["Data"]["PhoneId"]
+    texts = sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")
+    assert [one["to"] for one in texts] == [who.phone, NUMBER]
+    assert who.tenant.read(other.uid)["PhoneId"] == ("+4930111222555" if has_number else None)
 
 
 def test_verification_sms_of_update_can_be_prevented(new_tenant_server: NewTenantServer) -> None:

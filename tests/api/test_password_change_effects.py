@@ -33,7 +33,8 @@ class Case:
 
 
 def by_update(case: Case) -> None:
-    answered(case.customer.tenant.send("PUT", OWN, {"Password": NEW}, bearer=case.bearer))
+    body = {"Password": NEW, "oldpassword": OLD}
+    answered(case.customer.tenant.send("PUT", OWN, body, bearer=case.bearer))
 
 
 def by_old_password(case: Case) -> None:

@@ -249,7 +249,12 @@ def test_reset_by_email_removes_security_answers(customer: Make, by: str) -> Non
     account = customer(security_questions=QUESTIONS)
     bearer = str(account.tenant.tokens(account.uid)["access_token"])
     answered(
-        account.tenant.send("PUT", "/identity/v2/auth/account", {"SecurityQuestionAnswer": {"pet": "x"}}, bearer=bearer)
+        account.tenant.send(
+            "PUT",
+            "/identity/v2/auth/account",
+            {"SecurityQuestionAnswer": {"pet": "x"}, "oldpassword": OLD},
+            bearer=bearer,
+        )
     )
     account.tenant.update(account.uid, {"Password": "Thief-kettle-91"})
     answered(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.customers import NEW
+from tests.support.customers import NEW, OLD
 from tests.support.factors import second_factor_holder
 from tests.support.mailbox import link_in, mails_to
 from tests.support.passkeys import passkey_holder
@@ -175,9 +175,9 @@ def test_profile_update_sets_first_pin_only(new_tenant_server: NewTenantServer) 
     ada = account_holder(new_tenant_server, **PINS)
     assert ada.tenant.read(ada.uid)["PIN"] is None
     assert answered(ada.own("U16", {"PINInfo": {"Skipped": True}}))["Data"]["PIN"]["Skipped"] is True
-    held = answered(ada.own("U16", {"PINInfo": {"PIN": PIN}}))["Data"]["PIN"]
+    held = answered(ada.own("U16", {"PINInfo": {"PIN": PIN}, "oldpassword": OLD}))["Data"]["PIN"]
     assert (held["PIN"], held["Skipped"]) == ("********", False)
-    assert refused(ada.own("U16", {"PINInfo": {"PIN": OTHER}})) == (401, 1241)
+    assert refused(ada.own("U16", {"PINInfo": {"PIN": OTHER}, "oldpassword": OLD})) == (401, 1241)
     assert answered(sign_in_with_pin(ada, answered(ada.logs_in())["session_token"]))["access_token"]
 
 

@@ -126,6 +126,7 @@ def test_provider_token_is_withheld_from_profile_scopes(
         found = answered(call(tenant, uid, machine(tenant, *scopes), act))
         profile = found["Data"][0] if "Data" in found else found
         assert profile["ProviderAccessCredential"] == expected, scopes
-    with_secret = answered(tenant.send(method, path.replace("UID", uid), act[2], **query))
+    shown: dict[str, Any] = dict(query)
+    with_secret = answered(tenant.send(method, path.replace("UID", uid), act[2], **shown))
     profile = with_secret["Data"][0] if "Data" in with_secret else with_secret
     assert profile["ProviderAccessCredential"]["AccessToken"] == "raw"

@@ -15,7 +15,7 @@ from app.identity.administration.configuration.reading import read
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import service as accounts
 from tests.support.callers import call_of
-from tests.support.mailbox import links_to, mails_to, sent_messages, token_in
+from tests.support.mailbox import code_in, links_to, mails_to, sent_messages, token_in
 from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered
 from tests.support.visitor import Visitor
@@ -31,6 +31,7 @@ EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASS
     "password was changed",
 )
 NOTICES = (EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE)
+KNOWN = {"oldpassword": PASSWORD}
 ANSWERS_NOTICE, PET = "security answers were changed", {"SecurityQuestionAnswer": {"pet": "thief"}}
 
 
@@ -50,6 +51,11 @@ class Case:
         self.own("POST", EMAIL, {"email": address, "type": "Secondary"})
         token = token_in(mails_to(self.tenant.services, self.tenant.tenant_id, address)[-1])
         answered(self.tenant.send("GET", EMAIL, with_secret=False, verificationtoken=token))
+
+    def add_phone(self, number: str) -> None:
+        self.own("PUT", OWN, {"PhoneId": number})
+        code = code_in(sent_messages(self.tenant.services, self.tenant.tenant_id, "sms")[-1])
+        answered(self.tenant.send("PUT", "/identity/v2/auth/phone/otp", {}, bearer=self.bearer, otp=code))
 
     def notices(self) -> list[tuple[str, str, bool]]:
         """Return subject, recipient, and whether it has a link to revert, of each notice."""
@@ -98,11 +104,18 @@ CHANGES: Mapping[str, tuple[Callable[[Case], None], list[tuple[str, str, bool]]]
     "U16 username": (lambda case: case.own("PUT", OWN, {"UserName": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
     "U22 username": (lambda case: case.own("PUT", USERNAME, {"username": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
     "A05 username": (lambda case: update_by_server(case, {"UserName": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
-    "U16 phone": (lambda case: case.own("PUT", OWN, {"PhoneId": PHONE}), [(PHONE_NOTICE, ADA, False)]),
+    "U16 phone": (lambda case: case.add_phone(PHONE), [(PHONE_NOTICE, ADA, False)]),
     "A05 phone": (lambda case: update_by_server(case, {"PhoneId": PHONE}), [(PHONE_NOTICE, ADA, False)]),
     "apply phone": (apply_account(f'phone: "{PHONE}"'), [(PHONE_NOTICE, ADA, False)]),
-    "U16 answers": (lambda case: case.own("PUT", OWN, {"FirstName": "Ada", **PET}), [(ANSWERS_NOTICE, ADA, True)]),
-    "U17 answers": (lambda case: case.own("PUT", OWN, PET), [(ANSWERS_NOTICE, ADA, True)]),
+    "U16 answers": (
+        lambda case: case.own("PUT", OWN, {"FirstName": "Ada", **KNOWN, **PET}),
+        [(ANSWERS_NOTICE, ADA, True)],
+    ),
+    "U17 answers": (lambda case: case.own("PUT", OWN, {**KNOWN, **PET}), [(ANSWERS_NOTICE, ADA, True)]),
+    "U16 password": (
+        lambda case: case.own("PUT", OWN, {**KNOWN, "Password": "Quartz-lantern-58"}),
+        [(PASSWORD_NOTICE, ADA, True)],
+    ),
     "A05 answers": (lambda case: update_by_server(case, PET), [(ANSWERS_NOTICE, ADA, True)]),
     "page answers": (answer_questions_on_page, [(ANSWERS_NOTICE, ADA, True)]),
     "A05 password": (

@@ -98,9 +98,9 @@ MALFORMED_UPDATE = [
     ({"PhoneNumbers": [{}]}, (400, 1213)),
     ({"CustomFields": {"coat": "x"}}, (403, 993)),
     ({"UserName": "a b"}, (403, 1204)),
-    ({"Password": "short"}, (403, 1134)),
-    ({"Password": "Password123!"}, (403, 1216)),
-    ({"Password": PASSWORD}, (403, 1015)),
+    ({"Password": "short", "oldpassword": PASSWORD}, (403, 1134)),
+    ({"Password": "Password123!", "oldpassword": PASSWORD}, (403, 1216)),
+    ({"Password": PASSWORD, "oldpassword": PASSWORD}, (403, 1015)),
     ({"SecurityQuestionAnswer": {"q": "x"}}, (403, 1095)),
     ({"Email": [{"Type": "Primary", "Value": "fresh@example.test"}]}, (403, 1174)),
     ({"PhoneId": "1"}, (400, 1096)),
@@ -140,12 +140,12 @@ def test_tenant_form_is_enforced(new_tenant_server: NewTenantServer) -> None:
 def test_security_answers_change_but_not_their_questions(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(security_questions={"pet": "First pet?", "town": "Home town?"})
     ada = Person(acme)
-    before = answered(ada.send("PUT", OWN, {"securityquestionanswer": {"pet": "Rex"}}))
+    before = answered(ada.send("PUT", OWN, {"securityquestionanswer": {"pet": "Rex"}, "oldpassword": PASSWORD}))
     assert before["IsPosted"] is True
     assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": {"town": "Ockham"}}) == (403, 1091)
     assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": {"car": "x"}}) == (403, 1091)
     assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": {"pet": " "}}) == (400, 908)
-    ada.update({"SecurityQuestionAnswer": {"pet": "Spot"}})
+    ada.update({"SecurityQuestionAnswer": {"pet": "Spot"}, "oldpassword": PASSWORD})
     assert entries(acme).count("security_answers.changed") == 2
 
 
@@ -167,7 +167,7 @@ def test_blocked_address_is_refused(new_tenant_server: NewTenantServer) -> None:
 
 def test_new_password_ends_other_sessions_and_is_notified(ada: Person) -> None:
     other = str(ada.server.tokens(ada.uid)["access_token"])
-    ada.update({"Password": "Quartz-harbor-17"})
+    ada.update({"Password": "Quartz-harbor-17", "oldpassword": PASSWORD})
     assert answered(ada.send("GET", OWN))["Uid"] == ada.uid
     assert refused(ada.server.send("GET", OWN, bearer=other)) == (401, 1409)
     assert len(mails(ada.server, ada.email)) == 1

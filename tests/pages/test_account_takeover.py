@@ -90,7 +90,11 @@ def change_password(takeover: Takeover) -> None:
 
 
 def set_security_answer(takeover: Takeover) -> None:
-    answered(takeover.own("PUT", OWN, {"SecurityQuestionAnswer": {"pet": "a thief's own"}}))
+    for known in (OLD, NEW):  # the thief knows the password, which another step changed or not
+        body = {"SecurityQuestionAnswer": {"pet": "a thief's own"}, "oldpassword": known}
+        if (answer := takeover.own("PUT", OWN, body)).status_code == 200:
+            return
+    answered(answer)
 
 
 ORDERS = {

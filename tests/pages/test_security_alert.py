@@ -7,7 +7,7 @@ from sqlalchemy import update
 
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.store.unit import UnitOfWork
-from tests.support.customers import NEW, a_customer
+from tests.support.customers import NEW, OLD, a_customer
 from tests.support.mailbox import link_in, links_to, mails_to, path_of, token_in
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
@@ -93,7 +93,7 @@ def test_alert_page_confirms_the_closure(world: World, new_visitor: NewVisitor, 
 def test_password_change_ends_reset_links_and_sends_alert(new_tenant_server: NewTenantServer) -> None:
     c = a_customer(new_tenant_server)
     bearer, token = answered(c.logs_in())["access_token"], c.token()
-    answered(c.tenant.send("PUT", OWN, {"Password": NEW}, bearer=bearer))
+    answered(c.tenant.send("PUT", OWN, {"Password": NEW, "oldpassword": OLD}, bearer=bearer))
     assert refused(c.reset(resettoken=token, password="Amber-window-44")) == (403, 975)
     assert any(links_to(one, "/not-me") for one in c.mails())
 

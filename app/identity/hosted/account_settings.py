@@ -24,8 +24,8 @@ from app.identity.authentication.sign_in import (
     sessions,
 )
 from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.credentials import current_password
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.passwords import account_password
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
@@ -56,7 +56,9 @@ def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.Sessio
     confirmed = reauthenticate(context, req)
     given = {question: text for question, text in req.answers.items() if text.strip()}
     if given:
-        profile.update(context, confirmed.account, UpdateOwnAccount(security_question_answer=given))
+        profile.update(
+            context, confirmed.account, UpdateOwnAccount(security_question_answer=given), has_reauthenticated=True
+        )
     return renew_session(context, confirmed)
 
 
@@ -195,15 +197,10 @@ def reauthenticate(context: Context, req: contract.WithPassword) -> Reauthentica
         return Reauthenticated(session, account)
     if must_confirm(context, session, account):
         raise e.NotAuthenticated
-    one_time_tokens.refuse_locked(context, account)
     if not req.password:
+        one_time_tokens.refuse_locked(context, account)
         raise e.WrongCurrentPassword("The password is asked again.")
-    verified = account_password.verify(context, account, req.password)
-    if verified is None:
-        with context.work.separate_transaction() as work:
-            failure = login_records.count_failure(work, account, context.tenant.settings, context.now)
-        context.audit.record("password.refused", uid=account.uid, attempts=failure.attempts)
-        raise e.WrongCurrentPassword
+    verified = current_password.verify(context, account, req.password, e.WrongCurrentPassword)
     with context.work.separate_transaction() as work:
         login_records.reset_failures(work, account.uid)
     return Reauthenticated(session, verified, is_new=True)

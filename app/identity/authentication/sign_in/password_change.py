@@ -10,8 +10,8 @@ from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.recovery.recipient import refuse_closed
 from app.identity.authentication.sign_in import locks
 from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens, spend_limit
+from app.identity.credentials import current_password
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.passwords import account_password
 from app.identity.directory.accounts import login_records, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
@@ -45,7 +45,7 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
 def change(
     context: Context,
     account: Account,
-    current_password: str,
+    old: str,
     new: str,
     solution: locks.LockSolution,
     *,
@@ -65,11 +65,7 @@ def change(
     lock = login_records.lock_of(account)
     context.work.release_connection()
     is_lock_solved = lock is not None and _solve_lock(context, account, lock, solution)
-    verified = account_password.verify(context, account, current_password)
-    if verified is None:
-        _count_failure(context, account)
-        context.audit.record("password.change_refused", uid=account.uid)
-        raise e.WrongCurrentPassword
+    verified = current_password.verify(context, account, old, e.WrongCurrentPassword, is_lock_solved=is_lock_solved)
     password_hash = new_password.check_and_hash(context, verified, new)
     locked = new_password.lock_account(context, verified)
     if locked.password_hash != verified.password_hash:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,15 +57,18 @@ def send(context: Context, account: Account, options: VerificationOptions, *, em
     return _mail(context, account.uid, email or account.email or "", options, account)
 
 
-def send_to_pending_addresses(context: Context, account: Account, options: VerificationOptions) -> None:
-    """Mail a link to each pending address of the account; a reached limit is silent.
+def send_to_pending_addresses(
+    context: Context, account: Account, options: VerificationOptions, *, only: Collection[str] | None = None
+) -> None:
+    """Mail a link to each pending address of the account, or to these normalized ones `only`; a reached limit is silent.
 
     An address that another account verified gets a notice about that account instead.
     """
     for entry in account.emails:
-        if not entry.get("pending"):
+        form = identifiers.normalize(EMAIL, entry["Value"])
+        if not entry.get("pending") or (only is not None and form not in only):
             continue
-        owner = store.by_identifier(context, EMAIL, identifiers.normalize(EMAIL, entry["Value"]))
+        owner = store.by_identifier(context, EMAIL, form)
         try:
             if owner is None:
                 send(context, account, options, email=entry["Value"])

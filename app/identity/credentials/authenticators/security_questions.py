@@ -1,6 +1,6 @@
 """Security questions: the tenant sets how many of the enrolled answers a challenge asks for (mfa.md section 5).
 
-These answers are separate from those that solve a lock or reset a password, which an access token alone can change.
+These answers are separate from those that solve a lock or reset a password.
 """
 
 from __future__ import annotations

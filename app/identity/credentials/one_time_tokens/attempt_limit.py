@@ -45,6 +45,8 @@ def record_failure(
             attempt = login_records.count_failure(transaction, account, context.tenant.settings, context.now)
         elif attempt.is_locked:
             login_records.lock_if_exhausted(transaction, account, context.tenant.settings, context.now)
+    if attempt.is_locked:
+        context.audit.record("account.locked", uid=account.uid, lock=context.tenant.settings.lockout.type)
     return (lock_error(context, account) if attempt.is_locked else None) or refusal, attempt.attempts
 
 

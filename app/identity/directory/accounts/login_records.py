@@ -70,6 +70,8 @@ def reserve_attempt(work: UnitOfWork, account: Account, settings: TenantSettings
 
 def lock_if_exhausted(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> None:
     """Lock an account without attempts left, unless it is locked or a correct attempt came in between."""
+    if settings.lockout.type == "none":  # the account was deleted: attempts are unlimited
+        return
     values, is_exhausted = _lock(account, settings, now), A.failed_attempts >= _attempt_limit(settings)
     work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False), is_exhausted).values(**values))
 

@@ -13,13 +13,14 @@ from app.contract import errors as e
 from app.contract.accounts import AccountIdentifiers, PersonFields, PinInfo
 from app.contract.profile import Write
 from app.identity.credentials import notifications
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.passwords import new_password, security_answers
 from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import (
     identifiers,
     input_checks,
-    pending_accounts,
     profile_edits,
     store,
 )
@@ -45,6 +46,12 @@ class AccountChange:
     pin_info: PinInfo | None = field(default=None, repr=False)
     pin_hash: str | None = field(default=None, repr=False)
     is_own: bool = False  # requested by the account's owner: an address counts once it is verified
+    known_hash: str | None = field(default=None, repr=False)  # of the password that the owner proved to know
+
+    @property
+    def has_secret(self) -> bool:
+        """Return whether the change sets something that signs in or resets the password."""
+        return bool(self.password_hash or self.answers or self.pin_hash)
 
 
 @dataclass(frozen=True)
@@ -92,8 +99,9 @@ def read(
     kept = security_answers.hash_answers(context, req.security_question_answer or {})
     pin_hash = pins.hash_from_profile(context, req.pin_info)
     return AccountChange(
-        edits, addresses, username, drops_username, phone, password_hash, kept, req.pin_info, pin_hash, is_own
-    )
+        edits, addresses, username, drops_username, phone, password_hash, kept, req.pin_info, pin_hash, is_own,
+        account.password_hash,
+    )  # fmt: skip
 
 
 def write(
@@ -110,6 +118,7 @@ def write(
         UnknownUid: the account was deleted meanwhile.
         EmailUpdateRefused: the addresses differ from the account's; they have operations of their own.
         WrongCurrentPin: the owner sends another PIN here, where the current PIN is not checked.
+        WrongCurrentPassword: the account got another password after the owner's was verified.
         UsernameTaken, EmailRegistered, PhoneTaken: another account of the tenant holds it.
     """
     fresh = store.change(context, uid, {})
@@ -125,6 +134,8 @@ def write(
     after = store.change(context, uid, values)
     if after is None:
         raise e.UnknownUid
+    if change.pin_hash:
+        one_time_tokens.close(context, uid, Purpose.RESET_PIN)
     return ChangedAccount(fresh, after)
 
 
@@ -139,6 +150,8 @@ def _secrets(context: Context, change: AccountChange, fresh: Account) -> Columns
         **notifications.remember_language(fresh, change.edits.apply(fresh.profile), context.now),
     }
     values: Columns = {}
+    if change.is_own and change.has_secret and fresh.password_hash != change.known_hash:
+        raise e.WrongCurrentPassword
     if change.is_own and change.pin_hash and fresh.has_pin:
         raise e.WrongCurrentPin("A PIN that is set is changed with the present one.")
     private |= pins.private_entry(context, fresh.uid, fresh.pin, change.pin_info, change.pin_hash)
@@ -162,14 +175,13 @@ def _identifiers(context: Context, change: AccountChange, fresh: Account) -> Col
         if present and present != set(change.addresses.forms):
             raise e.EmailUpdateRefused
         if not present and change.is_own:
-            values.update(_own_addresses(context, change.addresses))
+            values.update(_own_addresses(context, fresh, change.addresses))
         elif not present:
             values.update(email=change.addresses.primary, emails=change.addresses.entries)
             added += [(EMAIL, form, False) for form in change.addresses.forms]
-    if change.phone is not None and fresh.phone is None:
+    if change.phone is not None and fresh.phone is None and not change.is_own:
         values["phone"] = change.phone
-        if not (change.is_own and pending_accounts.is_phone_claimable(context, change.phone)):
-            added.append((PHONE, change.phone, False))
+        added.append((PHONE, change.phone, False))
     if change.drops_username or (change.username is not None and change.username != fresh.username):
         store.remove_identifiers(context, fresh.uid, USERNAME)
         values["username"] = change.username
@@ -178,10 +190,16 @@ def _identifiers(context: Context, change: AccountChange, fresh: Account) -> Col
     return values
 
 
-def _own_addresses(context: Context, addresses: Emails) -> Columns:
-    """Return the columns of claimed addresses, pending verification. Raises store.IdentifierTaken unless the tenant hides accounts."""
+def _own_addresses(context: Context, fresh: Account, addresses: Emails) -> Columns:
+    """Return the columns of claimed addresses, pending verification, beside those that are pending already.
+
+    Raises EmailUpdateRefused for too many, and store.IdentifierTaken unless the tenant hides accounts.
+    """
+    others = [one for one in fresh.emails if identifiers.normalize_email(one["Value"]) not in addresses.forms]
+    if len(others) + len(addresses.forms) > input_checks.MAX_EMAILS:
+        raise e.EmailUpdateRefused
     if not context.tenant.settings.hide_unknown_accounts:
         for form in addresses.forms:
             if store.by_identifier(context, EMAIL, form) is not None:
                 raise store.IdentifierTaken(EMAIL)
-    return {"emails": addresses.pending}
+    return {"emails": [*others, *addresses.pending]}

@@ -42,7 +42,8 @@ def update(context: Context, req: contract.UpdateOwnAccount) -> contract.OwnProf
     if not context.raw.body.strip():
         raise e.BadPutBody("The body is empty.")
     own = accounts.current(context)
-    require_captcha(context, req, "update_profile")
+    is_password = bool(req.password) and "change_password" in context.tenant.settings.captcha_at
+    require_captcha(context, req, "change_password" if is_password else "update_profile")
     account = profile.update(context, own, req)
     return contract.OwnProfile(data=_profile(account, req.fields_))
 

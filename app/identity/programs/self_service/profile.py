@@ -8,12 +8,12 @@ from app.contract.profile import Write
 from app.contract.self_service import UpdateOwnAccount
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration import registration_data, requirements
-from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens
-from app.identity.authentication.verification import phones
+from app.identity.authentication.sign_in import password_reset
+from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.credentials import notifications
-from app.identity.directory.accounts import input_checks, privacy_policy, profile_edits
+from app.identity.credentials import current_password, notifications
+from app.identity.directory.accounts import input_checks, login_records, privacy_policy, profile_edits
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -23,18 +23,27 @@ from app.identity.programs.self_service.account_changes import AccountChange, Ch
 WRITERS = frozenset({Write.ANYONE})
 
 
-def update(context: Context, account: Account, req: UpdateOwnAccount, *, session_id: str | None = None) -> Account:
+def update(
+    context: Context,
+    account: Account,
+    req: UpdateOwnAccount,
+    *,
+    session_id: str | None = None,
+    has_reauthenticated: bool = False,
+) -> Account:
     """Change an account on behalf of its owner; return the changed account.
 
     Args:
         session_id: the browser session that survives a password change.
+        has_reauthenticated: the owner authenticated just now, and so need not send the password again.
 
     Raises:
         PrivacyPolicyOutdated: the current privacy policy is not accepted yet.
         FieldsRefused: a value breaks a rule of the tenant's form, or empties a required field.
         SecurityQuestionsOff: the tenant has none.
         UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode: a link to one of the tenant's lists.
-        NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached: the code for a first number could not be sent.
+        WrongCurrentPassword: a new credential without the password that the account has; or the refusal of a lock.
+        PhoneLoginOff, PhoneTaken, NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached: of another number.
         UnknownSecurityQuestion: not one of the tenant's or, once the account has answers, not an answered one.
         EmailRefused, EmailDomainRefused, TooYoung: the tenant's settings refuse it.
         VerificationUrlRefused: the page is not on the tenant's allow list.
@@ -46,14 +55,14 @@ def update(context: Context, account: Account, req: UpdateOwnAccount, *, session
     _refuse_answers(context, account, req.security_question_answer)
     requirements.refuse_edits(settings, req, clears=req.null_support)
     registration_data.refuse_invalid_links(context, req.free, account.profile)
+    if not has_reauthenticated:
+        account = _require_password(context, account, req)
     change = account_changes.read(context, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
-    if change.addresses and len(change.addresses.forms) > input_checks.MAX_EMAILS:
-        raise e.EmailUpdateRefused
-    for form in change.addresses.forms if change.addresses else ():
-        requirements.refuse_address(settings.email_access, form)
+    _refuse_addresses(context, change)
     requirements.refuse_age(context, change.edits.assigned.get("BirthDate"))
     changed = _write(context, account, change)
     _follow_up(context, changed, req, session_id)
+    _request_number(context, changed.after, change.phone, req)
     events.emit(context, "UpdateProfile", changed.after, req.suppress_webhook)
     return changed.after
 
@@ -96,23 +105,56 @@ def _refuse_answers(context: Context, account: Account, answers: dict[str, str] 
         raise e.BadParameter("The SecurityQuestionAnswer must not be empty.")
 
 
+def _require_password(context: Context, account: Account, req: UpdateOwnAccount) -> Account:
+    """Return the account; verify its password if the request sets a password, answers or a PIN: each of them can take it over.
+
+    Raises WrongCurrentPassword, which also stands for a missing one; a missing one is no attempt. Raises the refusals of a lock.
+    """
+    sets_pin = bool(req.pin_info and req.pin_info.pin and context.tenant.settings.pin.is_on)
+    if not (req.password or req.security_question_answer or sets_pin):
+        return account
+    password_reset.spend_limit(context)
+    if account.password_hash is None:
+        return account
+    if not req.old_password:
+        raise e.WrongCurrentPassword("The account has a password: send it as oldpassword.")
+    return current_password.verify(context, account, req.old_password, e.WrongCurrentPassword)
+
+
+def _refuse_addresses(context: Context, change: AccountChange) -> None:
+    for form in change.addresses.forms if change.addresses else ():
+        requirements.refuse_address(context.tenant.settings.email_access, form)
+
+
+def _request_number(context: Context, account: Account, phone: str | None, req: UpdateOwnAccount) -> None:
+    """Text a code to another number, which becomes the account's once it is verified, as operation U66 does."""
+    if phone is None or phone == account.phone:
+        return
+    phone_handlers.require_enabled(context)
+    sender = context.without_sending() if req.has_option(NO_SMS) else context
+    hides_taken = context.tenant.settings.hide_unknown_accounts
+    phones.request_change(sender, account, phone, _options(req), hides_taken=hides_taken)
+
+
+def _options(req: UpdateOwnAccount) -> VerificationOptions:
+    return VerificationOptions(
+        url=req.verification_url,
+        email_template=req.email_template,
+        sms_template=req.sms_template,
+        is_voice_otp=req.is_voice_otp,
+    )
+
+
 def _follow_up(context: Context, changed: ChangedAccount, req: UpdateOwnAccount, session_id: str | None) -> None:
     """Send the emails of the change, and end other sessions after a new password."""
     before, after = changed.before, changed.after
     if changed.has_new_password:
         keep = session_id or (context.holder.session_id if context.holder else None)
         token_hash = context.holder.token_hash if context.holder else None
-        end_sessions_and_tokens(context, after, except_session=keep, except_token=token_hash)
+        password_reset.end_sessions_and_tokens(context, after, except_session=keep, except_token=token_hash)
+        login_records.reset_failures(context.work, after.uid)
         new_password.after_change(context, after, "UpdateProfile")
-    options = VerificationOptions(
-        url=req.verification_url,
-        email_template=req.email_template,
-        sms_template=req.sms_template,
-        is_voice_otp=req.is_voice_otp,
-    )
     if before.email is None and req.email:
-        verification.send_to_pending_addresses(context, after, options)
-    is_first_number = before.phone is None and after.phone is not None and context.tenant.settings.phone_login
-    if is_first_number and after.phone and not req.has_option(NO_SMS):
-        phones.send(context, after.uid, after.phone, after, options)
+        addresses = input_checks.emails(req.email).forms
+        verification.send_to_pending_addresses(context, after, _options(req), only=addresses)
     notifications.notify_profile_changes(context, changed.before, changed.after)

@@ -9,19 +9,17 @@ from app.contract.second_factors.account import OwnFactorsRead
 from app.contract.second_factors.challenge import Challenge, FactorKind
 from app.contract.step_up import StepUpMethod, ValidationToken
 from app.identity.authentication.sign_in import completion, second_factor
+from app.identity.credentials import current_password
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.one_time_tokens import attempt_limit
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.credentials.passwords import account_password
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import step_up, views
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.programs.self_service.account_unlock import open_lock
 from app.kit import randomness
@@ -93,26 +91,10 @@ def with_duo(context: Context, req: contract.StepUpByDuo) -> ValidationToken:
 @contract.with_password.implements
 def with_password(context: Context, req: contract.StepUpByPassword) -> ValidationToken:
     account, shown = accounts.current(context), _named("password", req.password)
-    check_password(context, account, shown, is_lock_solved=open_lock(context, account, req, req))
+    is_open = open_lock(context, account, req, req)
+    current_password.verify(context, account, shown, e.WrongStepUpPassword, is_lock_solved=is_open)
+    login_records.reset_failures(context.work, account.uid, is_lock_solved=is_open)
     return step_up.issue(context, account, StepUpMethod.PASSWORD)
-
-
-def check_password(context: Context, account: Account, shown: str, *, is_lock_solved: bool = False) -> None:
-    """Verify the account's password; the attempt is counted before hashing. Call this before any write.
-
-    Raises WrongStepUpPassword, and the refusals of a lock.
-    """
-    if not is_lock_solved:
-        one_time_tokens.refuse_locked(context, account)
-    tried = None if is_lock_solved else attempt_limit.count_attempt(context, account)
-    if account_password.verify(context, account, shown) is None:
-        refusal, attempts = attempt_limit.record_failure(context, account, tried, e.WrongStepUpPassword())
-        context.audit.record("password.refused", uid=account.uid, attempts=attempts)
-        raise refusal
-    if tried is None:
-        login_records.reset_failures(context.work, account.uid, is_lock_solved=is_lock_solved)
-    else:
-        attempt_limit.record_success(context, account)
 
 
 @contract.with_pin.implements

@@ -1,0 +1,39 @@
+"""Verifies the password of a signed-in account before something that its session alone must not do."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.identity.credentials.one_time_tokens import attempt_limit
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.passwords import account_password
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+from app.kit.errors import ApiError
+
+
+def verify(
+    context: Context, account: Account, shown: str, wrong: type[ApiError], *, is_lock_solved: bool = False
+) -> Account:
+    """Return the account with its present hash if this is its password. Call it before any write. Costs one hash.
+
+    The attempt counts towards the account's lock before it is compared, so that concurrent ones do not exceed the limit. A right
+    one takes back itself alone, because what follows may still be refused; the caller ends the count of the others.
+
+    Raises:
+        wrong: the password is wrong.
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: it is locked, or this attempt locks it.
+    """
+    if not is_lock_solved:
+        one_time_tokens.refuse_locked(context, account)
+    try:
+        attempt = None if is_lock_solved else attempt_limit.count_attempt(context, account)
+    except e.LockedDuringStep:  # it was deleted meanwhile, or a concurrent right attempt took the lock away
+        raise wrong from None
+    verified = account_password.verify(context, account, shown)
+    if verified is None:
+        refusal, attempts = attempt_limit.record_failure(context, account, attempt, wrong())
+        context.audit.record("password.refused", uid=account.uid, attempts=attempts)
+        raise refusal
+    if attempt is not None:
+        attempt_limit.take_back(context, account)
+    return verified
