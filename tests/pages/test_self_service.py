@@ -5,9 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from app.hub.pages import emails
+from app.identity.directory.accounts.tables import accounts
 from app.identity.entry.cleaning import clean
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import link_in, links_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
@@ -54,6 +57,30 @@ def test_profile_is_edited(visitor: Visitor, ada: Person) -> None:
     assert saved.heading == "Augusta"
     assert "Saved" in saved.text
     assert "December 10, 1815" in saved.text
+
+
+def test_profile_form_takes_no_credential_or_identifier(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    """Also of a tenant whose sign-up form has them, and after the sign-in has grown old."""
+    own = [{"name": name} for name in ("username", "phone")]
+    world = new_world(email_login=True, phone_login=True, registration_form=[*FORM, *own], custom_fields=["size"])
+    ada, new = world.person("ada@example.com", FirstName="Ada"), "Quartz-lantern-58"
+    page = signed_in(new_visitor_at(world), ada, "/profile/edit")
+    advance_clock(world, hours=1)
+    smuggled = {
+        "password": new,
+        "Password": new,
+        "old_password": PASSWORD,
+        "phone": "+4930111222333",
+        "username": "eve",
+    }
+    more = {"email": "eve@example.com", "security_question_answer": "x", "pin": "4711", "PhoneId": "+4930111222333"}
+    assert page.press("Save", first_name="Augusta", **smuggled, **more).heading == "Augusta"
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
+        held = work.one(select(accounts).where(accounts.c.tenant_id == world.tenant_id, accounts.c.uid == ada.uid))
+    assert held is not None
+    assert (held.username, held.phone, [one["Value"] for one in held.emails]) == (None, None, [ada.email])
+    assert held.private == {}
+    assert signed_in(new_visitor_at(world), ada).heading == "Augusta", "the password is the same"
 
 
 def test_profile_rows_lead_to_their_change(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
