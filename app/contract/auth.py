@@ -52,7 +52,8 @@ class AuthScheme(auth.AuthScheme):
             "scheme": "bearer",
             "bearerFormat": "JWT",
             "description": "An access token for your server. Get it from `POST /service/oauth/token` with the grant `client_credentials`. "
-            "The application needs the operation’s scope. Send it as `Authorization: Bearer …`.",
+            "The application needs the operation’s scope, and to write what gives more, such as a client with other scopes, those scopes "
+            "or `all`. Send it as `Authorization: Bearer …`.",
         },
         has_scopes=True,
     )

@@ -156,7 +156,7 @@ class ExpiryPassed(ApiError):
 
 class MachineRefused(ApiError):
     code, status, message = 6002, 403, "Access Unauthorized"
-    description = "The machine token is missing, wrong or expired, or lacks the scope of this operation."
+    description = "The machine token is missing, wrong or expired, or lacks a scope that the request needs."
 
 
 class BadField(ApiError):
