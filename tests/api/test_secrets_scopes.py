@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.machines import ask, machine
+from tests.support.machines import ask, audience, machine
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
 EMAIL, NUMBER = "ada@example.test", "+4930111222333"
@@ -130,3 +130,17 @@ def test_provider_token_is_withheld_from_profile_scopes(
     with_secret = answered(tenant.send(method, path.replace("UID", uid), act[2], **shown))
     profile = with_secret["Data"][0] if "Data" in with_secret else with_secret
     assert profile["ProviderAccessCredential"]["AccessToken"] == "raw"
+
+
+@pytest.mark.parametrize("scope", ["password:read", "token:create", "backupcode:create", "token:read"])
+def test_scope_of_a_secret_is_not_given_away_by_editing(tenant: TenantServer, scope: str) -> None:
+    """A program with client:create alone gives itself no client that has it."""
+    client = {
+        "AppName": "exporter", "ApplicationType": "M2M", "GrantTypes": ["client_credentials"],
+        "AudienceScopes": {audience(tenant): [scope]},
+    }  # fmt: skip
+    path = "/v2/manage/oauth-clients"
+    maker = machine(tenant, *OF_PROFILES, "client:create", "client:update", "client:read")
+    assert refused(ask(tenant, maker, "POST", path, client)) == (403, 6002)
+    assert ask(tenant, machine(tenant, "client:create", scope), "POST", path, client).status_code in (200, 201)
+    assert refused(ask(tenant, maker, "PUT", f"{path}/credentials/exporter")) == (403, 6002)
