@@ -1,0 +1,39 @@
+"""The account pages ask for the current password: every guess counts before it is compared, with those of sign-in."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.support.identity_service import pass_time
+from tests.support.oauth_world import NewWorld
+from tests.support.tenant_server import refused
+
+MOST = 3
+ASKED = {
+    "reauthentication": ("/hub/own/confirm/password", "Password", {}),
+    "username": ("/hub/own/username", "Password", {"Username": "countess"}),
+    "password": ("/hub/password/change", "OldPassword", {"NewPassword": "Quartz-lantern-58"}),
+}
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("name", ASKED)
+def test_parallel_guesses_are_compared_up_to_the_limit(new_world: NewWorld, name: str) -> None:
+    path, member, more = ASKED[name]
+    lockout = {"type": "suspend", "maximum_failed_attempts": MOST}
+    world = new_world(email_login=True, username_login=True, lockout=lockout)
+    ada = world.person("ada@example.com")
+    browser = world.browser().signed_in(ada)
+    pass_time(world.services, minutes=10)
+
+    def guess(text: str) -> tuple[int, int]:
+        return refused(browser.send("POST", path, json.dumps({member: text, **more}).encode()))
+
+    with ThreadPoolExecutor(8) as pool:
+        codes = list(pool.map(lambda _: guess("wrong"), range(16)))
+    assert set(codes) <= {(401, 967), (403, 1198)}
+    assert codes.count((401, 967)) <= MOST
+    assert guess(ada.password) == (403, 1198), "the right one comes too late"
