@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from app.contract.application_file import DEVICE_GRANT
 from app.contract.hub import Next, Step
 from app.identity.directory.tenants import changes
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.oauth_world import World
-from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, parameters_of
+from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
 
 API = "https://api.example"
@@ -183,3 +184,79 @@ def test_tokens_of_a_deleted_client_are_no_longer_valid(world: World, shop: Rely
     world.services.directory.clear_cache()
     assert shop.userinfo(token).status_code == 401
     assert reader.introspect(token) == {"active": False}
+
+
+@pytest.mark.parametrize("demand", [{"force_reauthentication": True}, {"default_max_age": 60}], ids=["always", "older"])
+def test_new_demand_for_a_sign_in_meets_an_older_session(world: World, ada: Person, demand: dict[str, Any]) -> None:
+    client = world.application("asking", require_consent=True)
+    browser = world.browser().signed_in(ada)
+    with moved(world.services, minutes=2):
+        page = browser.authorize(client.authorization_parameters())
+        assert page.step is Step.CONSENT
+        world.change(client, **demand)
+        step = browser.consent(page.attempt or "", allow=True)
+        assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
+        assert browser.sign_in(page.attempt, ada.email, ada.password).step is Step.CONSENT
+        assert code_of(browser.consent(page.attempt or "", allow=True))
+
+
+DEVICE_LOSES = {
+    "scope": "expired_token",
+    "resource": "expired_token",
+    "details": "expired_token",
+    "inactive": "invalid_client",
+    "grant": "unauthorized_client",
+}
+"""Changes after which the request of `device_started` would be refused, and what the device then gets in place of tokens."""
+
+
+def device_started(world: World, number: int) -> tuple[RelyingParty, dict[str, Any]]:
+    """Start the sign-in of a device that uses all that its client may do."""
+    client = world.application(
+        f"device-{number}",
+        grant_types=[DEVICE_GRANT],
+        redirect_uris=[],
+        resources=[API],
+        authorization_details_types=["payment"],
+    )
+    details = '[{"type": "payment", "amount": "7"}]'
+    answer = client.start_device(scope="openid email", resource=API, authorization_details=details)
+    assert answer.status_code == 200, answer.text
+    return client, answer.json or {}
+
+
+def test_device_of_a_tightened_client_is_not_allowed(detailed: World, ada: Person, subtests: pytest.Subtests) -> None:
+    browser = detailed.browser().signed_in(ada)
+    for number, name in enumerate(DEVICE_LOSES):
+        client, held = device_started(detailed, number)
+        with subtests.test(f"{name}, code typed"):
+            typed = browser.type_code(held["user_code"])
+            assert typed.step is Step.DEVICE
+            detailed.change(client, **TIGHTER[name])
+            assert browser.resume(typed.attempt or "").step is Step.DEVICE_DONE
+            done = browser.allow_device(typed.attempt)
+            assert (done.step, done.problem) == (Step.DEVICE_DONE, "expired")
+        with subtests.test(f"{name}, code not typed"):
+            step = browser.type_code(held["user_code"])
+            assert (step.step, step.problem) == (Step.DEVICE_CODE, "wrong")
+            assert (client.poll(held["device_code"]).json or {})["error"] == DEVICE_LOSES[name]
+
+
+def test_tightened_client_gets_no_tokens_for_an_allowed_device(
+    detailed: World, ada: Person, subtests: pytest.Subtests
+) -> None:
+    browser = detailed.browser().signed_in(ada)
+    for number, (name, error) in enumerate(DEVICE_LOSES.items()):
+        with subtests.test(name):
+            client, held = device_started(detailed, number)
+            assert browser.allow_device(browser.type_code(held["user_code"]).attempt).problem == "allowed"
+            detailed.change(client, **TIGHTER[name])
+            assert (client.poll(held["device_code"]).json or {})["error"] == error
+
+
+def test_device_of_a_widened_client_gets_its_tokens(detailed: World, browser: Browser, ada: Person) -> None:
+    client, held = device_started(detailed, 0)
+    step = browser.signed_in(ada).type_code(held["user_code"])
+    detailed.change(client, **WIDER["scope"])
+    assert browser.allow_device(step.attempt).problem == "allowed"
+    assert (client.poll(held["device_code"]).json or {})["scope"] == "openid email"

@@ -18,7 +18,7 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize import authorization_details, resource, scope
 from app.identity.protocols.oauth.authorize.pushed import ERRORS
-from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.kit import randomness
 from app.kit.errors import OAuthError
@@ -29,6 +29,7 @@ INTERVAL_SECONDS: Final = 5
 PAGE: Final = "/device"
 """The page of the hub where the person types the code, at every issuer."""
 _CODE_LENGTH: Final = 8
+_CHECKS: Final = (resource, scope, authorization_details)
 
 
 def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceResponse:
@@ -83,8 +84,8 @@ def _accepted(context: Context, client: Application, issuer: Issuer, req: Device
     request = UncheckedRequest(context, issuer.protocol, req.app, parameters)
     request.client, request.issuer = client, issuer
     try:
-        for check in (resource.check, scope.check, authorization_details.check):
-            check(request)
+        for one in _CHECKS:
+            one.check(request)
     except RefusedByRedirect as refusal:
         raise ERRORS.get(refusal.error, oauth.InvalidRequest)(refusal.description) from None
     return request.accepted
@@ -93,6 +94,26 @@ def _accepted(context: Context, client: Application, issuer: Issuer, req: Device
 def written(user_code: str) -> str:
     """Return a user code as devices and pages show it."""
     return f"{user_code[:4]}-{user_code[4:]}"
+
+
+def request_of(device: ContinuationToken) -> Authorization:
+    """Return what the device asked for."""
+    facts = device.facts
+    return Authorization(
+        client_id=facts["client_id"],
+        issuer=facts["issuer"],
+        redirect_uri="",
+        scope=tuple(facts["scope"]),
+        resource=facts.get("resource"),
+        authorization_details=tuple(facts.get("details") or ()),
+    )
+
+
+def still_holds(context: Context, client: Application, device: ContinuationToken) -> bool:
+    """Return whether the client may still ask for what its device asked for (decisions/0314)."""
+    request = request_of(device)
+    is_registered = client.settings.is_active and DEVICE_GRANT in client.settings.grant_types
+    return is_registered and all(one.still_holds(context, client, request) for one in _CHECKS)
 
 
 def find_typed(context: Context, typed: str) -> ContinuationToken | None:
@@ -121,14 +142,14 @@ def redeem(context: Context, client: Application, issuer: Issuer, text: str) -> 
 
     Raises:
         InvalidGrant: the code is unknown, spent, another client's or another issuer's.
-        ExpiredDeviceCode, AccessDenied, AuthorizationPending: as they say.
+        ExpiredDeviceCode, AccessDenied, AuthorizationPending: as they say; expired, too, where the client may no longer ask for it.
         PollSlower: the interval is not over; it grows by five seconds.
     """
     device = continuation_tokens.find(context, ContinuationPurpose.DEVICE_CODE, text)
     expected = {"client_id": client.client_id, "issuer": issuer.url}
     if device is None or not _has(device.facts, expected.items()):
         raise oauth.InvalidGrant("The device_code is not valid.")
-    if device.is_expired(context.now):
+    if device.is_expired(context.now) or not still_holds(context, client, device):
         raise oauth.ExpiredDeviceCode
     if device.state == DENIED:
         raise oauth.AccessDenied

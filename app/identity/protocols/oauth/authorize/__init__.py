@@ -19,6 +19,8 @@ from app.identity.protocols.oauth import consents, rate_limits, refusals, views
 from app.identity.protocols.oauth.authorize import (
     account_choice,
     device,
+    max_age,
+    prompt,
     pushed,
     request_object,
     response,
@@ -187,8 +189,10 @@ def start_again(context: Context, interaction: Interaction) -> Next:
 def _load(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
     """Return the interaction's request and its client; None for a client that may no longer send the request."""
     request, client = _known(context, interaction)
-    is_good = client is not None and all(recheck(context, client, request) for recheck in RECHECKS)
-    return request, client if is_good else None
+    if client is None or not all(recheck(context, client, request) for recheck in RECHECKS):
+        return request, None
+    now = {"prompt": prompt.demanded(client, request.prompt), "max_age": max_age.demanded(client, request.max_age)}
+    return request.model_copy(update=now), client
 
 
 def _known(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:

@@ -85,15 +85,7 @@ def start(context: Context, typed: str, session: BrowserSession | None) -> Next:
         context.spend("oauth.user_code.wrong", _WRONG_CODES)
         context.audit.record("device.code_refused")
         return _WRONG
-    request = Authorization(
-        client_id=client.client_id,
-        issuer=device.facts["issuer"],
-        redirect_uri="",
-        scope=tuple(device.facts["scope"]),
-        resource=device.facts.get("resource"),
-        authorization_details=tuple(device.facts.get("details") or ()),
-    )
-    stored = {**request.to_store(), _TICKET: device.ticket_hash}
+    stored = {**device_codes.request_of(device).to_store(), _TICKET: device.ticket_hash}
     interaction, binding = interactions.begin(context, KIND, stored)
     step = advance(context, interaction, session)
     return step.model_copy(update={"attempt": interaction.interaction_id, "binding": binding})
@@ -156,5 +148,6 @@ def _device(context: Context, interaction: Interaction) -> ContinuationToken | N
 
 
 def _client(context: Context, device: ContinuationToken) -> Application | None:
+    """Return the client of a device, None where it may no longer ask for what the device asked for."""
     client = context.application(client_id=device.facts["client_id"])
-    return client if client is not None and client.settings.is_active else None
+    return client if client is not None and device_codes.still_holds(context, client, device) else None

@@ -1,5 +1,8 @@
 """prompt: which pages must or must not be shown (OpenID Connect Core section 3.1.2.1, Initiating User Registration 1.0)."""
 
+from collections.abc import Set
+
+from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 NONE, LOGIN, CONSENT, SELECT, CREATE = "none", "login", "consent", "select_account", "create"
@@ -15,4 +18,9 @@ def check(request: UncheckedRequest) -> None:
         raise RefusedByRedirect("invalid_request", "The prompt is not valid.")
     if NONE in requested and len(requested) > 1:
         raise RefusedByRedirect("invalid_request", "The prompt none stands alone.")
-    request.accepted["prompt"] = requested | ({LOGIN} if request.client.settings.force_reauthentication else set())
+    request.accepted["prompt"] = demanded(request.client, requested)
+
+
+def demanded(client: Application, requested: Set[str]) -> frozenset[str]:
+    """Return the values with what the client demands of each of its requests."""
+    return frozenset({*requested, LOGIN} if client.settings.force_reauthentication else requested)
