@@ -112,7 +112,7 @@ email_availability = operation(
 )  # fmt: skip
 by_code = operation(
     "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=K, hashing=HASHES_SECRETS, row="U06",
-    errors=(*CODE_ERRORS, e.ClosedLink, e.EmailVerifiedBefore),
+    errors=(*CODE_ERRORS, e.ClosedLink, e.EmailVerifiedBefore, e.EmailRegistered),
     summary="Verify an email with a code",
     description="Verifies an email address with an emailed code and the address, or with the `UUID` that the request for the code "
     "returned. `Data` is a session if the tenant signs accounts in after verification, otherwise null.",

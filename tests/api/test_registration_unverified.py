@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.protocols.oauth import claims
-from tests.support.mailbox import mails_to, token_in
+from tests.support.mailbox import code_in, mails_to, token_in
 from tests.support.registering import ADA, UNLIMITED, primary, register
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
 
@@ -76,6 +77,28 @@ def test_first_verification_wins_address_of_two_accounts(acme: TenantServer) -> 
     links = [token_in(mail) for mail in mails_to(acme.services, acme.tenant_id, ADA)]
     answered(acme.send("GET", EMAIL, with_secret=False, verificationtoken=links[0]))
     assert refused(acme.send("GET", EMAIL, with_secret=False, verificationtoken=links[1])) == (403, 936)
+
+
+@pytest.mark.both_databases
+def test_code_loses_to_a_link_of_another_account(
+    new_tenant_server: NewTenantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, email_verification="optional", email_verification_codes=True)
+    for name in ("ada", "eve"):
+        account = acme.create(Email=primary(f"{name}@first.test"))
+        acme.update(account["Uid"], {"EmailVerified": True})
+        bearer = str(acme.tokens(account["Uid"])["access_token"])
+        answered(acme.send("POST", EMAIL, {"email": ADA, "type": "Secondary"}, bearer=bearer))
+    first, second = mails_to(acme.services, acme.tenant_id, ADA)
+    spend = one_time_tokens.spend_checked_code
+
+    def after_the_link(*held: Any, **named: Any) -> None:
+        answered(acme.send("GET", EMAIL, with_secret=False, verificationtoken=token_in(first)))
+        spend(*held, **named)
+
+    monkeypatch.setattr(one_time_tokens, "spend_checked_code", after_the_link)
+    answer = acme.send("PUT", EMAIL, {"email": ADA, "otp": code_in(second)}, with_secret=False)
+    assert refused(answer) == (403, 936)
 
 
 def test_last_verified_address_cannot_be_removed(acme: TenantServer) -> None:

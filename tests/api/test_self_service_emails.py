@@ -1,21 +1,24 @@
 """Adding and removing addresses of the own account: /identity/v2/auth/email (user.md operations U23, U24)."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.api.test_self_service_profile import OWN, Person, entries, mails
 from tests.support.mailbox import links_in, token_in
+from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 EMAIL = "/identity/v2/auth/email"
 NEW = "countess@example.test"
+FIRST = [{"Type": "Primary", "Value": "ada@example.test"}]
 
 
 @pytest.fixture
 def ada(acme: TenantServer) -> Person:
-    return Person(acme, Email=[{"Type": "Primary", "Value": "ada@example.test"}])
+    return Person(acme, Email=FIRST)
 
 
 def request_address(person: Person, email: Any = NEW, kind: Any = "Secondary", **query: Any) -> Any:
@@ -120,6 +123,23 @@ def test_parallel_uses_of_one_link_have_one_winner(ada: Person) -> None:
         )
     assert outcomes.count(200) == 1
     assert addresses(ada) == ["ada@example.test", NEW]
+
+
+@pytest.mark.both_databases
+def test_address_is_confirmed_or_asked_for_again(new_tenant_server: NewTenantServer) -> None:
+    free = {"amount": 0, "minutes": 1}
+    person = Person(new_tenant_server(sending={"mails": free, "mails_in_all": free}), Email=FIRST)
+    for number in range(6):
+        address = f"countess{number}@example.test"
+        answered(request_address(person, address))
+        token = token_for(person.server, address)
+        confirm = partial(person.server.send, "GET", EMAIL, with_secret=False, verificationtoken=token)
+        confirmed, asked = at_once([confirm, partial(request_address, person, address)])
+        assert sorted([confirmed.status_code, asked.status_code]) == [200, 403]
+        if asked.status_code == 200:
+            answered(verify(person.server, address))
+        assert address in addresses(person)
+        answered(person.send("DELETE", EMAIL, {"email": address}))
 
 
 def test_removed_address_is_notified_and_free_again(ada: Person) -> None:

@@ -49,6 +49,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
         EmailRefused, EmailDomainRefused, VerificationUrlRefused: the tenant's settings refuse it.
         MailLimitReached.
     """
+    account = _locked(context, account)
     form, owner = _free(context, account, new)
     if owner is not None and not hides_taken:
         raise e.EmailRegistered
@@ -72,6 +73,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
 
 def token_only(context: Context, account: Account, new: NewAddress) -> str:
     """Return the token of a link that the caller delivers; raises as `ask` does, except MailLimitReached."""
+    account = _locked(context, account)
     form, owner = _free(context, account, new)
     if owner is not None:
         raise e.EmailRegistered
@@ -150,7 +152,10 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
 
 
 def _free(context: Context, account: Account, new: NewAddress) -> tuple[str, Account | None]:
-    """Return the normalized address and another account that has it; raises as `ask` does."""
+    """Return the normalized address and another account that has it; raises as `ask` does.
+
+    The account is locked, so that neither a confirmation nor another new address comes between this and what is added.
+    """
     form = identifiers.normalize_email(new.email)
     if form is None or confusables.has_invisible_character(form):
         raise e.MalformedEmail
@@ -163,8 +168,7 @@ def _free(context: Context, account: Account, new: NewAddress) -> tuple[str, Acc
 
 def _add_pending(context: Context, account: Account, new: NewAddress, form: str) -> None:
     """Add the address to the profile as pending."""
-    fresh = _locked(context, account)
-    others = [entry for entry in fresh.emails if identifiers.normalize_email(entry["Value"]) != form]
+    others = [entry for entry in account.emails if identifiers.normalize_email(entry["Value"]) != form]
     pending = {"Type": new.type.strip(), "Value": identifiers.display_email(new.email), "pending": True}
     store.change(context, account.uid, {"emails": [*others, pending]})
 
