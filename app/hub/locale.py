@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final
 
 from babel import Locale as BabelLocale
@@ -13,6 +13,7 @@ from flask_babel import Babel, Domain
 from flask_babel.speaklater import LazyString
 from markupsafe import Markup  # noqa: TID251 - texts of templates may have markup
 
+from app.kit.caching import cached_for_short
 from app.kit.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
 
 COOKIE: Final = "gatehouse-language"
@@ -21,7 +22,7 @@ COOKIE: Final = "gatehouse-language"
 _QUALITY: Final = re.compile(r";\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$")
 
 
-@lru_cache(maxsize=1024)
+@cached_for_short(most=1024, length=400)
 def parse_accept_language(header: str) -> tuple[str, ...]:
     """Return the tags of an `Accept-Language` header, the preferred first; without those of `q=0` (RFC 9110 §12.5.4)."""
     weighted: list[tuple[float, int, str]] = []

@@ -22,6 +22,7 @@ from werkzeug.utils import get_content_type
 from werkzeug.wsgi import get_content_length, get_host, get_input_stream
 
 from app.kit.admission import SHED, Shed
+from app.kit.caching import cached_for_short
 from app.kit.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
 from app.kit.instrumentation import REQUEST_ID, new_request_id
 from app.kit.lifecycle import Load, Loaded, RequestLifecycle
@@ -369,6 +370,6 @@ def _headers_of(environ: WSGIEnvironment) -> dict[str, str]:
 _host = lru_cache(maxsize=1024)(host_named)
 
 
-@lru_cache(maxsize=1024)
+@cached_for_short(most=1024, length=80)
 def _header_name(key: str) -> str:
     return key.removeprefix("HTTP_").replace("_", "-").lower()

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from http import HTTPMethod, HTTPStatus
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
+from app.kit.caching import cached_for_short
 from app.kit.proxies import is_host
 from app.kit.serving.bodies import ChunkedBody, FixedBody
 from app.kit.serving.refusals import Reason, Refusal, malformed
@@ -85,7 +85,7 @@ def read_request_line(line: bytes) -> tuple[str, bytes, str]:
     return method, parts[1], version
 
 
-@lru_cache(maxsize=1024)
+@cached_for_short(most=1024, length=64)
 def key_of(name: bytes) -> str | None:
     """Return the key of a header field, or None for a field that is dropped. Raises Refusal for what is no name.
 

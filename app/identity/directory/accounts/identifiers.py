@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 from typing import Final
 
 from app.kit import randomness
+from app.kit.caching import cached_for_short
 
 EMAIL, USERNAME, PHONE, IDENTITY = "email", "username", "phone", "identity"
 PREVIOUS_UID, PROFILE = "previous_uid", "profile"
@@ -157,7 +157,7 @@ def _e164(line: str, country: str | None) -> str | None:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-@lru_cache(maxsize=256)  # one request validates the same address several times
+@cached_for_short(most=256, length=_MAX_EMAIL_LENGTH)  # one request validates the same address several times
 def _checked_email(text: str) -> tuple[str, str] | None:
     from email_validator import EmailNotValidError, validate_email
 

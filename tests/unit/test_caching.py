@@ -1,0 +1,47 @@
+"""What a process keeps of the texts that clients send."""
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.hub.locale import parse_accept_language
+from app.identity.directory.accounts.identifiers import normalize_email
+from app.kit.proxies import is_host, network_of
+from app.kit.server import _header_name
+from app.kit.serving.heads import key_of
+
+LONG = 30_000
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (is_host, "{}a"),
+        (network_of, "{}"),
+        (key_of, "x-{}"),
+        (key_of, "x_{}"),
+        (_header_name, "HTTP_X_{}"),
+        (parse_accept_language, "de,{}"),
+        (normalize_email, "{}@example.com"),
+    ],
+)
+def test_long_texts_of_clients_are_not_kept(function: Callable[[Any], object], text: str) -> None:
+    def call(number: int) -> None:
+        sent = text.format(f"{number}".rjust(LONG, "a"))
+        function(sent.encode() if function is key_of else sent)
+
+    call(0)
+    tracemalloc.start()
+    try:
+        for number in range(1, 101):
+            call(number)
+        kept_bytes, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept_bytes < 20 * LONG
+
+
+def test_short_texts_are_read_once() -> None:
+    assert key_of(b"X-Request-Id") is key_of(b"X-Request-Id")
