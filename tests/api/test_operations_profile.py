@@ -91,6 +91,10 @@ def texted_twice(who: AccountHolder) -> TestResponse:
     return update(PhoneId="+4930111222444")(nameless(who, UserName="somebody.else"))
 
 
+def lock(kind: str) -> dict[str, Any]:
+    return {"lockout": {"type": kind, "maximum_failed_attempts": 1}}
+
+
 def locked(who: AccountHolder) -> AccountHolder:
     who.bearer  # noqa: B018 - the sign-in comes first
     who.guesses(1)
@@ -122,7 +126,10 @@ REFUSALS = [
         (967, update(Password=NEW)),
         (1074, update(PhoneId=NUMBER)),
         (1134, update(Password="short", oldpassword=OLD)),
-        (1198, lambda who: update(Password=NEW, oldpassword=OLD)(locked(who)), {"lockout": {"maximum_failed_attempts": 1}}),
+        *(
+            (code, lambda who: update(Password=NEW, oldpassword=OLD)(locked(who)), lock(kind))
+            for code, kind in ((1198, "suspend"), (1132, "captcha"), (1148, "security_question"))
+        ),
         (1150, update(RegistrationData=chosen("0" * 32))),
         (1151, update(RegistrationData=chosen(None))),
         (1153, lambda who: update(RegistrationData=chosen(record(who), Code="open"))(who)),

@@ -9,7 +9,7 @@ import pytest
 from tests.api.test_operations_smart_login import SMART, TOUCH, Link, asked, click, guid, poll, start, touched
 from tests.support.mailbox import token_in
 from tests.support.rows import AccountHolder, account_holder
-from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.tenant_server import PASSWORD, NewTenantServer, answered, refused
 
 PENDING, MISSING, WRONG, DENIED = (403, 1139), (400, 908), (403, 1185), (403, 1140)
 Begin = Callable[[AccountHolder], tuple[str, Link]]
@@ -45,7 +45,8 @@ def new_password_by_program(who: AccountHolder) -> None:
 
 def new_password_by_holder(who: AccountHolder) -> None:
     bearer = str(who.tenant.tokens(who.uid)["access_token"])
-    answered(who.tenant.send("PUT", "/identity/v2/auth/account", {"Password": "Amber-window-44"}, bearer=bearer))
+    body = {"Password": "Amber-window-44", "oldpassword": PASSWORD}
+    answered(who.tenant.send("PUT", "/identity/v2/auth/account", body, bearer=bearer))
 
 
 def block_and_unblock(who: AccountHolder) -> None:

@@ -33,6 +33,7 @@ class Row:
     auth: str
     errors: str = ""
     older: str = ""  # what only the printed lists of errors.md section 7 add, or tenant-config.md section 14
+    decided: str = ""  # what a record in app/decisions adds to the tables
     marks: str = ""
     also: tuple[str, ...] = ()
     takes_form: bool = True  # a body may be form-encoded: user.md section 0, "on older operations"
@@ -40,7 +41,12 @@ class Row:
     @property
     def codes(self) -> set[int]:
         """Every code that the row names."""
-        return {number for part in (self.errors, self.older) for text in part.split() for number in _range(text)}
+        return {
+            number
+            for part in (self.errors, self.older, self.decided)
+            for text in part.split()
+            for number in _range(text)
+        }
 
 
 def _range(text: str) -> range:
@@ -80,7 +86,8 @@ ROWS: dict[str, Row] = {
     "U15": Row("GET", f"{A}/account", "K+U", "1039 1194", marks="F"),
     "U16": Row("PUT", f"{A}/account", "K+U", (
         "936 968 993 1017 1038 1056 1058 1091 1093-1096 1107 1124 1125 1134 1150 1151 1153 1157 1163 1174 1194 1213 "
-        "1216"), older="909 922 942 991 1015 1027 1071 1075 1081 1144 1149 1159", marks="F PW", takes_form=False),
+        "1216"), older="909 922 942 991 1015 1027 1071 1075 1081 1144 1149 1159", decided="967 1074 1132 1148 1198", marks="F PW",
+        takes_form=False),  # decisions/0320
     "U17": Row("PUT", f"{A}/account", "K+U", "1091 1095", takes_form=False),
     "U18": Row("DELETE", f"{A}/account", "K+U", "1032 1340 1122 1173"),
     "U19": Row("GET", f"{A}/account/delete", "K", "1119"),
