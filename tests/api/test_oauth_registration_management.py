@@ -226,3 +226,32 @@ def test_registrations_are_among_the_managed_clients(acme: TenantServer) -> None
     bearer = {"Authorization": f"Bearer {made['registration_access_token']}"}
     address = f"/api/oidc/register/{made['client_id']}"
     assert PlainClient(acme.app).get(address, base_url=base, headers=bearer).status_code == 401
+
+
+REPLACED: dict[str, dict[str, Any]] = {
+    "address": {"redirect_uris": ["https://calendar.example/new"]},
+    "push": {"require_pushed_authorization_requests": True},
+    "signature": {"require_signed_request_object": True, "jwks": public_jwks(client_key("ES256"))},
+    "public": {"token_endpoint_auth_method": "none"},
+    "scope": {"scope": "openid"},
+    "grant": {"grant_types": ["implicit"], "response_types": ["id_token"]},
+}
+"""Replacements after which the first request would be refused."""
+
+
+def test_replaced_registration_ends_sign_ins_under_way(registrar: Registrar, subtests: pytest.Subtests) -> None:
+    ada = registrar.world.person("ada@example.test")
+    for name, changed in {**REPLACED, "deleted": {}}.items():
+        with subtests.test(name):
+            made = registrar.registered(**POST)
+            client = registrar.relying_party(made)
+            browser = registrar.world.browser()
+            page = browser.authorize(client.authorization_parameters(scope="openid email"))
+            assert page.step is Step.LOGIN
+            assert browser.sign_in(page.attempt, ada.email, ada.password).step is Step.CONSENT
+            answer = (
+                registrar.manage(made, "PUT", changes(made, **changed)) if changed else registrar.manage(made, "DELETE")
+            )
+            assert answer.status_code in (200, 204), answer.text
+            step = browser.consent(page.attempt or "", allow=True)
+            assert (step.step, step.address) == (Step.START_AGAIN, None)
