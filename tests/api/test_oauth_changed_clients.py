@@ -11,11 +11,11 @@ from app.contract.hub import Next, Step
 from app.identity.directory.tenants import changes
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.oauth_world import World
-from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved, parameters_of
+from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, code_of, moved, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
 
 API = "https://api.example"
-DETAILS = {"payment": {"fields": {"amount": {"required": True}}}}
+DETAILS: dict[str, Any] = {"payment": {"fields": {"amount": {"required": True}}}, "receipt": {}}
 TIGHTER: dict[str, dict[str, Any]] = {
     "push": {"require_pushed_authorization_requests": True},
     "signature": {"require_signed_request_object": True},
@@ -198,6 +198,41 @@ def test_new_demand_for_a_sign_in_meets_an_older_session(world: World, ada: Pers
         assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
         assert browser.sign_in(page.attempt, ada.email, ada.password).step is Step.CONSENT
         assert code_of(browser.consent(page.attempt or "", allow=True))
+
+
+def test_claims_of_a_lost_scope_end_the_sign_in(world: World, browser: Browser, ada: Person) -> None:
+    client = world.application("claiming")
+    wanted = '{"id_token": {"email": null}}'
+    page = browser.authorize(client.authorization_parameters(scope="openid", claims=wanted))
+    world.change(client, scope="openid profile")
+    step = browser.sign_in(page.attempt, ada.email, ada.password)
+    assert (step.step, step.address) == (Step.START_AGAIN, None)
+
+
+def test_tokens_have_what_their_client_may_have_now(detailed: World, browser: Browser, ada: Person) -> None:
+    client = detailed.application("shrinking", authorization_details_types=["payment", "receipt"])
+    details = '[{"type": "payment", "amount": "7"}, {"type": "receipt"}]'
+    wanted = '{"id_token": {"phone_number_verified": null, "name": null}, "userinfo": {"name": null}}'
+    asked = {"scope": "openid email", "claims": wanted, "authorization_details": details}
+
+    def seen(tokens: dict[str, Any]) -> tuple[str, list[str], bool, bool, bool]:
+        profile, id_token = client.userinfo(tokens["access_token"]).json or {}, claims_in(tokens["id_token"])
+        types = [one["type"] for one in tokens["authorization_details"]]
+        return tokens["scope"], types, "email" in profile, "name" in profile, "name" in id_token
+
+    page = browser.signed_in(ada).authorize(client.authorization_parameters(**asked))
+    code = code_of(browser.consent(page.attempt or "", allow=True))
+    detailed.change(client, scope="openid profile", authorization_details_types=["receipt"])
+    tokens = client.redeem(code).json or {}
+    assert seen(tokens) == ("openid", ["receipt"], False, True, True)
+    detailed.change(client, scope="openid")
+    tokens = client.refresh(tokens["refresh_token"]).json or {}
+    assert seen(tokens) == ("openid", ["receipt"], False, False, False)
+    detailed.change(client, scope="openid email profile", authorization_details_types=["payment", "receipt"])
+    tokens = client.refresh(tokens["refresh_token"]).json or {}
+    assert seen(tokens) == ("openid email", ["payment", "receipt"], True, True, True)
+    detailed.change(client, scope="openid profile")
+    assert "email" not in (client.userinfo(tokens["access_token"]).json or {})
 
 
 DEVICE_LOSES = {

@@ -239,7 +239,7 @@ REPLACED: dict[str, dict[str, Any]] = {
 """Replacements after which the first request would be refused."""
 
 
-def test_replaced_registration_ends_sign_ins_under_way(registrar: Registrar, subtests: pytest.Subtests) -> None:
+def test_replaced_registration_ends_its_open_sign_ins(registrar: Registrar, subtests: pytest.Subtests) -> None:
     ada = registrar.world.person("ada@example.test")
     for name, changed in {**REPLACED, "deleted": {}}.items():
         with subtests.test(name):

@@ -49,11 +49,16 @@ def narrow(granted: Sequence[Detail], narrower: StatedDetails | None) -> tuple[D
     return tuple(chosen)
 
 
-def facts(granted: Sequence[Detail], narrower: StatedDetails | None) -> dict[str, Any]:
-    """Return the facts of tokens for the granted details, as far as the token request selects them; none without any."""
+def facts(
+    context: Context, client: Application, granted: Sequence[Detail], narrower: StatedDetails | None
+) -> dict[str, Any]:
+    """Return the facts of tokens for the granted details, as far as the client may (still) use their types and the token request
+    selects them; none without any.
+    """
     if not granted and narrower is None:
         return {}
-    return {FACT: list(narrow(granted, narrower)), GRANTED: list(granted)}
+    types = supported(context, client)
+    return {FACT: list(narrow([one for one in granted if one["type"] in types], narrower)), GRANTED: list(granted)}
 
 
 def supported(context: Context, client: Application | None = None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from app.contract.errors_oauth import InsufficientScope, InvalidToken
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import (
     issuers,
     mapped_claims,
@@ -116,6 +117,12 @@ def scopes_of(wanted: Iterable[str]) -> list[str]:
     return [scope for scope, members in CLAIMS_OF_SCOPES.items() if not names.isdisjoint(members)]
 
 
+def registered(client: Application, wanted: Iterable[str]) -> list[str]:
+    """Return the claims of these for which the client is registered now."""
+    allowed = frozenset(names(client.scopes))
+    return [name for name in wanted if name in allowed]
+
+
 def withheld(scopes: Iterable[str], requested: Iterable[str] = ()) -> set[str]:
     """Return the claims of all other scopes, except those that the `claims` parameter requested."""
     granted = frozenset(scopes)
@@ -149,10 +156,10 @@ def userinfo(context: Context, app: str | None) -> Document:
     if account is None or not account.is_active or account.is_deleted:
         raise InvalidToken
     held = holder.facts.get("userinfo_claims")
-    requested = held if isinstance(held, list) else []
+    requested = registered(client, held) if isinstance(held, list) else []
     mapping = client.settings.claims_mapping.userinfo
     payload = {
-        **of(accounts.claimable_of(account), [*names(scopes), *requested]),
+        **of(accounts.claimable_of(account), [*registered(client, names(scopes)), *requested]),
         **(mapped_claims.read(account, mapping, withheld(scopes, requested)) if mapping else {}),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
     }

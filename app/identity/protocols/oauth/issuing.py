@@ -120,6 +120,7 @@ def token_response(
     """Issue the tokens of a grant. They end with their session, unless they outlive it."""
     scope, facts = _scope_and_facts(context, client, issuer, grant)
     granted = str(facts.get("granted") or "").split() or grant.scope
+    grant = replace(grant, scope=scope)
     session_id, ends_at = grant.session_id, grant.session_ends_at
     if outlives_session(client, granted):
         facts |= {tokens.SID: session_id} if session_id is not None else {}
@@ -130,8 +131,8 @@ def token_response(
     mapped = mapped_claims.of_token(account, mapping, claims.withheld(scope)) if mapping else {}
     signed = None
     if client.settings.access_token_format == "jwt":
-        narrowed = replace(grant, scope=scope, facts=facts)
-        signed = _signed_access_token(context, client, narrowed, lifetime, {**mapped, **roles.access_token})
+        stored = replace(grant, facts=facts)
+        signed = _signed_access_token(context, client, stored, lifetime, {**mapped, **roles.access_token})
     issued = tokens.issue(
         context,
         uid=grant.uid,
@@ -265,7 +266,7 @@ def _id_token_claims(
     roles: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     facts = grant.facts
-    requested = (*(facts.get("id_token_claims") or ()), *more_claims)
+    requested = claims.registered(client, (*(facts.get("id_token_claims") or ()), *more_claims))
     if roles is None:
         roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
     payload: dict[str, Any] = claims.of(accounts.claimable_of(account), requested) if requested else {}

@@ -10,6 +10,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 
 _OF_THIS_API: Final = frozenset(INTERFACE_SCOPES)
+_OFFLINE: Final = "offline_access"
 
 
 def is_known(context: Context, client: Application, resource: str) -> bool:
@@ -43,7 +44,8 @@ def resolve(context: Context, client: Application, granted: object, requested: s
 def narrow_scope(
     context: Context, client: Application, scope: tuple[str, ...], resource: str | None
 ) -> tuple[str, ...]:
-    """Return the scope without account access, unless the token is for this API and the client (still) has that access."""
+    """Return what of a scope the client (still) has; account access only if the token is for this API."""
+    scope = tuple(name for name in scope if name in client.scopes or name == _OFFLINE)
     if _OF_THIS_API.isdisjoint(scope):
         return scope
     is_for_api = resource in (None, context.services.settings.base_url)

@@ -19,7 +19,7 @@ from app.identity.protocols.oauth import authorization_details, claims, issuers,
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.issuing import Grant
 
-_FACTS = (*issuing.FACTS_OF_REQUEST, "org_id")
+_FACTS = (*issuing.FACTS_OF_REQUEST, "org_id", authorization_details.FACT, authorization_details.GRANTED)
 
 
 def parameters(
@@ -45,6 +45,7 @@ def parameters(
     if ends_at is None:
         raise RefusedByRedirect("login_required", "The session was ended.")
     issuer = issuers.named(context, client, request.issuer)
+    facts = facts | authorization_details.facts(context, client, request.authorization_details, None)
     grant = _grant(request, session, ends_at, code, facts, membership)
     sent: dict[str, str | None] = {}
     access_token = None
@@ -85,10 +86,7 @@ def _grant(
         family_id=code[1] if code is not None else None,
         nonce=request.nonce,
         resource=request.resource,
-        facts={
-            **{name: facts[name] for name in _FACTS if name in facts},
-            **authorization_details.facts(request.authorization_details, None),
-        },
+        facts={name: facts[name] for name in _FACTS if name in facts},
         membership=membership,
         is_access_only=True,
     )

@@ -38,9 +38,9 @@ def check(request: UncheckedRequest) -> None:
 
 
 def still_holds(context: Context, client: Application, request: Authorization) -> bool:
-    """Return whether the client may still request all of the scopes."""
+    """Return whether the client may still request all of the scopes, and the claims that the request named."""
     del context
-    return _allowed(client).issuperset(request.scope)
+    return _allowed(client).issuperset(request.agreed)
 
 
 def _allowed(client: Application) -> frozenset[str]:

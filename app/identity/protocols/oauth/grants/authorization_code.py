@@ -67,7 +67,9 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         resource=resource_indicators.resolve(context, client, request.get("resource"), req.resource),
         facts={
             **{name: request[name] for name in stored if name in request},
-            **authorization_details.facts(request.get("authorization_details") or (), req.authorization_details),
+            **authorization_details.facts(
+                context, client, request.get("authorization_details") or (), req.authorization_details
+            ),
         },
         membership=issuing.active_membership(context, account.uid, request),
     )

@@ -49,7 +49,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     resource = resource_indicators.resolve(context, client, facts.get("resource"), req.resource)
     stored = ("auth_time", "amr", organization_claims.FACT)
     kept = {name: facts[name] for name in stored if name in facts} | ({"resource": resource} if resource else {})
-    kept |= authorization_details.facts(facts.get("details") or (), req.authorization_details)
+    kept |= authorization_details.facts(context, client, facts.get("details") or (), req.authorization_details)
     grant = Grant(
         NAME,
         scope,

@@ -40,9 +40,9 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     granted = spent.facts.get("granted") or spent.scope
     scope = _narrow(granted.split(), req.scope)
     resource = resource_indicators.resolve(context, client, spent.facts.get("resource"), req.resource)
-    facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")}
-    facts["granted"] = granted
-    facts |= authorization_details.facts(facts.get(authorization_details.GRANTED) or (), req.authorization_details)
+    facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")} | {"granted": granted}
+    details = facts.get(authorization_details.GRANTED) or ()
+    facts |= authorization_details.facts(context, client, details, req.authorization_details)
     session_id = spent.session_id or facts.get(SID)
     ends_at = None
     if session_id is not None:
