@@ -85,6 +85,8 @@ REFUSED = {
     f"$scrypt$ln=14,r=0,p=1${SALT}${DERIVED}": "a scrypt block size (r) from 1 to 128; found 0",
     f"$scrypt$ln=14,r=8,p=17${SALT}${DERIVED}": "a scrypt parallelism (p) from 1 to 16; found 17",
     f"$scrypt$ln=17,r=9,p=1${SALT}${DERIVED}": "128 MiB of scrypt memory (ln and r); found 144 MiB",
+    f"$scrypt$ln=16,r=1,p=1${SALT}${DERIVED}": "a scrypt cost (ln) below 16 for r=1; found 16",
+    f"$scrypt$ln=17,r=1,p=1${SALT}${DERIVED}": "a scrypt cost (ln) below 16 for r=1; found 17",
     f"$scrypt$ln=14,r=8,p=1${LONG_SALT}${DERIVED}": "the scrypt salt to have 1 to 128 bytes; found 129",
     f"$scrypt$ln=14,r=8,p=1$!${DERIVED}": "the scrypt salt in base64",
     f"$scrypt$ln=14,r=8,p=1${SALT}${LONG}": "the scrypt hash to have 16 to 128 bytes; found 129",
@@ -99,6 +101,27 @@ REFUSED = {
     f"$argon2id$v=19$m=65536,t=4,p=1${SALT}${LONG}": "the argon2 hash to have 16 to 128 bytes; found 129",
     f"$argon2id$v=19$m=8,t=1,p=4${SALT}${DERIVED}": "at least 32 KiB of argon2 memory (m) for p=4; found 8",
 }
+
+
+EXTREMES = (
+    "$scrypt$ln=15,r=1,p=1", "$scrypt$ln=16,r=2,p=1", "$scrypt$ln=1,r=128,p=16", "$scrypt$ln=13,r=128,p=1", "$scrypt$ln=17,r=8,p=1",
+    "$argon2id$v=19$m=8,t=1,p=1", "$argon2id$m=128,t=1,p=16", "$argon2d$v=16$m=8,t=20,p=1", "$argon2i$v=19$m=262144,t=1,p=16",
+    "$pbkdf2-sha1$i=1", "$pbkdf2-sha512$i=1,l=32",
+)  # fmt: skip
+"""Parameters at the ends of their bounds, which the libraries must compute."""
+
+
+def test_hash_at_its_bounds_can_be_computed(subtests: pytest.Subtests) -> None:
+    for parameters in EXTREMES:
+        with subtests.test(parameters):
+            stored = f"{parameters}${SALT}${DERIVED}"
+            imported_hashes.check(stored)
+            assert not imported_hashes.read(stored).is_match(b"password")
+
+
+def test_stored_scrypt_hash_that_nothing_computes_matches_nothing() -> None:
+    """Imports of older versions stored it, and each sign-in failed."""
+    assert not Hashing(1).is_match(f"$scrypt$ln=16,r=1,p=1${SALT}${DERIVED}", "password", PARAMETERS)
 
 
 def test_hash_beyond_a_bound_is_refused_by_its_name(subtests: pytest.Subtests) -> None:

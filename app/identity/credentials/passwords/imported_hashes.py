@@ -128,6 +128,8 @@ def _read_scrypt(stored: str) -> VerifiableHash:
     log_n = _within(_SCRYPT_LN, int(found[1]), "a scrypt cost (ln)")
     r = _within(_SCRYPT_R, int(found[2]), "a scrypt block size (r)")
     p = _within(_SCRYPT_P, int(found[3]), "a scrypt parallelism (p)")
+    if log_n >= (most := 16 * r):  # RFC 7914 section 2: N is less than 2^(128 * r / 8)
+        raise UnusableHash(f"expected a scrypt cost (ln) below {most} for r={r}; found {log_n}")
     if (size := 128 * r * 2**log_n) > MAX_SCRYPT_BYTES:
         raise UnusableHash(f"expected at most 128 MiB of scrypt memory (ln and r); found {size // 2**20:,} MiB")
 
