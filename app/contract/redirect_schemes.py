@@ -14,8 +14,9 @@ from pydantic import AfterValidator, Field
 _OTHERS: Final = frozenset(
     {
         "about", "android-app", "blob", "brave", "chrome", "chrome-search", "chrome-untrusted", "data", "devtools", "edge", "file",
-        "filesystem", "ftp", "hcp", "help", "intent", "its", "jar", "javascript", "livescript", "mailto", "mhtml", "mk", "mocha", "opera",
-        "resource", "search", "search-ms", "shell", "sms", "tel", "vbscript", "view-source", "vivaldi", "ws", "wss", "wyciwyg",
+        "filesystem", "firefox", "ftp", "googlechrome", "googlechromes", "hcp", "help", "intent", "its", "itms-services", "jar",
+        "javascript", "livescript", "mailto", "mhtml", "microsoft-edge", "mk", "mocha", "opera", "resource", "search", "search-ms",
+        "shell", "sms", "tel", "vbscript", "view-source", "vivaldi", "ws", "wss", "wyciwyg",
     }
 )  # fmt: skip
 _MICROSOFT: Final = "ms-"
@@ -24,8 +25,10 @@ _APPS_ON_WINDOWS: Final = frozenset({"ms-app", "ms-appx-web"})
 _REVERSE_DOMAIN: Final = re.compile(
     r"(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+", re.ASCII
 )
-_OF_SYSTEMS: Final = re.compile(r"(?:android|windows|com\.(?:android|apple|microsoft))\..+")
-"""In reverse domain order, and handled by the system itself, such as `com.apple.tv`."""
+_OF_SYSTEMS: Final = re.compile(
+    r"(?:android|apple|chrome|google|microsoft|windows|com\.(?:android|apple|google|microsoft))(?:\..+)?"
+)
+"""In reverse domain order, and handled by the system or its maker's programs, such as `com.apple.tv` and `microsoft.windows.camera`."""
 
 
 def is_of_no_application(scheme: str) -> bool:

@@ -27,12 +27,18 @@ OF_SYSTEMS = [
     "chrome://x", "chrome://settings/x", "edge://x", "view-source:https://x.example/", "intent://x#Intent;end", "intent:x",
     "android-app://com.example/", "itms-services://?action=download-manifest", "facetime:x", "market://details", "tel:+1", "sms:+1",
     "mailto:ada@example.test", "ftp://x.example/", "steam://run/1", "magnet:?xt=x", "x-apple.systempreferences:x",
+    "microsoft.windows.camera:", "Microsoft.Windows.Photos.Crop:x", "google.navigation:q=x", "google.streetview:cbll=1,2",
+    "com.google.chrome.ios:x", "com.apple:x", "apple.x:y", "chrome.x:y",
     "com.apple.tv:x", "com.microsoft.print3d:x", "android.settings:x", "z39.50r://x.example/", "ms-settings.x:y",
 ]  # fmt: skip
 ODD = [
     "a.:x", ".a:x", "a..b:x", "com.example.:x", "com.example-:x", "com.-example:x", "com.exa+mple:x", "c.example:x", "a+b:x",
     "javascript.:alert(1)", "com.ex_ample:/cb", "com.b\u00fccher:/cb", "com.example%2eapp:/cb", "%6aavascript:x", "java\tscript:x",
     " com.example:/cb", "com.example :/cb", "com.example.app\n:/cb", "http://10.0.0.1/cb", "http://192.168.0.1/cb",
+]  # fmt: skip
+OF_BROWSERS_AND_SYSTEMS = [
+    "ms-settings:x", "MS-Settings:x", "chrome://x", "search-ms:x", "intent:x", "microsoft-edge:https://x.example/", "googlechromes://x",
+    "firefox://open-url?url=x", "itms-services://?action=x",
 ]  # fmt: skip
 SCRIPTS = [
     "javascript:x",
@@ -180,9 +186,7 @@ def test_tenant_itself_registers_applications_schemes_only(acme: TenantServer, s
         return ask(acme, token, "POST", "/v2/manage/oauth-clients", {**body, field: [uri]})
 
     for field in ("RedirectURIs", "PostLogoutRedirectURIs"):
-        for number, uri in enumerate(
-            (*SCRIPTS, "ms-settings:x", "MS-Settings:x", "chrome://x", "search-ms:x", "intent:x")
-        ):
+        for number, uri in enumerate((*SCRIPTS, *OF_BROWSERS_AND_SYSTEMS)):
             with subtests.test(uri):
                 assert refused(adds(number, uri, field)) == (400, 7900)
                 with pytest.raises(ValidationError):
