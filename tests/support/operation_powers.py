@@ -35,8 +35,8 @@ class Write:
     power: str
     needs: tuple[str, ...]
     make: Make
-    is_done: bool = True
-    """Whether the request succeeds; False: it names an item that there is not, and the power does not depend on the item."""
+    status: int = 200
+    """Of the answer with the power; of a refusal, where it names an item that there is not and that the power does not depend on."""
 
     def __str__(self) -> str:
         return f"{self.operation}: {self.power}"
@@ -101,6 +101,36 @@ def _invited(end: str, method_body: Any = None) -> Make:
 def _wider_invitation(one: Inviting) -> tuple[str, Any]:
     made = one.invite(f"{one.permission()[-8:]}@example.com")
     return f"{INVITATIONS}/{made['Id']}", {"RolesIds": [_role(one, "org:own")]}
+
+
+def _default_role_invitation(one: Inviting) -> tuple[str, Any]:
+    """Return a request that takes the roles from an invitation: who accepts it gets the role of new members."""
+    made = one.invite(f"{one.permission()[-8:]}@example.com")
+    _by_default(one)
+    return f"{INVITATIONS}/{made['Id']}", {"RolesIds": []}
+
+
+def _joined(one: Inviting) -> None:
+    """Let people of the organization's domains join, as owners."""
+    _connected("")(one)
+    _by_default(one)
+    answered(one.send("PUT", f"{PATH}/{one.org}/policy", {"JITPolicy": {"Enabled": True}}))
+
+
+def _domain(end: str, body: Any = None) -> Make:
+    """Return a request about the domains of an organization whose people join it."""
+
+    def make(one: Inviting) -> tuple[str, Any]:
+        _joined(one)
+        return f"{PATH}/{one.org}{end}", body
+
+    return make
+
+
+def _jit(one: Inviting) -> tuple[str, Any]:
+    _connected("")(one)
+    _by_default(one)
+    return f"{PATH}/{one.org}/policy", {"JITPolicy": {"Enabled": True}}
 
 
 def _linked(one: Inviting) -> tuple[str, Any]:
@@ -202,7 +232,7 @@ WRITES: tuple[Write, ...] = (
     Write("organization_members.unassign", "org:own", OWNER, _at_member("/roles")),
     Write("organization_members.leave", "org:own", OWNER, _at_member("")),
     Write("organization_members.leave_all", "org:own", OWNER, _at_member("", everywhere=True)),
-    Write("organization_join_requests.approve", "the role of new members", OWNER, _requested, is_done=False),
+    Write("organization_join_requests.approve", "the role of new members", OWNER, _requested, status=404),
     Write("organization_invitations.create", "org:own", OWNER, lambda one: (INVITATIONS, one.body(roleIds=[_role(one, "org:own")]))),
     Write("organization_invitations.create", "the role of new members", OWNER, _default_invitation),
     Write("organization_invitations.create_many", "org:manage", MANAGER, lambda one: (
@@ -210,6 +240,7 @@ WRITES: tuple[Write, ...] = (
         {"invitations": [{"email": "b@example.com", "roleIds": [_role(one, "org:manage")]}], "orgId": one.org, "inviterUid": one.grace},
     )),
     Write("organization_invitations.update", "after", OWNER, _wider_invitation),
+    Write("organization_invitations.update", "the role of new members", OWNER, _default_role_invitation),
     Write("organization_invitations.update", "before", OWNER, _invited("", {"ResendEmail": True})),
     Write("organization_invitations.resend", "org:own", OWNER, _invited("/resend")),
     Write("organization_invitations.revoke", "org:own", OWNER, _invited("")),
@@ -228,6 +259,11 @@ WRITES: tuple[Write, ...] = (
     Write("organizations.set_status", "a connection", ALL, _connected("/status", {"Active": False})),
     Write("organizations.set_policies", "after", OWNER, _policy(before=False)),
     Write("organizations.set_policies", "before", OWNER, _policy(before=True)),
+    Write("organizations.set_policies", "the role of those who join", OWNER, _jit),
+    Write("organizations.update", "the role of those who join", OWNER,
+          _domain("", {"Domains": [{"DomainName": "evil.example", "IsVerified": True}]})),
+    Write("organization_domains.create", "the role of those who join", OWNER, _domain("/domains", {"DomainName": "evil.example"})),
+    Write("organization_domains.verify", "the role of those who join", OWNER, _domain(f"/domains/org_domain_{'0' * 16}"), status=400),
     Write("roles.create", "permissions", (GIVES_ROLES,), lambda one: (
         _ROLE, {"roles": [{"name": "cashier", "permissions": {"refund": True}}]},
     )),
@@ -258,11 +294,8 @@ WITHOUT: dict[str, str] = {
     "custom_objects.managed_add": "data of an account",
     "custom_objects.managed_change": "data of an account",
     "custom_objects.managed_remove": "data of an account",
-    "organizations.create": "its connections and roles come by operations of their own",
-    "organizations.update": "name, look, domains; a domain signs nobody in without a connection",
-    "organization_domains.create": "a domain signs nobody in without a connection",
+    "organizations.create": "its connections, roles and policies come by operations of their own",
     "organization_domains.delete": "refused while a connection uses it",
-    "organization_domains.verify": "DNS decides",
     "organization_join_requests.decline": "gives nothing",
     "roles.assign": "its scope is the power",
     "roles.change_contexts": "its scope is the power",

@@ -10,10 +10,11 @@ from app.contract.organizations_models import Domain
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import verified_email
-from app.identity.directory.organizations import domain_verification, domains, member_store, service, views
+from app.identity.directory.organizations import domain_verification, domains, member_store, powers, service, views
 from app.identity.directory.organizations.domains import OrganizationDomain
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 
 PAGE: Final = "/organizations/domains"
 _MOST_OWNERS: Final = 20
@@ -23,7 +24,9 @@ _MOST_OWNERS: Final = 20
 @contract.verify.implements
 @while_on
 def verify_domain(context: Context, req: contract.DomainPath) -> Domain:
-    domain = domains.require(context, service.require_active(context, req.org_id), req.domain_id)
+    organization = service.require_active(context, req.org_id)
+    require_powers(context, powers.of_joining(context, organization.org_id))
+    domain = domains.require(context, organization, req.domain_id)
     return views.domain(verify(context, domain))
 
 

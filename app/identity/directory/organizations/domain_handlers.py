@@ -5,9 +5,10 @@ from __future__ import annotations
 from app.contract import organizations_domains as contract
 from app.contract.groups import Deleted
 from app.contract.organizations_models import Domain
-from app.identity.directory.organizations import domain_verification, domains, service, views
+from app.identity.directory.organizations import domain_verification, domains, powers, service, views
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 
 
 @contract.list_all.implements
@@ -22,6 +23,7 @@ def list_all(context: Context, req: contract.ListDomains) -> contract.Domains:
 @while_on
 def create(context: Context, req: contract.CreateDomain) -> Domain:
     organization = service.require_active(context, req.org_id)
+    require_powers(context, powers.of_joining(context, organization.org_id))
     name = domains.checked(req.domain_name)
     domain_verification.require_mail_servers(context, [name])
     service.lock_active(context, organization.org_id)

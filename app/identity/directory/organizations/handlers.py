@@ -33,6 +33,8 @@ def read(context: Context, req: OrgPath) -> contract.Organization:
 @contract.update.implements
 @while_on
 def update(context: Context, req: contract.UpdateOrganization) -> contract.Organization:
+    if req.domains is not None:
+        require_powers(context, powers.of_joining(context, req.org_id))
     return views.organization(context, service.update(context, req))
 
 
@@ -61,7 +63,9 @@ def read_policies(context: Context, req: OrgPath) -> Policies:
 @contract.set_policies.implements
 @while_on
 def set_policies(context: Context, req: contract.SetPolicies) -> Policies:
-    if "default_member_role" in req.member_policy.model_fields_set:
+    changes_role = "default_member_role" in req.member_policy.model_fields_set
+    if changes_role or req.jit_policy.model_fields_set:
         require_powers(context, powers.of_new_members(context, req.org_id))
+    if changes_role:
         require_powers(context, powers.of_roles(context, [req.member_policy.default_member_role or ""]))
     return policies.change(context, req)

@@ -52,6 +52,14 @@ def of_new_members(context: Context, org_id: str) -> Iterator[Power]:
         yield from of_roles(context, memberships.default_role_ids(context, organization))
 
 
+def of_joining(context: Context, org_id: str) -> Iterator[Power]:
+    """Yield the powers of the domains of an organization: where their people join without approval, the role of new members."""
+    organization = store.by_id(context, org_id)
+    policy = organization.policy.jit_policy if organization is not None else None
+    if policy is not None and policy.enabled and not policy.require_approval:
+        yield from of_new_members(context, org_id)
+
+
 def of_invitation(context: Context, org_id: str, role_ids: Collection[str]) -> Iterator[Power]:
     """Yield the powers of an invitation with these roles, without any with the role of new members."""
     yield from of_roles(context, role_ids) if role_ids else of_new_members(context, org_id)

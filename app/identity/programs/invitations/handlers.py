@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from app.contract import errors as e
 from app.contract import organizations_invitations as contract
 from app.contract.organizations_models import Display
@@ -78,7 +76,9 @@ def update(context: Context, req: contract.UpdateInvitation) -> contract.Invitat
     if req.role_ids is None and req.resend_email is None:
         raise e.BadParameter.names("RoleIds or ResendEmail")
     invitation, organization = invitations.require(context, req.invitation_id)
-    _require_powers(context, invitation, req.role_ids or ())
+    _require_powers(context, invitation)
+    if req.role_ids is not None:
+        require_powers(context, powers.of_invitation(context, invitation.org_id, req.role_ids))
     service.refuse_url(context, req.invitation_url)
     inviting.require_inviter(context, organization, invitation.inviter_uid)
     if req.role_ids is not None:
@@ -131,10 +131,9 @@ def accept(context: Context, req: contract.AcceptInvitation) -> contract.Accepte
     return contract.AcceptedInvitation(**accepted.model_dump(), data=roles.data)
 
 
-def _require_powers(context: Context, invitation: Invitation, role_ids: Collection[str] = ()) -> None:
-    """Refuse a program that lacks a power of an invitation, or of the roles that it is about to get."""
+def _require_powers(context: Context, invitation: Invitation) -> None:
+    """Refuse a program that lacks a power of an invitation."""
     require_powers(context, powers.of_invitation(context, invitation.org_id, invitation.role_ids))
-    require_powers(context, powers.of_roles(context, role_ids))
 
 
 def _open(
