@@ -124,6 +124,12 @@ _BOTH: Body = {
 }
 _JWT: Body = {"AppName": "Partner", "Algo": "HS256", "Key": "k" * 32}
 _GOOD_JWT: Body = {**_JWT, **_BOTH}
+_JWT_CLIENT: Body = {
+    "AppName": "Wiki",
+    "Algo": "HS256",
+    "Secret": "k" * 32,
+    "Mapping": {"sub": "Email", "nickname": "FirstName"},
+}
 _OAUTH = SAMPLES["oauth_providers"].item(1)
 _SAML = SAMPLES["saml_providers"].item(1)
 _RESET: Body = {"TemplateType": "forgotpassword", "TemplateName": "own", "Subject": "New password"}
@@ -133,6 +139,13 @@ _CODE: Body = {"SmsTemplateType": "verification", "Name": "own", "Template": "Yo
 def _jwt(power: str, members: Body) -> Powerful:
     powerful = {**_GOOD_JWT, **members}
     return Powerful("jwt_providers", power, ALL, same(powerful), powerful, (same(_GOOD_JWT), same(powerful), _GOOD_JWT))
+
+
+def _jwt_client(power: str, members: Body) -> Powerful:
+    powerful = {**_JWT_CLIENT, **members}
+    return Powerful(
+        "jwt_clients", power, ALL, same(powerful), powerful, (same(_JWT_CLIENT), same(powerful), _JWT_CLIENT)
+    )
 
 
 POWERFUL: tuple[Powerful, ...] = (
@@ -201,6 +214,9 @@ POWERFUL: tuple[Powerful, ...] = (
     _jwt("no aud", {"Audience": {}}),
     _jwt("neither iss nor aud", {"Issuer": {}, "Audience": {}}),
     _jwt("an aud that may be absent", {"Audience": {**_BOTH["Audience"], "IsMandatory": False}}),
+    _jwt_client("a sub that people edit", {"Mapping": {"sub": "FirstName"}}),
+    _jwt_client("an email that people edit", {"Mapping": {"sub": "Uid", "email": "UserName"}}),
+    _jwt_client("a number that is always verified", {"Metadata": {"phone_number_verified": "true"}}),
     Powerful("jwt_providers", "linked accounts", ALL, same(_GOOD_JWT), _GOOD_JWT, prepare=_link("jwt:partner")),
     Powerful(
         "saml_providers", "a domain", ALL, same({**_SAML, "Domain": "acme.example"}), {"Domain": "acme.example"},
@@ -210,9 +226,8 @@ POWERFUL: tuple[Powerful, ...] = (
 """Every resource that carries a power, with each of its powers."""
 
 WITHOUT: dict[str, str] = {
-    "jwt_clients": "an application that gets a person's claims, as any OAuth client without powers",
-    "saml_clients": "as JWT clients",
-    "shopify_stores": "as JWT clients: its secret opens the store, not this service",
+    "saml_clients": "an application that gets a person's claims, as any OAuth client without powers",
+    "shopify_stores": "as SAML clients: its secret opens the store, not this service",
     "bigcommerce_stores": "as Shopify stores",
     "perfectmind_sites": "as Shopify stores",
     "consent_forms": "texts that people agree to",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -26,6 +27,16 @@ from app.kit.wire import Wire
 
 clients, providers = rules_of(contract.CLIENTS), rules_of(contract.PROVIDERS)
 
+_SOURCES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        "sub": frozenset({"Uid", "ID", "Email", "PhoneId"}),
+        "email": frozenset({"Email"}),
+        "email_verified": frozenset({"EmailVerified"}),
+        "phone_number": frozenset({"PhoneId"}),
+        "phone_number_verified": frozenset({"PhoneIdVerified"}),
+    }
+)
+"""The claims by which applications recognize a person, and the fields that no person sets to those of another one."""
 _LEAST_RSA_BITS: Final = 2_048
 _CURVES: Final = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
 
@@ -43,6 +54,16 @@ def name_unknown_fields(content: contract.JwtClient, settings: TenantSettings | 
             yield "mapping", f"a field of the profile for {claim[:60]}; found {field[:60]}"
 
 
+@clients.powers
+def powers_of_client(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
+    """Who fills these claims from elsewhere, such as a field that people edit, signs in at the application as any of its people."""
+    mapping, fixed = item.content.get("mapping", {}), item.content.get("metadata", {})
+    if not _SOURCES.keys().isdisjoint(fixed) or any(
+        claim in mapping and mapping[claim] not in sources for claim, sources in _SOURCES.items()
+    ):
+        yield Power(ALL, "JWT clients whose claims can name another person")
+
+
 @clients.before_create
 def check_new_secret(context: Context, item: Item) -> None:  # noqa: ARG001 - the hook's signature
     _refuse_wrong_key(item, "secret", "Secret", is_private=True)
@@ -55,7 +76,7 @@ def check_changed_secret(context: Context, before: Item | None, after: Item) -> 
 
 
 @providers.powers
-def powers_of(context: Context, item: Item) -> Iterable[Power]:
+def powers_of_provider(context: Context, item: Item) -> Iterable[Power]:
     """Who signs for a provider signs in as its accounts and as those of its domain; so does a token made for another service.
 
     A name in another letter case puts both providers out of use, so that it needs the powers of both.
