@@ -141,10 +141,10 @@ def _jwt(power: str, members: Body) -> Powerful:
     return Powerful("jwt_providers", power, ALL, same(powerful), powerful, (same(_GOOD_JWT), same(powerful), _GOOD_JWT))
 
 
-def _jwt_client(power: str, members: Body) -> Powerful:
+def _jwt_client(power: str, members: Body, needs: tuple[str, ...] = ALL) -> Powerful:
     powerful = {**_JWT_CLIENT, **members}
     return Powerful(
-        "jwt_clients", power, ALL, same(powerful), powerful, (same(_JWT_CLIENT), same(powerful), _JWT_CLIENT)
+        "jwt_clients", power, needs, same(powerful), powerful, (same(_JWT_CLIENT), same(powerful), _JWT_CLIENT)
     )
 
 
@@ -216,6 +216,8 @@ POWERFUL: tuple[Powerful, ...] = (
     _jwt("an aud that may be absent", {"Audience": {**_BOTH["Audience"], "IsMandatory": False}}),
     _jwt_client("a sub that people edit", {"Mapping": {"sub": "FirstName"}}),
     _jwt_client("an email that people edit", {"Mapping": {"sub": "Uid", "email": "UserName"}}),
+    _jwt_client("tokens of a provider", {"Mapping": {"tokens": "ProviderAccessCredential"}}, ("token:read",)),
+    _jwt_client("identities with tokens", {"Mapping": {"linked": "Identities"}}, ("token:read",)),
     _jwt_client("a number that is always verified", {"Metadata": {"phone_number_verified": "true"}}),
     Powerful("jwt_providers", "linked accounts", ALL, same(_GOOD_JWT), _GOOD_JWT, prepare=_link("jwt:partner")),
     Powerful(

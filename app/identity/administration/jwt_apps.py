@@ -12,9 +12,10 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from app.contract import errors as e
 from app.contract import jwt_apps as contract
+from app.contract.auth import READS_TOKENS
 from app.contract.configuration import TenantSettings
 from app.contract.jwt_apps import AlgorithmList
-from app.contract.profile import FIELDS
+from app.contract.profile import FIELDS, PROVIDER_TOKENS
 from app.identity.administration.resources.settings_store import access_of, store_of
 from app.identity.authentication.federation.jwt_providers import PREFIX
 from app.identity.directory.accounts import linked_identities
@@ -37,6 +38,7 @@ _SOURCES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     }
 )
 """The claims by which applications recognize a person, and the fields that no person sets to those of another one."""
+_WITH_TOKENS: Final = PROVIDER_TOKENS | {"Identities"}
 _LEAST_RSA_BITS: Final = 2_048
 _CURVES: Final = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
 
@@ -62,6 +64,8 @@ def powers_of_client(context: Context, item: Item) -> Iterable[Power]:  # noqa: 
         claim in mapping and mapping[claim] not in sources for claim, sources in _SOURCES.items()
     ):
         yield Power(ALL, "JWT clients whose claims can name another person")
+    if not _WITH_TOKENS.isdisjoint(mapping.values()):
+        yield Power(READS_TOKENS, "JWT clients with the tokens of a provider")
 
 
 @clients.before_create
