@@ -10,9 +10,11 @@ from joserfc import jws
 
 from app.contract.application_file import JWT_BEARER, TOKEN_EXCHANGE
 from app.kit import randomness
+from app.kit.resource import MASKED
 from tests.support.machines import ask, machine
 from tests.support.managed_clients import CLIENTS, SHOP, give, host_of, machine_token, worker
 from tests.support.plain_client import PlainClient
+from tests.support.resource_samples import SAMPLES
 from tests.support.signed_requests import ASSERTION_TYPE, client_key, part, public_jwks
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
@@ -186,3 +188,18 @@ def test_narrow_token_of_a_wide_client_stays_narrow(acme: TenantServer) -> None:
     made = answered(ask(acme, machine(acme, "all"), "POST", CLIENTS, worker(acme, "all")))
     narrow = answered(machine_token(acme, made, scope="client:update"))["access_token"]
     assert refused(ask(acme, narrow, "PUT", f"{CLIENTS}/credentials/Worker")) == LACKS
+
+
+@pytest.mark.both_databases
+def test_stored_secret_of_a_provider_goes_nowhere_else(acme: TenantServer, subtests: pytest.Subtests) -> None:
+    """A sign-in sends the secret to `AccessTokenEndpoint`."""
+    path, maker = "/v2/manage/custom-providers/oauth", machine(acme, "provider:update")
+    body = {**SAMPLES["oauth_providers"].item(1), "ApplicationSecret": "of the partner"}
+    answered(ask(acme, machine(acme, "all"), "POST", path, body))
+    evil = {**body, "AccessTokenEndpoint": "https://evil.example/token"}
+    for kept in ({}, {"ApplicationSecret": None}, {"ApplicationSecret": ""}, {"ApplicationSecret": MASKED}):
+        with subtests.test(str(kept)):
+            members = {name: value for name, value in evil.items() if name != "ApplicationSecret"}
+            assert refused(ask(acme, maker, "PUT", path, {**members, **kept})) == LACKS
+    answered(ask(acme, maker, "PUT", path, {**body, "ApplicationSecret": MASKED, "Scope": "all"}))
+    answered(ask(acme, maker, "PUT", path, {**evil, "ApplicationSecret": "of another"}))

@@ -13,10 +13,11 @@ from app.contract import social_providers as contract
 from app.contract.configuration import TenantSettings
 from app.contract.connections import PRESETS, resolved
 from app.contract.social_providers import StoredProvider
-from app.identity.administration.resources.settings_store import refuse_wrong
+from app.identity.administration.resources.settings_store import access_of, refuse_wrong
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.tenant_secrets import CONNECTIONS
+from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.hooks import rules_of
@@ -123,6 +124,7 @@ def read_provider(context: Context, given: ItemInput) -> None:
         return
     name = given.id.get("provider_name", "").lower()
     given.id["provider_name"] = name
+    _require_secret(context, name, given)
     connections = context.tenant.settings.connections
     if name in _NAMES or (name in connections and connections[name].issuer):
         raise e.BadField(
@@ -135,6 +137,16 @@ def read_provider(context: Context, given: ItemInput) -> None:
         given.values["claims",][oauth_providers.FIELDS[field]] = claim
     if "subject" not in given.values["claims",]:
         raise e.BadField("DataMap: ID, the member that identifies the account.")
+
+
+def _require_secret(context: Context, name: str, given: ItemInput) -> None:
+    """Refuse to send a stored secret to another address than before, where it could be read. Raises MachineRefused."""
+    held = custom.store.item(access_of(context), oauth_providers.PROVIDERS, (name,)) if custom.store else None
+    address = held.content.get("token_endpoint") if held is not None and held.secrets else None
+    if address is not None and not given.secrets and given.values.get(("token_endpoint",)) != address:
+        powers.require(
+            context, [Power(ALL, "a stored secret at another AccessTokenEndpoint; or send ApplicationSecret")]
+        )
 
 
 @custom.shown
