@@ -8,10 +8,10 @@ from typing import Any
 
 from app.identity.platform.powers import GIVES_ROLES
 from tests.support.identity_service import pass_time
-from tests.support.invitations import LINKS, Inviting
+from tests.support.invitations import GUEST, LINKS, Inviting
 from tests.support.invitations import PATH as INVITATIONS
 from tests.support.organizations import PATH, PERMISSIONS, ROLES
-from tests.support.tenant_server import answered
+from tests.support.tenant_server import PASSWORD, answered
 
 Make = Callable[[Inviting], tuple[str, Any]]
 """Prepares a tenant; returns the path of the request and its body."""
@@ -125,6 +125,28 @@ def _domain(end: str, body: Any = None) -> Make:
         return f"{PATH}/{one.org}{end}", body
 
     return make
+
+
+def _at_domain(one: Inviting) -> tuple[str, Any]:
+    """Return the request of an account that joins the organization at its first sign-in."""
+    domain = f"{one.permission()[-8:]}.example".lower().replace(":", "x")
+    _joined(one)
+    answered(one.send("PUT", f"{PATH}/{one.org}", {"Domains": [{"DomainName": domain, "IsVerified": True}]}))
+    return _ACCOUNT, {
+        "Email": [{"Type": "Primary", "Value": f"new@{domain}"}],
+        "EmailVerified": True,
+        "Password": PASSWORD,
+    }
+
+
+def _of_guest(one: Inviting) -> tuple[str, Any]:
+    """Return the request of an account that can accept an invitation of another person."""
+    one.invite(roleIds=[_role(one, "org:own")])
+    return _ACCOUNT, {
+        "Email": [{"Type": "Primary", "Value": GUEST.upper()}],
+        "EmailVerified": True,
+        "Password": PASSWORD,
+    }
 
 
 def _jit(one: Inviting) -> tuple[str, Any]:
@@ -259,6 +281,8 @@ WRITES: tuple[Write, ...] = (
     Write("organizations.set_status", "a connection", ALL, _connected("/status", {"Active": False})),
     Write("organizations.set_policies", "after", OWNER, _policy(before=False)),
     Write("organizations.set_policies", "before", OWNER, _policy(before=True)),
+    Write("accounts.create", "the role of those who join", OWNER, _at_domain),
+    Write("accounts.create", "the roles of an invitation", OWNER, _of_guest),
     Write("organizations.set_policies", "the role of those who join", OWNER, _jit),
     Write("organizations.update", "the role of those who join", OWNER,
           _domain("", {"Domains": [{"DomainName": "evil.example", "IsVerified": True}]})),
@@ -302,7 +326,7 @@ WITHOUT: dict[str, str] = {
     "roles.add_permissions": "its scope is the power",
     **dict.fromkeys(
         (
-            "accounts.create", "accounts.delete_by_identifier", "accounts.delete_by_uid", "accounts.change_uid",
+            "accounts.delete_by_identifier", "accounts.delete_by_uid", "accounts.change_uid",
             "accounts.invalidate_email", "accounts.invalidate_phone", "accounts.remove_email", "accounts.set_emails",
             "accounts.set_phone", "accounts.update", "accounts.update_by_identifier", "generated_tokens.mail_token",
             "generated_tokens.read_verify_token", "generated_tokens.sms_code", "generated_tokens.verify_token",

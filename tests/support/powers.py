@@ -166,6 +166,9 @@ POWERFUL: tuple[Powerful, ...] = (
         {"AllowedScopes": ["openid"]},
     ),
     _client(
+        "token:read in scope", ("token:read",), same({"AllowedScopes": ["openid", "token:read"]}), {"AllowedScopes": ["openid"]},
+    ),
+    _client(
         "a management scope in optional_scopes", ALL, same({"AllowedScopes": ["openid", "all"], "OptionalScopes": ["all"]}),
         {"AllowedScopes": ["openid"], "OptionalScopes": []},
     ),

@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from app.identity.directory.organizations import connection_store, member_store, memberships, role_store, store
+from app.identity.directory.organizations import (
+    connection_store,
+    invitation_store,
+    joined_domains,
+    member_store,
+    memberships,
+    role_store,
+    store,
+)
 from app.identity.directory.organizations.organization import MANAGE, OWN
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, GIVES_ROLES, Power
@@ -16,6 +24,7 @@ _OF_PERMISSIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {MANAGE: _MANAGES, OWN: (*_MANAGES, "organization:update", "organization:delete")}
 )
 """The scopes of what the permissions of this service allow within an organization."""
+_MOST_INVITATIONS: Final = 1_000
 CONNECTION: Final = Power(ALL, "connections of organizations")
 """Who answers for a connection signs in as the people of its domain."""
 
@@ -58,6 +67,17 @@ def of_joining(context: Context, org_id: str) -> Iterator[Power]:
     policy = organization.policy.jit_policy if organization is not None else None
     if policy is not None and policy.enabled and not policy.require_approval:
         yield from of_new_members(context, org_id)
+
+
+def of_addresses(context: Context, forms: Collection[str]) -> Iterator[Power]:
+    """Yield the powers of a new account with these verified addresses: it joins organizations by them, and accepts invitations."""
+    if not forms or not context.tenant.settings.organizations.enabled:
+        return
+    joined = joined_domains.of_tenant(context).joined
+    for domain in {form.rpartition("@")[2] for form in forms} & joined.keys():
+        yield from of_new_members(context, joined[domain])
+    for one in invitation_store.open_to(context, forms, _MOST_INVITATIONS):
+        yield from of_invitation(context, one.org_id, one.role_ids)
 
 
 def of_invitation(context: Context, org_id: str, role_ids: Collection[str]) -> Iterator[Power]:

@@ -12,8 +12,10 @@ from app.identity.directory.accounts.account import limit_column
 from app.identity.directory.accounts.input_checks import refuse_policy_version
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import service as consent_forms
+from app.identity.directory.organizations import powers as organization_powers
 from app.identity.platform import events
 from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
 from app.identity.platform.store import removal
 from app.identity.programs.management.account_update import change
 
@@ -74,10 +76,13 @@ def _create(context: Context, req: contract.CreateAccount) -> Account:
     refuse_policy_version(context.tenant.settings, req.privacy_policy)
     answers = consent_forms.parse_optional(context, req.consents)
     draft = drafts.read(context, req, req.registration_source or "API")
+    email_verified = bool(req.email_verified and draft.addresses.forms)
+    if email_verified:
+        require_powers(context, organization_powers.of_addresses(context, draft.addresses.forms))
     columns = drafts.to_columns(
         context,
         draft,
-        email_verified=bool(req.email_verified and draft.addresses.forms),
+        email_verified=email_verified,
         phone_verified=bool(req.phone_id_verified and draft.phone),
         login_disabled=bool(req.disable_login),
         session_limit=limit_column(req.session_limit),

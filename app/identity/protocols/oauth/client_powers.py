@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from app.contract.application_settings import ApplicationSettings
+from app.contract.auth import READS_TOKENS
 from app.contract.operations import CATALOGUE
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
@@ -30,7 +31,7 @@ def of_client(context: Context, settings: ApplicationSettings, client_id: str) -
             yield from (Power(scope, "audience_scopes") for scope in scopes)
         else:
             yield Power(ALL, "audience_scopes of another audience")
-    known = {operation.admission.scope for operation in CATALOGUE} | {ALL}
+    known = {operation.admission.scope for operation in CATALOGUE} | {ALL, READS_TOKENS}
     for name, scopes in (("scope", tuple(settings.scope.split())), ("optional_scopes", settings.optional_scopes)):
         yield from (Power(scope, name) for scope in known.intersection(scopes))
     for name in _NEED_ALL:
