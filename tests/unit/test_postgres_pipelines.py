@@ -208,6 +208,34 @@ def test_reason_of_a_server_that_hangs_up_is_reported(own_database: Database) ->
     work.rollback()
 
 
+def test_failed_transaction_is_never_taken_for_committed(own_database: Database) -> None:
+    work = UnitOfWork(own_database, "acme")
+    work.run(ADD, row())
+    with pytest.raises(IntegrityError):
+        work.run(ADD, row())
+    connection = driver(work)
+    with pytest.raises(StoreUnavailable, match="rolled back"):
+        work.commit()
+    assert connection.closed
+    assert work.all(ALL) == []
+    work.rollback()
+
+
+def test_lost_transaction_goes_on_over_no_other_connection(own_database: Database) -> None:
+    work = UnitOfWork(own_database, "acme")
+    work.run(ADD, row())
+    with pytest.raises(StoreUnavailable):
+        work.one(Compiled(select(func.pg_terminate_backend(func.pg_backend_pid()).label("done"))))
+    with pytest.raises(StoreUnavailable):
+        work.one(SAY, {"word": "more"})
+    with pytest.raises(StoreUnavailable, match="lost within the transaction"):
+        work.one(text(TENANT))
+    with pytest.raises(StoreUnavailable):
+        work.commit()
+    assert work.all(ALL) == []
+    work.rollback()
+
+
 def test_percent_sign_and_repeated_name_keep_their_meaning(own_database: Database) -> None:
     word = cast(bindparam("word"), String)
     twice = Compiled(

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 import psycopg
 from psycopg.abc import RV, PQGen
-from psycopg.errors import ConnectionTimeout, _WaitTimeout
+from psycopg.errors import ConnectionTimeout, InFailedSqlTransaction, _WaitTimeout
 from psycopg.pq.abc import PGresult
 from sqlalchemy import event
 from sqlalchemy.engine import Engine, make_url
@@ -75,8 +75,14 @@ class BoundedConnection(psycopg.Connection[Any]):
         self._together(*self._beginning(FirstStatement(tenant_id, begins=True)))
 
     def command(self, sql: str) -> None:
-        """Execute a statement without parameters and rows, such as the end of a transaction."""
+        """Execute a statement without parameters and rows."""
         self._together(Statement(sql.encode()))
+
+    def end(self, sql: str) -> None:
+        """Commit or roll back. Raises psycopg.Error, also where the server rolls back instead, because a statement had failed."""
+        result = self._together(Statement(sql.encode()))[-1]
+        if result.command_status != sql.encode():
+            raise InFailedSqlTransaction("a statement had failed, so the transaction was rolled back")
 
     def rows(
         self, sql: bytes, values: Sequence[Any], first: FirstStatement | None = None

@@ -176,6 +176,10 @@ class UnitOfWork:
     def _borrow(self) -> Borrowed:
         if self._borrowed is None:
             self._borrowed = self._database.borrow()
+        elif (
+            self._is_begun and self._borrowed.connection.invalidated
+        ):  # SQLAlchemy would go on over a new one, without the tenant
+            raise StoreUnavailable("The connection to the database was lost within the transaction.")
         return self._borrowed
 
     def _begin(self) -> Borrowed:
@@ -231,7 +235,9 @@ class UnitOfWork:
 
     def _finish(self, command: str) -> None:
         try:
-            if self._is_begun or self._database.is_sqlite:
+            if self._is_begun:
+                self._run_driver(command, methodcaller("end", command))
+            elif self._database.is_sqlite:
                 self._execute_raw(command)
         except BaseException:
             self._discard()
