@@ -25,6 +25,8 @@ _APPS_ON_WINDOWS: Final = frozenset({"ms-app", "ms-appx-web"})
 _REVERSE_DOMAIN: Final = re.compile(
     r"(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+", re.ASCII
 )
+_REVERSE_DOMAIN_CHARACTERS: Final = 100
+"""The consent page shows the scheme, so a stranger writes no sentence with it."""
 _OF_SYSTEMS: Final = re.compile(
     r"(?:android|apple|chrome|google|microsoft|windows|com\.(?:android|apple|google|microsoft))(?:\..+)?"
 )
@@ -38,7 +40,7 @@ def is_of_no_application(scheme: str) -> bool:
 
 def is_reverse_domain(scheme: str) -> bool:
     """Return whether the scheme is a domain name in reverse order, such as `com.example.app`."""
-    return _REVERSE_DOMAIN.fullmatch(scheme) is not None
+    return len(scheme) <= _REVERSE_DOMAIN_CHARACTERS and _REVERSE_DOMAIN.fullmatch(scheme) is not None
 
 
 def is_registrable(uri: str, listed: Collection[str]) -> bool:

@@ -34,6 +34,7 @@ OF_SYSTEMS = [
 ODD = [
     "a.:x", ".a:x", "a..b:x", "com.example.:x", "com.example-:x", "com.-example:x", "com.exa+mple:x", "c.example:x", "a+b:x",
     "javascript.:alert(1)", "com.ex_ample:/cb", "com.b\u00fccher:/cb", "com.example%2eapp:/cb", "%6aavascript:x", "java\tscript:x",
+    f"com.{'a.' * 48}b:/cb",
     " com.example:/cb", "com.example :/cb", "com.example.app\n:/cb", "http://10.0.0.1/cb", "http://192.168.0.1/cb",
 ]  # fmt: skip
 OF_BROWSERS_AND_SYSTEMS = [
