@@ -232,6 +232,7 @@ def _connection(operation: str, end: str, body: Any = None) -> Write:
 
 WRITES: tuple[Write, ...] = (
     Write("organization_permissions.create", "org:own", OWNER, lambda one: (PERMISSIONS, {"Name": "org:own"})),
+    Write("organization_permissions.create", "ORG:OWN", OWNER, lambda one: (PERMISSIONS, {"Name": "ORG:OWN"})),
     Write("organization_permissions.create", "orders:read", (GIVES_ROLES,), lambda one: (PERMISSIONS, {"Name": "orders:read"})),
     Write("organization_permissions.update", "after", OWNER,
           lambda one: (f"{PERMISSIONS}/{one.permission()}", {"Name": "org:own", "Description": ""})),

@@ -15,6 +15,7 @@ from app.identity.directory.organizations import (
     role_store,
     store,
 )
+from app.identity.directory.organizations.names import key_of
 from app.identity.directory.organizations.organization import MANAGE, OWN
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, GIVES_ROLES, Power
@@ -30,11 +31,11 @@ CONNECTION: Final = Power(ALL, "connections of organizations")
 
 
 def of_permissions(names: Collection[str]) -> Iterator[Power]:
-    """Yield the powers of a role with these permissions."""
+    """Yield the powers of a role with these permissions. A name in another letter case keeps the tenant from having this service's."""
     if names:
         yield Power(GIVES_ROLES, "roles with permissions")
     for name in names:
-        yield from (Power(scope, f"roles with {name}") for scope in _OF_PERMISSIONS.get(name, ()))
+        yield from (Power(scope, f"roles with {name}") for scope in _OF_PERMISSIONS.get(key_of(name), ()))
 
 
 def of_permission_ids(context: Context, permission_ids: Collection[str]) -> Iterator[Power]:
