@@ -77,8 +77,10 @@ def of_addresses(context: Context, forms: Collection[str]) -> Iterator[Power]:
     joined = joined_domains.of_tenant(context).joined
     for domain in {form.rpartition("@")[2] for form in forms} & joined.keys():
         yield from of_new_members(context, joined[domain])
-    for one in invitation_store.open_to(context, forms, _MOST_INVITATIONS):
-        yield from of_invitation(context, one.org_id, one.role_ids)
+    invitations = invitation_store.open_to(context, forms, _MOST_INVITATIONS)
+    yield from of_roles(context, {role_id for one in invitations for role_id in one.role_ids})
+    for org_id in {one.org_id for one in invitations if not one.role_ids}:
+        yield from of_new_members(context, org_id)
 
 
 def of_invitation(context: Context, org_id: str, role_ids: Collection[str]) -> Iterator[Power]:
