@@ -91,6 +91,21 @@ def test_read_access_allows_no_change(world: World, ada: Person) -> None:
         assert step in HARMLESS or refused(answer) == (403, 1143), step
 
 
+@on_one_database
+def test_application_reads_no_token_of_a_provider(world: World, ada: Person) -> None:
+    """It signs in natively, as the person, with everything that this application lacks."""
+    writer, reader = (
+        world.application(name, interface_access=access) for name, access in (("W", "full"), ("R", "read"))
+    )
+    raw = {"ProviderAccessCredential": {"AccessToken": "raw", "TokenSecret": "raw"}, "FirstName": "Ada"}
+    written = ask(world, token_of(world, writer, ada, scope="openid"), "PUT", f"{AUTH}/account", raw)
+    token = token_of(world, reader, ada, scope="openid")
+    for answer in (written, ask(world, token, "GET", f"{AUTH}/account")):
+        assert answer.status_code == 200, answer.text
+        assert "raw" not in answer.text
+    assert (written.json or {})["Data"]["FirstName"] == "Ada"
+
+
 def test_full_access_requires_recent_authentication(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full", access_token_seconds=3600)
     token = token_of(world, shop, ada, scope="openid")

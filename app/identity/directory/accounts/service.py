@@ -134,8 +134,18 @@ def record_password_strength(context: Context, account: Account, *, is_secure: b
 
 def profile_for_server(context: Context, account: Account, fields: str | None) -> Profile:
     """Return the members of the profile that `fields` names. A provider's tokens need a scope of their own: they sign in natively."""
+    return _profile(account, fields, has_tokens=not context.program_scopes.isdisjoint({READS_TOKENS, powers.ALL}))
+
+
+def profile_for_owner(context: Context, account: Account, fields: str | None) -> Profile:
+    """Return the members of the profile that `fields` names, without a provider's tokens where an application's token reads it."""
+    is_of_application = context.holder is not None and context.holder.client_id is not None
+    return _profile(account, fields, has_tokens=not is_of_application)
+
+
+def _profile(account: Account, fields: str | None, *, has_tokens: bool) -> Profile:
     profile = profile_of(account)
-    if context.program_scopes.isdisjoint({READS_TOKENS, powers.ALL}):
+    if not has_tokens:
         for one in (profile, *(profile["Identities"] or ())):
             one.update(dict.fromkeys(PROVIDER_TOKENS & one.keys()))
     return Profile.of(project(profile, fields))
@@ -167,6 +177,7 @@ __all__ = [
     "full_name",
     "is_email",
     "normalize",
+    "profile_for_owner",
     "profile_for_server",
     "profile_of",
     "project",

@@ -14,7 +14,6 @@ from app.identity.authentication.sign_in.second_factor import from_facts
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import (
@@ -34,7 +33,7 @@ def read_own(context: Context, req: ReadOwnAccount) -> Profile:
     is_theirs = account.email_verified or context.tenant.settings.email_verification == "disabled"
     if req.welcome_email_template and is_theirs and context.raw.method != "HEAD":
         account = verification.send_welcome(context, account, req.welcome_email_template)
-    return _profile(account, req.fields_)
+    return accounts.profile_for_owner(context, account, req.fields_)
 
 
 @contract.update.implements
@@ -45,7 +44,7 @@ def update(context: Context, req: contract.UpdateOwnAccount) -> contract.OwnProf
     is_password = bool(req.password) and "change_password" in context.tenant.settings.captcha_at
     require_captcha(context, req, "change_password" if is_password else "update_profile")
     account = profile.update(context, own, req)
-    return contract.OwnProfile(data=_profile(account, req.fields_))
+    return contract.OwnProfile(data=accounts.profile_for_owner(context, account, req.fields_))
 
 
 @contract.set_username.implements
@@ -92,7 +91,7 @@ def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
     ):
         tokens.revoke_both(context, context.account.token_hash)
         tenant_requirements.refuse_unmet(context, account, from_facts(authentication), tenant_requirements.POLICY)
-    return _profile(account, req.fields_)
+    return accounts.profile_for_owner(context, account, req.fields_)
 
 
 @contract.policy_history.implements
@@ -133,7 +132,3 @@ def delete_by_code(context: Context, req: contract.DeleteByCode) -> Deleted:
     is_open = account_unlock.open_lock(context, account, req, req)
     deletion.confirm_code(context, account, req.otp, is_lock_solved=is_open, suppress_webhook=req.suppress_webhook)
     return Deleted()
-
-
-def _profile(account: Account, fields: str | None) -> Profile:
-    return Profile.of(accounts.project(accounts.profile_of(account), fields))

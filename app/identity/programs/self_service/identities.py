@@ -84,7 +84,8 @@ def unlink(context: Context, req: contract.Unlink) -> Deleted:
 
 @contract.refresh_profile.implements
 def refresh_profile(context: Context, req: contract.RefreshProfile) -> Profile:  # noqa: ARG001 - the access token says whose
-    return Profile.of(accounts.profile_of(profile_refresh.refresh(context, accounts.current(context))))
+    account = profile_refresh.refresh(context, accounts.current(context))
+    return accounts.profile_for_owner(context, account, None)
 
 
 def remove(

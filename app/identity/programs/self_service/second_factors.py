@@ -44,7 +44,7 @@ def verify_or_enrol(context: Context, kind: FactorKind, answer: FactorResponse, 
         raise e.TwoFactorOff
     account = accounts.current(context)
     enrol(context, second_factors.account_factors(context, account), kind, answer)
-    return Profile.of(accounts.project(accounts.profile_of(account), fields))
+    return accounts.profile_for_owner(context, account, fields)
 
 
 @contract.make_backup_codes.implements

@@ -16,7 +16,7 @@ from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.account import is_verified
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import second_factors as own_factors
 from app.identity.programs.self_service.account_unlock import open_lock
@@ -36,7 +36,7 @@ def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
     is_open = open_lock(context, account, req, req)
     answer = FactorResponse(code=req.otp)
     own_factors.enrol(context, known, FactorKind.SMS, answer, is_lock_solved=is_open, replaces=has_new)
-    return _profile(account, req.fields_)
+    return accounts.profile_for_owner(context, account, req.fields_)
 
 
 @sms.set_own_number.implements
@@ -89,7 +89,7 @@ def prove_email(context: Context, req: email.OwnEmail) -> Profile:
     answer = FactorResponse(code=otp, email=req.email_id or None)
     known = second_factors.account_factors(context, account)
     own_factors.enrol(context, known, FactorKind.EMAIL, answer, is_lock_solved=is_open)
-    return _profile(account, req.fields_)
+    return accounts.profile_for_owner(context, account, req.fields_)
 
 
 @questions.keep_answers.implements
@@ -124,7 +124,3 @@ def _removed(context: Context, kind: FactorKind) -> Deleted:
         second_factors.refuse_unavailable(context, kind)
     own_factors.remove(context, account, kind)
     return Deleted()
-
-
-def _profile(account: Account, fields: str | None) -> Profile:
-    return Profile.of(accounts.project(accounts.profile_of(account), fields))
