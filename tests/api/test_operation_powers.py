@@ -14,7 +14,7 @@ from app.kit.operation import AnyOperation
 from tests.support.invitations import Inviting
 from tests.support.machines import SECRET, machine
 from tests.support.managed_clients import client_of
-from tests.support.operation_powers import OWNER, WITHOUT, WRITES, Write
+from tests.support.operation_powers import OWNER, WITHOUT, WRITES, Write, joined
 from tests.support.organizations import PATH, PERMISSIONS, ROLES
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
@@ -90,6 +90,30 @@ def test_plain_invitation_needs_its_scope_alone(new_tenant_server: NewTenantServ
     changed = machine(one.tenant, "organization:update")
     path = f"{PATH}/{one.org}/policy"
     answered(one.tenant.send("PUT", path, {"MemberPolicy": {"Seats": 9}}, bearer=changed, apikey=None))
+
+
+def test_domains_that_stay_need_no_power(new_tenant_server: NewTenantServer, subtests: pytest.Subtests) -> None:
+    """A program that writes a whole organization back, whose people join as owners, adds nobody."""
+    one = Inviting(new_tenant_server())
+    joined(one)
+    path = f"{PATH}/{one.org}"
+    writer = machine(one.tenant, "organization:update")
+    proven, pending = (
+        {"DomainName": f"{name}.example", "IsVerified": name == "proven"} for name in ("proven", "pending")
+    )
+    answered(one.send("PUT", path, {"Domains": [proven, pending]}))
+    stated = {**pending, "IsVerified": True}
+    for domains, is_written in (
+        ([proven, stated], False),
+        ([proven, {**proven, "DomainName": "PROVEN.example."}], False),
+        ([proven, {"DomainName": "evil.example"}], False),
+        ([proven, pending], True),
+        ([{**proven, "IsVerified": False}], True),
+    ):
+        with subtests.test(str(domains)):
+            body = {"Name": "Acme", "Domains": domains}
+            answer = one.tenant.send("PUT", path, body, bearer=writer, apikey=None)
+            assert answer.status_code == 200 if is_written else refused(answer) == LACKS, answer.text
 
 
 def test_every_write_of_programs_is_in_one_table() -> None:

@@ -110,7 +110,7 @@ def _default_role_invitation(one: Inviting) -> tuple[str, Any]:
     return f"{INVITATIONS}/{made['Id']}", {"RolesIds": []}
 
 
-def _joined(one: Inviting) -> None:
+def joined(one: Inviting) -> None:
     """Let people of the organization's domains join, as owners."""
     _connected("")(one)
     _by_default(one)
@@ -121,7 +121,7 @@ def _domain(end: str, body: Any = None) -> Make:
     """Return a request about the domains of an organization whose people join it."""
 
     def make(one: Inviting) -> tuple[str, Any]:
-        _joined(one)
+        joined(one)
         return f"{PATH}/{one.org}{end}", body
 
     return make
@@ -130,7 +130,7 @@ def _domain(end: str, body: Any = None) -> Make:
 def _at_domain(one: Inviting) -> tuple[str, Any]:
     """Return the request of an account that joins the organization at its first sign-in."""
     domain = f"{one.permission()[-8:]}.example".lower().replace(":", "x")
-    _joined(one)
+    joined(one)
     answered(one.send("PUT", f"{PATH}/{one.org}", {"Domains": [{"DomainName": domain, "IsVerified": True}]}))
     return _ACCOUNT, {
         "Email": [{"Type": "Primary", "Value": f"new@{domain}"}],

@@ -34,7 +34,8 @@ def read(context: Context, req: OrgPath) -> contract.Organization:
 @while_on
 def update(context: Context, req: contract.UpdateOrganization) -> contract.Organization:
     if req.domains is not None:
-        require_powers(context, powers.of_joining(context, req.org_id))
+        wanted = {one.domain_name: one.is_verified for one in req.domains}
+        require_powers(context, powers.of_domains(context, req.org_id, wanted))
     return views.organization(context, service.update(context, req))
 
 

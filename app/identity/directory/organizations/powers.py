@@ -8,6 +8,7 @@ from typing import Final
 
 from app.identity.directory.organizations import (
     connection_store,
+    domains,
     invitation_store,
     joined_domains,
     member_store,
@@ -68,6 +69,13 @@ def of_joining(context: Context, org_id: str) -> Iterator[Power]:
     policy = organization.policy.jit_policy if organization is not None else None
     if policy is not None and policy.enabled and not policy.require_approval:
         yield from of_new_members(context, org_id)
+
+
+def of_domains(context: Context, org_id: str, wanted: Mapping[str, bool]) -> Iterator[Power]:
+    """Yield the powers of a list of domains for an organization, if it adds one or states that one is verified (True)."""
+    held = {one.domain: one.is_verified for one in domains.of_organizations(context, [org_id])[org_id]}
+    if any(name not in held or (is_verified and not held[name]) for name, is_verified in wanted.items()):
+        yield from of_joining(context, org_id)
 
 
 def of_addresses(context: Context, forms: Collection[str]) -> Iterator[Power]:
