@@ -119,7 +119,7 @@ def test_hash_at_its_bounds_can_be_computed(subtests: pytest.Subtests) -> None:
             assert not imported_hashes.read(stored).is_match(b"password")
 
 
-def test_stored_scrypt_hash_that_nothing_computes_matches_nothing() -> None:
+def test_scrypt_that_nothing_computes_matches_nothing() -> None:
     """Imports of older versions stored it, and each sign-in failed."""
     assert not Hashing(1).is_match(f"$scrypt$ln=16,r=1,p=1${SALT}${DERIVED}", "password", PARAMETERS)
 
