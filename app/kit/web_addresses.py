@@ -45,8 +45,8 @@ def origin(text: str | None) -> str:
 def sent_origin(header: str | None) -> str:
     """Return the origin that a header `Origin` states; empty for anything that no browser sends for a website.
 
-    `null`, several origins, a path, a user, letters beyond ASCII, capitals and the scheme's own port name nobody: whoever compares origins
-    compares this.
+    `null`, several origins, a path, a user, letters beyond ASCII, capitals and the scheme's own port are no origin. All comparisons
+    of origins use this.
     """
     return header if header and origin(header) == header else ""
 

@@ -58,7 +58,7 @@ def name_unknown_fields(content: contract.JwtClient, settings: TenantSettings | 
 
 @clients.powers
 def powers_of_client(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
-    """Who fills these claims from elsewhere, such as a field that people edit, signs in at the application as any of its people."""
+    """A program that fills these claims from another value, such as a field that people edit, signs in there as any person."""
     mapping, fixed = item.content.get("mapping", {}), item.content.get("metadata", {})
     if not _SOURCES.keys().isdisjoint(fixed) or any(
         claim in mapping and mapping[claim] not in sources for claim, sources in _SOURCES.items()

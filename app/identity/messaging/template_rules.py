@@ -83,7 +83,7 @@ def check_placeholders(
 @mails.powers
 @sms.powers
 def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
-    """Who writes the text around a link or a code can send both elsewhere, and sign in as the person."""
+    """A program that writes the text around a link or a code can send both to another address, and sign in as the person."""
     rule = (
         EMAIL_RULES[MailKind(item.content["type"])]
         if "html" in item.content

@@ -140,6 +140,6 @@ class ExpensiveLane:
 
 
 def _lower_priority() -> None:
-    """Lower the priority of this thread. Only Linux has one for each thread; elsewhere `nice` means the whole process."""
+    """Lower the priority of this thread. Only Linux has one for each thread; on other systems `nice` means the whole process."""
     if sys.platform == "linux":
         os.nice(_NICENESS)
