@@ -235,6 +235,15 @@ def test_tokens_have_what_their_client_may_have_now(detailed: World, browser: Br
     assert "email" not in (client.userinfo(tokens["access_token"]).json or {})
 
 
+def test_userinfo_maps_no_claim_of_a_lost_scope(world: World, browser: Browser, ada: Person) -> None:
+    client = world.application("mapping", claims_mapping={"userinfo": {"nickname": "FirstName", "given": "FirstName"}})
+    tokens = client.redeem(browser.code(client, ada, scope="openid profile")).json or {}
+    assert (client.userinfo(tokens["access_token"]).json or {})["nickname"] == "Ada"
+    world.change(client, scope="openid")
+    answer = client.userinfo(tokens["access_token"]).json or {}
+    assert ("nickname" in answer, answer.get("given")) == (False, "Ada")
+
+
 DEVICE_LOSES = {
     "scope": "expired_token",
     "resource": "expired_token",

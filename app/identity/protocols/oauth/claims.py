@@ -155,11 +155,12 @@ def userinfo(context: Context, app: str | None) -> Document:
     account = accounts.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:
         raise InvalidToken
+    scopes = [one for one in scopes if one in client.scopes]  # what it may have now (decisions/0331)
     held = holder.facts.get("userinfo_claims")
     requested = registered(client, held) if isinstance(held, list) else []
     mapping = client.settings.claims_mapping.userinfo
     payload = {
-        **of(accounts.claimable_of(account), [*registered(client, names(scopes)), *requested]),
+        **of(accounts.claimable_of(account), [*names(scopes), *requested]),
         **(mapped_claims.read(account, mapping, withheld(scopes, requested)) if mapping else {}),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
     }
