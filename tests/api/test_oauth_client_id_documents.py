@@ -166,6 +166,37 @@ def test_old_document_is_read_again_and_a_removed_one_ends(
         assert browser.authorize(asked(client, pkce)).problem == "client", "its owner removed it"
 
 
+@pytest.mark.both_databases
+def test_document_that_is_read_again_stays_blocked(taking: World, publish: Publish) -> None:
+    client, pkce, browser = editor(taking, publish()), Pkce(), taking.browser()
+    assert browser.authorize(asked(client, pkce)).step is Step.LOGIN
+    taking.change(client, is_active=False, interface_access="full")
+    with moved(taking.services, hours=2):
+        publish(client_name="Renamed Editor")
+        assert browser.authorize(asked(client, pkce)).problem == "client"
+        taking.change(client, is_active=True)
+        page = browser.authorize(asked(client, pkce))
+        assert page.relying_party is not None
+        assert page.relying_party.name == "Renamed Editor"
+        ada = taking.person("ada@example.test")
+        step = browser.sign_in(page.attempt, ada.email, ada.password)
+        assert {one.name for one in step.scopes} == {"openid", "email", "profile"}, "powers are not for other metadata"
+
+
+@pytest.mark.both_databases
+def test_consent_ends_when_the_document_gets_another_name(taking: World, publish: Publish) -> None:
+    uri, pkce = "https://editor.example/cb", Pkce()
+    client = editor(taking, publish(redirect_uris=[uri]), uri)
+    browser = taking.browser().signed_in(taking.person("ada@example.test"))
+    page = browser.authorize(asked(client, pkce))
+    assert code_of(browser.consent(page.attempt or "", allow=True))
+    with moved(taking.services, minutes=90):
+        assert code_of(browser.authorize(asked(client, pkce))), "it was read again, and is the same"
+        publish(redirect_uris=[uri], client_name="Your bank")
+    with moved(taking.services, minutes=180):
+        assert browser.authorize(asked(client, pkce)).step is Step.CONSENT
+
+
 def test_configured_client_with_such_an_id_is_not_fetched(
     taking: World, publish: Publish, fake_provider: FakeProvider
 ) -> None:

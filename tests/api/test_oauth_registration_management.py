@@ -228,6 +228,48 @@ def test_registrations_are_among_the_managed_clients(acme: TenantServer) -> None
     assert PlainClient(acme.app).get(address, base_url=base, headers=bearer).status_code == 401
 
 
+@pytest.mark.both_databases
+def test_replacement_keeps_what_the_tenant_set(registrar: Registrar) -> None:
+    made = registrar.registered(**POST)
+    client = registrar.relying_party(made)
+    registrar.world.change(client, is_active=False, access_token_seconds=60)
+    made = {**made, **(registrar.manage(made, "PUT", changes(made, client_name="Again")).json or {})}
+    browser = registrar.world.browser()
+    assert browser.authorize(client.authorization_parameters()).problem == "client", "the tenant blocked it"
+    registrar.world.change(client, is_active=True)
+    _, tokens = signed_in(registrar, client)
+    assert (made["client_name"], tokens["expires_in"]) == ("Again", 60)
+
+
+OTHERS: dict[str, tuple[dict[str, Any], bool]] = {
+    "path": ({"redirect_uris": ["https://calendar.example/new"]}, False),
+    "link": ({"policy_uri": "https://calendar.example/policy", "contacts": ["a@calendar.example"]}, False),
+    "host": ({"redirect_uris": ["https://calendar.example/cb", "https://diary.example/cb"]}, True),
+    "scheme": ({"redirect_uris": ["https://calendar.example/cb", "com.example.diary:/cb"]}, True),
+    "name": ({"client_name": "Your bank"}, True),
+    "name by language": ({"client_name#de": "Deine Bank"}, True),
+}
+"""Replacements, and whether people are asked again: they know an application by its name and where it leads."""
+
+
+@pytest.mark.both_databases
+def test_consent_is_for_the_application_that_was_shown(registrar: Registrar, subtests: pytest.Subtests) -> None:
+    ada = registrar.world.person("ada@example.test")
+    for name, (changed, is_asked) in OTHERS.items():
+        with subtests.test(name):
+            made = registrar.registered(**POST, application_type="native")
+            client, browser = registrar.relying_party(made), registrar.world.browser().signed_in(ada)
+            other = registrar.relying_party(registrar.registered(**POST, application_type="native"))
+            for one in (client, other):
+                page = browser.authorize(one.authorization_parameters())
+                assert code_of(browser.consent(page.attempt or "", allow=True))
+            replaced = registrar.manage(made, "PUT", changes(made, **changed)).json or {}
+            address = replaced["redirect_uris"][-1]
+            step = browser.authorize(client.authorization_parameters(redirect_uri=address))
+            assert (step.step is Step.CONSENT) == is_asked
+            assert code_of(browser.authorize(other.authorization_parameters())), "consent to another application"
+
+
 REPLACED: dict[str, dict[str, Any]] = {
     "address": {"redirect_uris": ["https://calendar.example/new"]},
     "push": {"require_pushed_authorization_requests": True},

@@ -39,6 +39,7 @@ class Registered:
     created_at: datetime
     refreshed_at: datetime | None
     sealed_secret: bytes | None = None
+    logo_digest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,17 @@ class Logo:
     digest: str
 
 
-def find(work: UnitOfWork, client_id: str) -> Registered | None:
-    """Return an application that registered itself."""
-    row = work.one(select(applications).where(*_where(work, client_id), A.registered_by.is_not(None)))
+def find(work: UnitOfWork, client_id: str, *, locks: bool = False) -> Registered | None:
+    """Return an application that registered itself, locked where it is about to change."""
+    found = select(applications).where(*_where(work, client_id), A.registered_by.is_not(None))
+    row = work.one(found.with_for_update() if locks else found)
     if row is None:
         return None
     settings = ApplicationSettings.model_validate(row.settings)
     held = (row.registration_token_hash, row.created_at, row.refreshed_at)
-    return Registered(row.client_id, settings, row.secret_hash, row.registered_by, *held, row.sealed_secret)
+    return Registered(
+        row.client_id, settings, row.secret_hash, row.registered_by, *held, row.sealed_secret, row.logo_digest
+    )
 
 
 def count(work: UnitOfWork, *, network: str | None = None) -> int:

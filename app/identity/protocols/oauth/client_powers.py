@@ -13,7 +13,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.protocols.oauth import machine_tokens
 
-_NEED_ALL: Final = (
+NEED_ALL: Final = (
     "assertion_issuers", "interface_access", "may_act", "exchange_audiences", "resources", "resource_server",
 )  # fmt: skip
 """Settings that need ALL when they are not at their default: tokens of people for this service, or for other audiences."""
@@ -34,7 +34,7 @@ def of_client(context: Context, settings: ApplicationSettings, client_id: str) -
     known = {operation.admission.scope for operation in CATALOGUE} | {ALL, READS_TOKENS}
     for name, scopes in (("scope", tuple(settings.scope.split())), ("optional_scopes", settings.optional_scopes)):
         yield from (Power(scope, name) for scope in known.intersection(scopes))
-    for name in _NEED_ALL:
+    for name in NEED_ALL:
         if getattr(settings, name) not in ((), False, "none"):
             yield Power(ALL, name)
     if client_id and changes.is_named(context.work, client_id):

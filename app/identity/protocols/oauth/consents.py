@@ -13,6 +13,7 @@ from sqlalchemy.engine import Row
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
 from app.identity.platform.store.compiled import Compiled
+from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth.tables import consents
 
 T = consents.c
@@ -67,6 +68,11 @@ def revoke(context: Context, uid: str, client_id: str) -> None:
     context.work.run(
         delete(consents).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
     )
+
+
+def revoke_all(work: UnitOfWork, client_id: str) -> None:
+    """Delete the consents of all accounts to a client."""
+    work.run(delete(consents).where(T.tenant_id == work.tenant_id, T.client_id == client_id))
 
 
 def _consent(row: Row[Any]) -> Consent:

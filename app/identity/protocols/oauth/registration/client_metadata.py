@@ -14,6 +14,7 @@ from app.contract.application_settings import ApplicationSettings
 from app.contract.client_metadata import MEMBERS
 from app.contract.errors_oauth import InvalidClientMetadata, InvalidRedirectUri
 from app.contract.localized_texts import LOCALIZED, MOST_LANGUAGES, LocalizedTexts, language_tag
+from app.identity.protocols.oauth import client_powers
 from app.identity.protocols.oauth.registration import redirect_uris
 from app.kit.errors import OAuthError
 from app.kit.input_filter import is_dangerous
@@ -34,6 +35,10 @@ _LED_TO: Final = (
 _LINKS: Final = ("client_uri", "logo_uri", "policy_uri", "tos_uri")
 _JOINERS: Final = "\u200c\u200d"
 """Invisible letters that Persian and Indian scripts need."""
+_CHECKED_BEFORE: Final = {"logo_uri", "localized"}
+_OF_THE_TENANT: Final = frozenset(ApplicationSettings.model_fields) - {
+    *MEMBERS, *client_powers.NEED_ALL, "audience_scopes", "name", "protocol", "require_consent", "localized",
+}  # fmt: skip
 _GRANT_OF: Final = {"code": "authorization_code", "id_token": "implicit", "token": "implicit"}
 
 
@@ -86,6 +91,22 @@ def read(
     _refuse_own_addresses(settings, own_addresses)
     _refuse_schemes(settings, schemes)
     return settings.model_copy(update=_with_logos(logo, localized))
+
+
+def keep(settings: ApplicationSettings, before: ApplicationSettings) -> ApplicationSettings:
+    """Return new settings with what the tenant set, which no registration may state: whether the application is active, lifetimes …
+
+    Powers are not kept: they were given to the application with its former metadata (decisions/0315).
+
+    Raises InvalidClientMetadata where the metadata do not agree with that.
+    """
+    held = {name: getattr(before, name) for name in before.model_fields_set & _OF_THE_TENANT}
+    kept = settings.model_copy(update=held)
+    try:
+        ApplicationFile.model_validate(kept.model_dump(mode="json", exclude_unset=True, exclude=_CHECKED_BEFORE))
+    except ValidationError as problem:
+        raise _refusal(problem) from None
+    return kept
 
 
 def write(settings: ApplicationSettings) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from app.identity.platform import outbound
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import ProviderUnavailable
 from app.identity.protocols.oauth import rate_limits
-from app.identity.protocols.oauth.registration import client_metadata, fetched
+from app.identity.protocols.oauth.registration import client_metadata, fetched, recognition
 from app.kit.limits import Rate
 from app.kit.proxies import is_local
 from app.kit.web_addresses import is_web_address
@@ -113,7 +113,10 @@ def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo:
     with context.work.separate_transaction() as work:
         work.begin()
         changes.lock(work)  # of several first requests one adds the application
-        if store.find(work, client_id) is not None:
+        held = store.find(work, client_id, locks=True)
+        if held is not None:
+            settings = client_metadata.keep(settings, held.settings)
+            recognition.ask_again(work, held, settings, logo)
             changes.change_application(work, client_id, settings)
             store.mark(work, client_id, refreshed_at=context.now)
         else:

@@ -15,7 +15,13 @@ from app.identity.directory.tenants import registered_applications as store
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, Registered
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import client_powers, issuers, rate_limits
-from app.identity.protocols.oauth.registration import admission, client_metadata, fetched, software_statements
+from app.identity.protocols.oauth.registration import (
+    admission,
+    client_metadata,
+    fetched,
+    recognition,
+    software_statements,
+)
 from app.kit import randomness
 from app.kit.limits import Rate
 
@@ -68,7 +74,8 @@ def read(context: Context, client_id: str) -> RegistrationResponse:
 def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> RegistrationResponse:
     """Replace the metadata; the registration access token is replaced too (RFC 7592 section 2.2).
 
-    Members that are omitted get their defaults. An application that needs a secret which it does not have gets one.
+    Members that are omitted get their defaults. What the tenant set stays (decisions/0332). An application that needs a secret which it
+    does not have gets one.
 
     Raises:
         InvalidToken, SlowDown: the caller is not the application.
@@ -89,8 +96,10 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     settings = _read(context, stated, name=before.name, protocol=before.protocol)
     logo = _fetch(context, stated, settings)
     context.work.begin()
-    token, held = randomness.token(), _authenticate(context, client_id)  # nobody replaced it meanwhile
+    token, held = randomness.token(), _authenticate(context, client_id, locks=True)  # nobody replaced it meanwhile
     _refuse_powerful(context, held)
+    settings = client_metadata.keep(settings, held.settings)
+    recognition.ask_again(context.work, held, settings, logo)
     new_secret, columns = _secret_of(context, held, settings)
     if not store.replace(context.work, held, settings, secret=columns, token_hash=randomness.digest(token)):
         raise InvalidToken
@@ -161,7 +170,7 @@ def _issuer_of(context: Context, app: str | None) -> tuple[str, str | None]:
     return protocol, client.name
 
 
-def _authenticate(context: Context, client_id: str) -> Registered:
+def _authenticate(context: Context, client_id: str, *, locks: bool = False) -> Registered:
     """Return the registration whose registration access token is sent (RFC 7592 section 2).
 
     An unknown client, another client's token and no token get the same answer in the same time.
@@ -169,7 +178,7 @@ def _authenticate(context: Context, client_id: str) -> Registered:
     if len(client_id) > _MAX_ID_LENGTH:
         raise InvalidToken
     rate_limits.check_refusals(context, client_id)
-    held, token = store.find(context.work, client_id), context.raw.bearer()
+    held, token = store.find(context.work, client_id, locks=locks), context.raw.bearer()
     is_right = _is(token or "", held.token_hash if held is not None else None)
     if held is None or not is_right or held.registered_by == DOCUMENT:
         rate_limits.count_refusal(context, client_id)
