@@ -128,7 +128,13 @@ _JWT_CLIENT: Body = {
     "AppName": "Wiki",
     "Algo": "HS256",
     "Secret": "k" * 32,
-    "Mapping": {"sub": "Email", "nickname": "FirstName"},
+    "Mapping": {
+        "sub": "Email",
+        "nickname": "FirstName",
+        "roles": "Roles",
+        "username": "UserName",
+        "updated_at": "ModifiedDate",
+    },
 }
 _OAUTH = SAMPLES["oauth_providers"].item(1)
 _SAML = SAMPLES["saml_providers"].item(1)
@@ -219,6 +225,10 @@ POWERFUL: tuple[Powerful, ...] = (
     _jwt("an aud that may be absent", {"Audience": {**_BOTH["Audience"], "IsMandatory": False}}),
     _jwt_client("a sub that people edit", {"Mapping": {"sub": "FirstName"}}),
     _jwt_client("an email that people edit", {"Mapping": {"sub": "Uid", "email": "UserName"}}),
+    _jwt_client("roles that people edit", {"Mapping": {"roles": "Company"}}),
+    _jwt_client("groups of everyone", {"Metadata": {"groups": "admins"}}),
+    _jwt_client("a second factor that nobody used", {"Metadata": {"amr": "mfa"}}),
+    _jwt_client("scopes", {"Mapping": {"scope": "Roles"}}),
     _jwt_client("tokens of a provider", {"Mapping": {"tokens": "ProviderAccessCredential"}}, ("token:read",)),
     _jwt_client("identities with tokens", {"Mapping": {"linked": "Identities"}}, ("token:read",)),
     _jwt_client("a number that is always verified", {"Metadata": {"phone_number_verified": "true"}}),

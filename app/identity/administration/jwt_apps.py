@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from app.contract import errors as e
 from app.contract import jwt_apps as contract
 from app.contract.auth import READS_TOKENS
+from app.contract.claims_mapping import RESERVED
 from app.contract.configuration import TenantSettings
 from app.contract.jwt_apps import AlgorithmList
 from app.contract.profile import FIELDS, PROVIDER_TOKENS
@@ -28,16 +29,21 @@ from app.kit.wire import Wire
 
 clients, providers = rules_of(contract.CLIENTS), rules_of(contract.PROVIDERS)
 
+_NOT_BELIEVED: Final = frozenset({"address", "updated_at", "iss", "aud", "exp", "nbf", "iat", "jti", "nonce"})
+"""Reserved claims that tell neither who a person is nor what they may do, and those that the signer sets."""
 _SOURCES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
+        **dict.fromkeys(RESERVED - _NOT_BELIEVED, frozenset[str]()),
         "sub": frozenset({"Uid", "ID", "Email", "PhoneId"}),
+        "username": frozenset({"UserName"}),
+        "roles": frozenset({"Roles"}),
         "email": frozenset({"Email"}),
         "email_verified": frozenset({"EmailVerified"}),
         "phone_number": frozenset({"PhoneId"}),
         "phone_number_verified": frozenset({"PhoneIdVerified"}),
     }
 )
-"""The claims by which applications recognize a person, and the fields that no person sets to those of another one."""
+"""The claims by which applications know a person and what they may do, and the fields that no person sets to another one's."""
 _WITH_TOKENS: Final = PROVIDER_TOKENS | {"Identities"}
 _LEAST_RSA_BITS: Final = 2_048
 _CURVES: Final = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
@@ -58,12 +64,12 @@ def name_unknown_fields(content: contract.JwtClient, settings: TenantSettings | 
 
 @clients.powers
 def powers_of_client(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
-    """A program that fills these claims from another value, such as a field that people edit, signs in there as any person."""
+    """A program that fills these claims from another value, such as a field that people edit, is any person there, or has any role."""
     mapping, fixed = item.content.get("mapping", {}), item.content.get("metadata", {})
     if not _SOURCES.keys().isdisjoint(fixed) or any(
         claim in mapping and mapping[claim] not in sources for claim, sources in _SOURCES.items()
     ):
-        yield Power(ALL, "JWT clients whose claims can name another person")
+        yield Power(ALL, "JWT clients whose claims can name another person or give roles")
     if not _WITH_TOKENS.isdisjoint(mapping.values()):
         yield Power(READS_TOKENS, "JWT clients with the tokens of a provider")
 
