@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import base64
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from joserfc import jws
 
 from app.contract.application_file import JWT_BEARER, TOKEN_EXCHANGE
+from app.identity.directory.tenants import changes
+from app.identity.directory.tenants.tenant_secrets import CONNECTIONS, encrypt_merged
+from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.resource import MASKED
 from tests.support.machines import ask, machine
@@ -203,3 +207,23 @@ def test_stored_secret_of_a_provider_goes_nowhere_else(acme: TenantServer, subte
             assert refused(ask(acme, maker, "PUT", path, {**members, **kept})) == LACKS
     answered(ask(acme, maker, "PUT", path, {**body, "ApplicationSecret": MASKED, "Scope": "all"}))
     answered(ask(acme, maker, "PUT", path, {**evil, "ApplicationSecret": "of another"}))
+
+
+@pytest.mark.both_databases
+def test_secret_stored_meanwhile_goes_nowhere_else(acme: TenantServer) -> None:
+    """A request that moves the address waits for the one that stores the first secret, and sees it."""
+    path, maker = "/v2/manage/custom-providers/oauth", machine(acme, "provider:create", "provider:update")
+    members = {name: one for name, one in SAMPLES["oauth_providers"].item(1).items() if name != "ApplicationSecret"}
+    made = answered(ask(acme, maker, "POST", path, members))
+    evil = {**members, "AccessTokenEndpoint": "https://evil.example/token"}
+    encryption, secrets = acme.services.encryption, {CONNECTIONS: {made["ProviderName"]: "of the partner"}}
+    with ThreadPoolExecutor(1) as pool:
+        with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
+            work.begin()
+            changes.lock(work)
+            moved = pool.submit(ask, acme, maker, "PUT", path, evil)
+            with pytest.raises(TimeoutError):
+                moved.result(timeout=1)
+            changes.change(work, service_secrets=encrypt_merged(encryption, acme.tenant_id, None, **secrets))
+        assert refused(moved.result(timeout=20)) == LACKS
+    answered(ask(acme, maker, "PUT", path, members))

@@ -140,7 +140,12 @@ def read_provider(context: Context, given: ItemInput) -> None:
 
 
 def _require_secret(context: Context, name: str, given: ItemInput) -> None:
-    """Refuse to send a stored secret to another address than before, where it could be read. Raises MachineRefused."""
+    """Refuse to send a stored secret to another address than before, where it could be read. Raises MachineRefused.
+
+    The tenant is locked first, so that no secret is stored between this and the change.
+    """
+    context.work.begin()
+    changes.lock(context.work)
     held = custom.store.item(access_of(context), oauth_providers.PROVIDERS, (name,)) if custom.store else None
     address = held.content.get("token_endpoint") if held is not None and held.secrets else None
     if address is not None and not given.secrets and given.values.get(("token_endpoint",)) != address:
