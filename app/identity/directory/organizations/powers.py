@@ -74,7 +74,8 @@ def of_joining(context: Context, org_id: str) -> Iterator[Power]:
 def of_domains(context: Context, org_id: str, wanted: Mapping[str, bool]) -> Iterator[Power]:
     """Yield the powers of a list of domains for an organization, if it adds one or states that one is verified (True)."""
     held = {one.domain: one.is_verified for one in domains.of_organizations(context, [org_id])[org_id]}
-    if any(name not in held or (is_verified and not held[name]) for name, is_verified in wanted.items()):
+    given = {domains.checked(name): is_verified for name, is_verified in wanted.items()}
+    if any(name not in held or (is_verified and not held[name]) for name, is_verified in given.items()):
         yield from of_joining(context, org_id)
 
 
