@@ -104,9 +104,9 @@ CHANGES: Mapping[str, tuple[Callable[[Case], None], list[tuple[str, str, bool]]]
     "U16 username": (lambda case: case.own("PUT", OWN, {"UserName": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
     "U22 username": (lambda case: case.own("PUT", USERNAME, {"username": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
     "A05 username": (lambda case: update_by_server(case, {"UserName": "countess"}), [(USERNAME_NOTICE, ADA, False)]),
-    "U16 phone": (lambda case: case.add_phone(PHONE), [(PHONE_NOTICE, ADA, False)]),
-    "A05 phone": (lambda case: update_by_server(case, {"PhoneId": PHONE}), [(PHONE_NOTICE, ADA, False)]),
-    "apply phone": (apply_account(f'phone: "{PHONE}"'), [(PHONE_NOTICE, ADA, False)]),
+    "U16 phone": (lambda case: case.add_phone(PHONE), [(PHONE_NOTICE, ADA, True)]),
+    "A05 phone": (lambda case: update_by_server(case, {"PhoneId": PHONE}), [(PHONE_NOTICE, ADA, True)]),
+    "apply phone": (apply_account(f'phone: "{PHONE}"'), [(PHONE_NOTICE, ADA, True)]),
     "U16 answers": (
         lambda case: case.own("PUT", OWN, {"FirstName": "Ada", **KNOWN, **PET}),
         [(ANSWERS_NOTICE, ADA, True)],

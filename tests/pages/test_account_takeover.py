@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 
 from tests.support.customers import NEW, OLD, PATH, UNLIMITED, Customer, a_customer
-from tests.support.mailbox import code_in, link_in, links_to, mails_to, token_in
+from tests.support.mailbox import code_in, link_in, links_to, mails_to, sent_messages, token_in
 from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 from tests.support.visitor import VisitedPage, Visitor
@@ -21,6 +21,7 @@ from tests.support.visitor import VisitedPage, Visitor
 pytestmark = pytest.mark.both_databases
 
 OWN, EMAIL, DELETE = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/account/delete"
+NUMBER = "+4930123456"
 ATTACKER, PENDING_ADDRESS = "thief@evil.test", "other@evil.test"
 NOT_ME, SAVE, OWNER_PASSWORD = "Secure my account", "Save password", "Amber-window-44"
 
@@ -241,3 +242,24 @@ def test_concurrent_uses_of_one_alert_have_one_winner(takeover: Takeover) -> Non
         counted = Counter(pool.map(press, pages))
     assert counted == {"Check your email": 1, "Account already secured": 49}
     assert len([one for one in takeover.mails(takeover.c.email) if "Your account is secured" in str(one["text"])]) == 1
+
+
+def test_alert_of_an_added_number_ends_its_sign_in(takeover: Takeover) -> None:
+    """A number signs in and resets the password. A stolen token adds one without the password."""
+    c, code = takeover.c, "/identity/v2/auth/login/passwordlesslogin/otp"
+    answered(takeover.own("PUT", OWN, {"PhoneId": NUMBER}))
+    answered(c.tenant.send("PUT", "/identity/v2/auth/phone/otp", {}, bearer=takeover.bearer, otp=c.texted()))
+    c.tenant.change_settings(passwordless_sms=True)
+    answered(c.ask("GET", path=code, phone=NUMBER))
+    stolen = answered(c.ask("PUT", {"phone": NUMBER, "otp": c.texted()}, path=f"{code}/verify"))
+    refresh = answered(c.tenant.send("GET", OWN, bearer=stolen["access_token"])) and stolen["refresh_token"]
+
+    takeover.revert(takeover.alerts(c.email)[-1])
+
+    assert answered(c.tenant.send("GET", f"{MANAGE}/{c.uid}"))["PhoneId"] is None
+    assert refused(c.tenant.send("GET", OWN, bearer=stolen["access_token"])) == (401, 1409)
+    assert refused(c.tenant.send("GET", f"{MANAGE}/access_token/refresh", refresh_token=refresh))[0] == 403
+    texts = len(sent_messages(c.tenant.services, c.tenant.tenant_id, "sms"))
+    c.ask("GET", path=code, phone=NUMBER)
+    c.ask("POST", {"phone": NUMBER}, path=f"{PATH}/otp")
+    assert len(sent_messages(c.tenant.services, c.tenant.tenant_id, "sms")) == texts

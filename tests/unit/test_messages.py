@@ -292,7 +292,7 @@ def test_german_duration_is_dative() -> None:
     assert format_duration(3 * 24 * 60, "de") == "3 Tage"
 
 
-NOTICES = (MailKind.USERNAME_CHANGED, MailKind.PHONE_CHANGED, MailKind.PIN_CHANGED, MailKind.PASSKEY_REMOVED)
+NOTICES = (MailKind.USERNAME_CHANGED, MailKind.PIN_CHANGED, MailKind.PASSKEY_REMOVED)
 
 
 @pytest.mark.parametrize("kind", NOTICES)

@@ -100,8 +100,8 @@ def notify_by_sms(
 
 
 def notify_profile_changes(context: Context, before: Account, after: Account) -> None:
-    """Notify of a changed username, phone number, PIN or security answers. Answers alone can reset the password, so their
-    notice has an alert link.
+    """Notify of a changed username, phone number, PIN or security answers. A number or answers alone can reset the password,
+    so their notice has an alert link.
     """
     if before.username != after.username:
         context.audit.record("username.changed", uid=after.uid)
@@ -109,7 +109,8 @@ def notify_profile_changes(context: Context, before: Account, after: Account) ->
             notify(context, MailKind.USERNAME_CHANGED, after.email, after)
     if before.phone != after.phone:
         context.audit.record("phone.changed", uid=after.uid)
-        notify(context, MailKind.PHONE_CHANGED, after.email, after, change=change_of(before.phone, after.phone))
+        change = change_of(before.phone, after.phone)
+        notify_with_alert_link(context, MailKind.PHONE_CHANGED, after.email, after, change=change)
     if before.has_pin != after.has_pin or before.pin.get("sealed") != after.pin.get("sealed"):
         context.audit.record("pin.changed", uid=after.uid, reason="UpdateProfile")
         notify(context, MailKind.PIN_CHANGED, after.email, after, change=change_of(before.has_pin, after.has_pin))

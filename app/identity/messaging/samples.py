@@ -94,7 +94,10 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
         **{change: replace(_OTHER_EMAIL, change=change) for change in ("added", "removed", "primary")},
     },
     MailKind.USERNAME_CHANGED: _NOTICE,
-    MailKind.PHONE_CHANGED: _ADDED_OR_REMOVED,
+    MailKind.PHONE_CHANGED: {
+        **_ADDED_OR_REMOVED,
+        "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY, change="added"),
+    },
     MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
     MailKind.FACTOR_ADDED: _with_alert_link(_KINDS),
     MailKind.FACTOR_REMOVED: _with_alert_link(_KINDS[:3]),

@@ -44,7 +44,7 @@ _NOTICES: Final = frozenset(
 
 _SECURITY_ALERTS: Final = frozenset(
     {
-        MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.ANSWERS_CHANGED, MailKind.FACTOR_ADDED,
+        MailKind.PASSWORD_CHANGED, MailKind.EMAIL_CHANGED, MailKind.PHONE_CHANGED, MailKind.ANSWERS_CHANGED, MailKind.FACTOR_ADDED,
         MailKind.FACTOR_REMOVED, MailKind.PASSKEY_ADDED, MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED, MailKind.ALARM, *NEW_PLACES,
     }
 )  # fmt: skip
