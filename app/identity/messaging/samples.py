@@ -95,8 +95,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     },
     MailKind.USERNAME_CHANGED: _NOTICE,
     MailKind.PHONE_CHANGED: {
-        **_ADDED_OR_REMOVED,
-        "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY, change="added"),
+        state: replace(facts, url=_ALERT_LINK, minutes=7 * _DAY) for state, facts in _ADDED_OR_REMOVED.items()
     },
     MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
     MailKind.FACTOR_ADDED: _with_alert_link(_KINDS),
