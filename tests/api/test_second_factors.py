@@ -13,9 +13,9 @@ import segno
 from tests.support.authenticators.sent import MailDriver
 from tests.support.customers import NEW
 from tests.support.factors import LOGIN_2FA, SecondFactorHolder, second_factor_holder
-from tests.support.mailbox import code_in
+from tests.support.mailbox import code_in, links_to, mails_to
 from tests.support.races import at_once
-from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 
 ZERO = "00000000-0000-0000-0000-000000000000"
 
@@ -199,6 +199,24 @@ def test_backup_codes_are_issued_once_and_work_once(ada: SecondFactorHolder) -> 
     new_codes = answered(ada.own("GET", "backupcode/reset"))["BackUpCodes"]
     assert refused(ada.answer_challenge("backupcode", {"backupcode": codes[1]}, ada.token())) == (403, 1129)
     assert answered(ada.answer_challenge("backupcode", {"backupcode": new_codes[0]}, ada.token()))["Profile"]
+
+
+@pytest.mark.parametrize("asked_by", ["the person", "the server"])
+def test_new_backup_codes_are_mailed_with_an_alert(ada: SecondFactorHolder, asked_by: str) -> None:
+    """A stolen token makes the first ones, too, and they replace the factor for good."""
+    ada.enrols()
+    for count, path in enumerate(("backupcode", "backupcode/reset"), 1):
+        answered(
+            ada.own("GET", path)
+            if asked_by == "the person"
+            else ada.tenant.send("GET", f"{MANAGE}/2fa/{path}", uid=ada.uid)
+        )
+        mails = [
+            one
+            for one in mails_to(ada.tenant.services, ada.tenant.tenant_id, ada.email)
+            if "backup codes" in one["subject"]
+        ]
+        assert [bool(links_to(one["text"], "/not-me")) for one in mails] == [True] * count
 
 
 @pytest.mark.both_databases

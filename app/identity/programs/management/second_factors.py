@@ -35,13 +35,13 @@ def read(context: Context, req: contract.ManagedFactor) -> contract.OwnFactors:
 @contract.managed_make_backup_codes.implements
 def make_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
     account = accounts.require(context, req.uid)
-    return contract.BackupCodes(back_up_codes=second_factors.generate_backup_codes(context, account, is_first=True))
+    return contract.BackupCodes(back_up_codes=own_factors.new_backup_codes(context, account, is_first=True))
 
 
 @contract.managed_renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
     account = accounts.require(context, req.uid)
-    return contract.BackupCodes(back_up_codes=own_factors.renew(context, account))
+    return contract.BackupCodes(back_up_codes=own_factors.new_backup_codes(context, account, is_first=False))
 
 
 @contract.managed_remove_totp.implements

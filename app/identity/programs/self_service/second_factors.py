@@ -49,14 +49,12 @@ def verify_or_enrol(context: Context, kind: FactorKind, answer: FactorResponse, 
 
 @contract.make_backup_codes.implements
 def make_backup_codes(context: Context, req: AT) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
-    return contract.BackupCodes(
-        back_up_codes=second_factors.generate_backup_codes(context, accounts.current(context), is_first=True)
-    )
+    return contract.BackupCodes(back_up_codes=new_backup_codes(context, accounts.current(context), is_first=True))
 
 
 @contract.renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: AT) -> contract.BackupCodes:  # noqa: ARG001 - as above
-    return contract.BackupCodes(back_up_codes=renew(context, accounts.current(context)))
+    return contract.BackupCodes(back_up_codes=new_backup_codes(context, accounts.current(context), is_first=False))
 
 
 @contract.remove_totp.implements
@@ -139,17 +137,18 @@ def remove(context: Context, account: Account, kind: FactorKind) -> None:
     notifications.notify_factor_change(context, MailKind.FACTOR_REMOVED, account, kind)
 
 
-def renew(context: Context, account: Account) -> list[str]:
-    """Generate backup codes; replacing existing ones notifies the owner."""
-    had_some = bool(second_factors.account_factors(context, account).enrolled(FactorKind.BACKUP_CODE))
-    codes = second_factors.generate_backup_codes(context, account, is_first=False)
-    if had_some:
-        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
+def new_backup_codes(context: Context, account: Account, *, is_first: bool) -> list[str]:
+    """Generate backup codes and notify the owner, of the first ones too: each replaces a factor. Raises as the service does."""
+    codes = second_factors.generate_backup_codes(context, account, is_first=is_first)
+    notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
     return codes
 
 
 def save(context: Context, account: Account, batch: str) -> bool:
-    """Put new backup codes into use; replacing existing ones notifies the owner. Return False for codes that were replaced."""
+    """Put new backup codes into use. Return False for codes that were replaced.
+
+    Replacing existing ones notifies the owner; the first ones come with a factor, of which a mail was just sent, or by the password.
+    """
     had_some = bool(second_factors.account_factors(context, account).enrolled(FactorKind.BACKUP_CODE))
     if not second_factors.save_backup_codes(context, account, batch):
         return False
@@ -158,4 +157,4 @@ def save(context: Context, account: Account, batch: str) -> bool:
     return True
 
 
-__all__ = ["enrol", "older", "remove", "removed", "renew", "save"]
+__all__ = ["enrol", "new_backup_codes", "older", "remove", "removed", "save"]
