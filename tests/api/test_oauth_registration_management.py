@@ -222,9 +222,14 @@ def test_registrations_are_among_the_managed_clients(acme: TenantServer) -> None
     path = f"/v2/manage/oauth-clients/{shown['AppName']}"
     changed = answered(ask(acme, holder, "PUT", path, {"IsActive": False}))
     assert (changed["RegisteredBy"], changed["IsActive"]) == ("open", False)
-    answered(ask(acme, holder, "DELETE", path))
     bearer = {"Authorization": f"Bearer {made['registration_access_token']}"}
-    address = f"/api/oidc/register/{made['client_id']}"
+    address, body = f"/api/oidc/register/{made['client_id']}", changes(made, client_name="Diary", client_secret=None)
+    body = {name: value for name, value in body.items() if value is not None}
+    replaced = PlainClient(acme.app).put(address, json=body, base_url=base, headers=bearer).json or {}
+    bearer = {"Authorization": f"Bearer {replaced['registration_access_token']}"}
+    shown = answered(ask(acme, holder, "GET", path))
+    assert (shown["DisplayName"], shown["IsActive"]) == ("Diary", False)
+    answered(ask(acme, holder, "DELETE", path))
     assert PlainClient(acme.app).get(address, base_url=base, headers=bearer).status_code == 401
 
 
@@ -232,12 +237,16 @@ def test_registrations_are_among_the_managed_clients(acme: TenantServer) -> None
 def test_replacement_keeps_what_the_tenant_set(registrar: Registrar) -> None:
     made = registrar.registered(**POST)
     client = registrar.relying_party(made)
-    registrar.world.change(client, is_active=False, access_token_seconds=60)
-    made = {**made, **(registrar.manage(made, "PUT", changes(made, client_name="Again")).json or {})}
+    registrar.world.change(client, is_active=False, access_token_seconds=60, optional_scopes=["email"])
+    body = changes(made, client_name="Again", scope="openid profile")
+    made = {**made, **(registrar.manage(made, "PUT", body).json or {})}
     browser = registrar.world.browser()
     assert browser.authorize(client.authorization_parameters()).problem == "client", "the tenant blocked it"
     registrar.world.change(client, is_active=True)
-    _, tokens = signed_in(registrar, client)
+    page = browser.authorize(client.authorization_parameters(scope="openid profile"))
+    ada = registrar.world.person("ada@example.test")
+    assert browser.sign_in(page.attempt, ada.email, ada.password).step is Step.CONSENT
+    tokens = client.redeem(code_of(browser.consent(page.attempt or "", allow=True))).json or {}
     assert (made["client_name"], tokens["expires_in"]) == ("Again", 60)
 
 
