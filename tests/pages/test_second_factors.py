@@ -11,7 +11,7 @@ from app.identity.credentials.store import credentials
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_second_factor import app_of, close_browser, code_now, codes_on, enrol_totp, sign_in
 from tests.support.identity_service import pass_time
-from tests.support.mailbox import links_to, sent_messages
+from tests.support.mailbox import link_in, links_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.people import main_of
 from tests.support.relying_party import Person
@@ -182,10 +182,37 @@ def test_security_alert_keeps_an_older_factor(tenant: World, browser: Visitor) -
     assert enrolled_kinds(tenant, ada) == ["totp"]
 
 
+@pytest.mark.both_databases
+@pytest.mark.parametrize("first", ["the newest alert", "a reset"])
+def test_alert_of_a_factor_outlives_a_reset(tenant: World, browser: Visitor, first: str) -> None:
+    """A reset keeps the thief's factor, which locks the owner out: its own alert must end it then."""
+    ada = tenant.person("ada@example.com")
+    app, _ = add_app(browser, tenant, ada)
+    alert = alerts(tenant)[-1]
+    pass_time(tenant.services, days=1)
+    page = signed_in(browser, ada, "/change-password").press("Verify", code=code_now(tenant, app))
+    page.press("Save password", old_password=ada.password, new_password="Zebra-kettle-92")
+    if first == "a reset":
+        browser.open("/forgot-password").press("Send reset link", identifier=ada.email)
+    else:
+        report_compromise(tenant, browser, ada)
+    link = link_in(sent_messages(tenant.services, tenant.tenant_id)[-1])
+    reset = browser.open(link).press("Save password", password="Amber-window-44")
+    assert reset.heading == "Two-step verification"
+    assert enrolled_kinds(tenant, ada) == ["totp"]
+    assert browser.open(alert).press("Secure my account").heading == "Check your email"
+    assert enrolled_kinds(tenant, ada) == []
+
+
+def alerts(tenant: World) -> list[str]:
+    return [
+        link for mail in sent_messages(tenant.services, tenant.tenant_id) for link in links_to(mail["text"], "/not-me")
+    ]
+
+
 def report_compromise(tenant: World, visitor: Visitor, ada: Person) -> None:
     """Follow the newest security alert and close the account."""
-    mails = sent_messages(tenant.services, tenant.tenant_id)
-    page = visitor.open([link for mail in mails for link in links_to(mail["text"], "/not-me")][-1])
+    page = visitor.open(alerts(tenant)[-1])
     assert page.press("Secure my account").status == 200
 
 

@@ -28,6 +28,9 @@ from app.kit.clock import iso
 ALERT_LINK_MINUTES = ALERT_LINK_DAYS * 24 * 60
 """The lifetime of a link. It outlives the removal of its address from the account."""
 _MAX_ADDRESS_LENGTH = 250
+_OF_FACTORS = frozenset({MailKind.FACTOR_ADDED, MailKind.PASSKEY_ADDED})
+_FACTOR = "factor"
+"""Marks the subject of an alert about a new second factor."""
 _FORMER_LANGUAGE = "former_language"
 """The key in `private` of the language before a change."""
 _LANGUAGE = "LocalLanguage"
@@ -68,7 +71,7 @@ def notify_with_alert_link(
 ) -> None:
     """Email a notice as `notify` does, with an alert link, which returns the account to this mailbox."""
     if to:
-        url, token = _create_alert_link(context, account, to)
+        url, token = _create_alert_link(context, account, to, mark=_FACTOR if kind in _OF_FACTORS else "")
         facts_with_link = {**facts, "url": url, "token": token, "minutes": str(ALERT_LINK_MINUTES)}
         messaging.mail(
             context, kind, to, account=account, facts=facts_with_link, template=template, language=_alert_language(context, account),
@@ -165,12 +168,12 @@ def _alert_language(context: Context, account: Account) -> str | None:
     return None if former is None else former or context.tenant.settings.default_locale
 
 
-def _create_alert_link(context: Context, account: Account, to: str) -> tuple[str, str]:
+def _create_alert_link(context: Context, account: Account, to: str, *, mark: str) -> tuple[str, str]:
     """Return the URL and the token of a link that reserves the account for the mailbox `to`.
 
     Each change has its own link. The earliest link restores the state before all later changes and ends their links.
     """
-    subject = f"{_normal_address(to)} {iso(context.now)} {randomness.token(6)}"
+    subject = " ".join(filter(None, (_normal_address(to), mark, iso(context.now), randomness.token(6))))
     facts = {"email": to}
     token = one_time_tokens.new_link(
         context, Purpose.ALARM, account.uid, subject=subject, minutes=ALERT_LINK_MINUTES, facts=facts
@@ -179,8 +182,12 @@ def _create_alert_link(context: Context, account: Account, to: str) -> tuple[str
 
 
 def close_alert_links(context: Context, uid: str, to: str) -> None:
-    """Close the alert links of an account that were sent to an address."""
-    one_time_tokens.close_addressed(context, uid, Purpose.ALARM, _normal_address(to))
+    """Close the alert links of an account that were sent to an address, after a reset by it.
+
+    Those about a new second factor stay: a reset keeps the factor, which locks the owner out if it is another person's.
+    """
+    address = _normal_address(to)
+    one_time_tokens.close_addressed(context, uid, Purpose.ALARM, address, kept=f"{address} {_FACTOR} ")
 
 
 def close_alert_links_until(context: Context, alert: OneTimeToken) -> None:

@@ -293,9 +293,11 @@ def close(
     store.close_all(context, uid, kind, subject, except_purpose)
 
 
-def close_addressed(context: Context, uid: str, kind: Purpose, address: str, until: datetime | None = None) -> None:
-    """Close open tokens whose subject is an address and an instant, for that address; with `until` only those that expire by then."""
-    store.close_addressed(context, uid, kind, address, until)
+def close_addressed(
+    context: Context, uid: str, kind: Purpose, address: str, until: datetime | None = None, *, kept: str = ""
+) -> None:
+    """Close open tokens whose subject begins with that address, except with `kept`; with `until` only those that expire by then."""
+    store.close_addressed(context, uid, kind, address, until, kept)
 
 
 def close_later(context: Context, token: OneTimeToken) -> None:
