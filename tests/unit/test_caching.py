@@ -8,11 +8,15 @@ import pytest
 
 from app.hub.locale import parse_accept_language
 from app.identity.directory.accounts.identifiers import normalize_email
+from app.identity.protocols.oauth import assertions, client_keys
 from app.kit.proxies import is_host, network_of
 from app.kit.server import _header_name
 from app.kit.serving.heads import key_of
 
 LONG = 30_000
+KEY_SET = (
+    '{{"keys": [{{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "{}"}}]}}'
+)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +29,8 @@ LONG = 30_000
         (_header_name, "HTTP_X_{}"),
         (parse_accept_language, "de,{}"),
         (normalize_email, "{}@example.com"),
+        (client_keys._imported, KEY_SET),
+        (assertions._imported, KEY_SET),
     ],
 )
 def test_long_texts_of_clients_are_not_kept(function: Callable[[Any], object], text: str) -> None:

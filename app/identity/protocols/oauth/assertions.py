@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any, Final
 
 from joserfc import jws
@@ -22,6 +21,7 @@ from app.identity.platform.openid_metadata import PARSE_ERRORS, import_keys, wit
 from app.identity.platform.outbound import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
+from app.kit.caching import cached_for_short
 from app.kit.input_filter import has_control_character
 
 MAX_LIFETIME: Final = timedelta(hours=1)
@@ -121,6 +121,6 @@ def _keys(context: Context, issuer: AssertionIssuer) -> id_tokens.Keys:
     return fetched
 
 
-@lru_cache(maxsize=1024)
+@cached_for_short(most=1024, length=8_000)
 def _imported(jwks: str) -> tuple[Key, ...]:
     return import_keys(json.loads(jwks).get("keys"))

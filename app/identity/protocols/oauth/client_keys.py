@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import Final
 
 from joserfc.jwk import Key, OKPKey, RSAKey
@@ -15,6 +14,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.openid_metadata import import_keys, with_id
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import client_certificates
+from app.kit.caching import cached_for_short
 
 ALGORITHMS: Final[tuple[str, ...]] = SERVED
 """With which clients sign: never a shared secret, of which we store a digest alone, and never `none`."""
@@ -69,7 +69,7 @@ def has_certificate(context: Context, client: Application, thumbprint: str) -> b
     return False
 
 
-@lru_cache(maxsize=1024)
+@cached_for_short(most=1024, length=8_000)
 def _imported(jwks: str) -> tuple[Key, ...]:
     return _strong(import_keys(json.loads(jwks).get("keys")))
 
