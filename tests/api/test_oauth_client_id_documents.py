@@ -5,22 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from app.contract.hub import Step
+from app.identity.entry import cleaning
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.store.tables import all_tables
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth.registration import documents
 from app.identity.protocols.oauth.registration.documents import is_document
 from app.kit.limits import Rate
+from tests.support.machines import ask, machine
 from tests.support.oauth_world import NewWorld, World
+from tests.support.plain_client import PlainClient
 from tests.support.races import at_once
 from tests.support.relying_party import Pkce, RelyingParty, code_of, moved
 from tests.support.signed_requests import Signer, client_key, public_jwks
+from tests.support.tenant_server import TenantServer, answered
 from tests.support.upstream import FakeProvider, key
 
 CALLBACK = "http://127.0.0.1:33418/cb"
@@ -181,6 +186,24 @@ def test_document_that_is_read_again_stays_blocked(taking: World, publish: Publi
         ada = taking.person("ada@example.test")
         step = browser.sign_in(page.attempt, ada.email, ada.password)
         assert {one.name for one in step.scopes} == {"openid", "email", "profile"}, "powers are not for other metadata"
+
+
+@pytest.mark.both_databases
+@pytest.mark.database_alone
+def test_blocked_document_is_not_removed_as_unused(acme: TenantServer, publish: Publish) -> None:
+    acme.change_settings(**ON)
+    client_id, base = publish(), f"http://{acme.name}.{acme.services.settings.hub_domain}"
+    form = {"client_id": client_id, "redirect_uri": CALLBACK, "response_type": "code", "scope": "openid"}
+    form |= {"code_challenge": Pkce().challenge, "code_challenge_method": "S256"}
+    push = partial(PlainClient(acme.app).post, "/api/oidc/par", data=form, base_url=base)
+    assert push().status_code == 201
+    holder = machine(acme, "client:read", "client:update")
+    listed = answered(ask(acme, holder, "GET", "/v2/manage/oauth-clients"))["Data"]
+    (name,) = [one["AppName"] for one in listed if one["ClientId"] == client_id]
+    answered(ask(acme, holder, "PUT", f"/v2/manage/oauth-clients/{name}", {"IsActive": False}))
+    with moved(acme.services, days=100):
+        cleaning.clean(acme.services.database, acme.services.clock.now())
+        assert (push().json or {})["error"] == "invalid_client"
 
 
 @pytest.mark.both_databases

@@ -83,6 +83,8 @@ class ApplicationStore:
             }
         elif settings.token_endpoint_auth_method != SECRET_JWT:
             values = {"sealed_secret": None, "former_sealed_secret": None}
+        if row is not None and row.registered_by == registered_applications.DOCUMENT and not settings.is_active:
+            values["expires_at"] = None  # once removed as unused, it would be registered again, as active
         changes.change_application(access.work, client_id, settings, **values)
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
