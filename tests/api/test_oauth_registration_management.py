@@ -279,6 +279,15 @@ def test_consent_is_for_the_application_that_was_shown(registrar: Registrar, sub
             assert code_of(browser.authorize(other.authorization_parameters())), "consent to another application"
 
 
+def test_renames_of_a_registration_are_limited(registrar: Registrar) -> None:
+    made, other = registrar.registered(**POST), registrar.registered(**POST)
+    for number in range(10):
+        made |= registrar.manage(made, "PUT", changes(made, client_name=f"Name {number}")).json or {}
+    assert registrar.manage(made, "PUT", changes(made, client_name="Again")).status_code == 429
+    assert registrar.manage(made, "PUT", changes(made, contacts=["dev@calendar.example"])).status_code == 200
+    assert registrar.manage(other, "PUT", changes(other, client_name="Again")).status_code == 200
+
+
 REPLACED: dict[str, dict[str, Any]] = {
     "address": {"redirect_uris": ["https://calendar.example/new"]},
     "push": {"require_pushed_authorization_requests": True},

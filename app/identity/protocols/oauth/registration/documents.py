@@ -19,7 +19,7 @@ from app.identity.directory.tenants.registered_applications import DOCUMENT, Log
 from app.identity.platform import outbound
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import ProviderUnavailable
-from app.identity.protocols.oauth import rate_limits
+from app.identity.protocols.oauth import consents, rate_limits
 from app.identity.protocols.oauth.registration import client_metadata, fetched, recognition
 from app.kit.limits import Rate
 from app.kit.proxies import is_local
@@ -116,7 +116,8 @@ def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo:
         held = store.find(work, client_id, locks=True)
         if held is not None:
             settings = client_metadata.keep(settings, held.settings)
-            recognition.ask_again(work, held, settings, logo)
+            if recognition.is_another(held, settings, logo):
+                consents.revoke_all(work, client_id)
             changes.change_application(work, client_id, settings)
             store.mark(work, client_id, refreshed_at=context.now)
         else:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from app.contract.application_settings import ApplicationSettings
 from app.identity.directory.tenants.registered_applications import Logo, Registered
-from app.identity.platform.store.unit import UnitOfWork
-from app.identity.protocols.oauth import consents
 from app.identity.protocols.oauth.views import redirect_origin
 
 
-def ask_again(work: UnitOfWork, held: Registered, settings: ApplicationSettings, logo: Logo | None) -> None:
-    """Delete the consents to an application that gets another name or logo, or that leads to a place which the page did not show."""
+def is_another(held: Registered, settings: ApplicationSettings, logo: Logo | None) -> bool:
+    """Return whether an application gets another name or logo, or leads to a place that the consent page did not show."""
     is_same_logo = logo is None or held.logo_digest in (
         None,
         logo.digest,
     )  # an address that answers again is no other logo
     is_known = _names(settings) == _names(held.settings) and is_same_logo
-    if not is_known or not _places(settings) <= _places(held.settings):
-        consents.revoke_all(work, held.client_id)
+    return not is_known or not _places(settings) <= _places(held.settings)
 
 
 def _names(settings: ApplicationSettings) -> tuple[object, ...]:

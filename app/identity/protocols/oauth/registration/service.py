@@ -14,7 +14,7 @@ from app.identity.directory.tenants import client_secrets
 from app.identity.directory.tenants import registered_applications as store
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, Registered
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import client_powers, issuers, rate_limits
+from app.identity.protocols.oauth import client_powers, consents, issuers, rate_limits
 from app.identity.protocols.oauth.registration import (
     admission,
     client_metadata,
@@ -29,6 +29,7 @@ _DUMMY_HASH: Final = randomness.digest(
     randomness.token()
 )  # compared for an unknown client, so that timing reveals nothing
 _FETCHES_OF_NETWORK: Final = Rate(30, 60)
+_OTHERS: Final = Rate(10, 3_600)
 _NEVER: Final = 0  # client_secret_expires_at
 _MAX_ID_LENGTH: Final = 128
 
@@ -99,7 +100,11 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     token, held = randomness.token(), _authenticate(context, client_id, locks=True)  # nobody replaced it meanwhile
     _refuse_powerful(context, held)
     settings = client_metadata.keep(settings, held.settings)
-    recognition.ask_again(context.work, held, settings, logo)
+    if recognition.is_another(held, settings, logo):
+        rate_limits.spend(
+            context, "oauth.registration_renamed", _OTHERS, client_id
+        )  # it reads all consents of the tenant
+        consents.revoke_all(context.work, client_id)
     new_secret, columns = _secret_of(context, held, settings)
     if not store.replace(context.work, held, settings, secret=columns, token_hash=randomness.digest(token)):
         raise InvalidToken
