@@ -99,9 +99,8 @@ def _hashes(services: Services, configuration: Configuration, *, prune: bool) ->
         ):
             parameters = tenant.settings.argon2 if tenant.settings else Argon2()
             wanted.append((tenant.name, account.label, account.password, parameters))
-    is_expensive = any(
-        hash_cost.of_parameters(one[3]) > hash_cost.EXPENSIVE for one in wanted
-    )  # they would wait too long
+    # Expensive hashes run one at a time: several at once would wait for each other until HashingBusy.
+    is_expensive = any(hash_cost.of_parameters(parameters) > hash_cost.EXPENSIVE for *_, parameters in wanted)
     with ThreadPoolExecutor(1 if is_expensive else services.settings.hashes_at_once) as threads:
         hashes = list(threads.map(lambda one: services.hashing.hash(one[2], one[3]), wanted))
     return {(one[0], one[1]): hashed for one, hashed in zip(wanted, hashes, strict=True)}

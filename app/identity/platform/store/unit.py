@@ -176,9 +176,8 @@ class UnitOfWork:
     def _borrow(self) -> Borrowed:
         if self._borrowed is None:
             self._borrowed = self._database.borrow()
-        elif (
-            self._is_begun and self._borrowed.connection.invalidated
-        ):  # SQLAlchemy would go on over a new one, without the tenant
+        elif self._is_begun and self._borrowed.connection.invalidated:
+            # SQLAlchemy would go on over a new connection, without the transaction and the tenant.
             raise StoreUnavailable("The connection to the database was lost within the transaction.")
         return self._borrowed
 

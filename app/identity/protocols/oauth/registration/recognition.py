@@ -9,10 +9,8 @@ from app.identity.protocols.oauth.views import redirect_origin
 
 def is_another(held: Registered, settings: ApplicationSettings, logo: Logo | None) -> bool:
     """Return whether an application gets another name or logo, or leads to a place that the consent page did not show."""
-    is_same_logo = logo is None or held.logo_digest in (
-        None,
-        logo.digest,
-    )  # an address that answers again is no other logo
+    # Without a digest, the logo's address did not answer when it was last fetched: now it does, and the logo is no other one.
+    is_same_logo = logo is None or held.logo_digest is None or held.logo_digest == logo.digest
     is_known = _names(settings) == _names(held.settings) and is_same_logo
     return not is_known or not _places(settings) <= _places(held.settings)
 

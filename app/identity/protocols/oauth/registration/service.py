@@ -29,7 +29,8 @@ _DUMMY_HASH: Final = randomness.digest(
     randomness.token()
 )  # compared for an unknown client, so that timing reveals nothing
 _FETCHES_OF_NETWORK: Final = Rate(30, 60)
-_OTHERS: Final = Rate(10, 3_600)
+_RENAMES: Final = Rate(10, 3_600)
+"""Replacements after which people are asked for consent again, of one registration."""
 _NEVER: Final = 0  # client_secret_expires_at
 _MAX_ID_LENGTH: Final = 128
 
@@ -101,9 +102,8 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     _refuse_powerful(context, held)
     settings = client_metadata.keep(settings, held.settings)
     if recognition.is_another(held, settings, logo):
-        rate_limits.spend(
-            context, "oauth.registration_renamed", _OTHERS, client_id
-        )  # it reads all consents of the tenant
+        # Ending the consents to one client reads all consents of the tenant.
+        rate_limits.spend(context, "oauth.registration_renamed", _RENAMES, client_id)
         consents.revoke_all(context.work, client_id)
     new_secret, columns = _secret_of(context, held, settings)
     if not store.replace(context.work, held, settings, secret=columns, token_hash=randomness.digest(token)):
