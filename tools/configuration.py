@@ -16,13 +16,13 @@ from typing import Any
 from app.contract.configuration_texts import EXAMPLES
 from app.contract.messages import MailKind
 from app.contract.tenant_file import json_schema
+from app.identity.messaging import allowed_html
 from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.kit.package_files import HOME as ROOT
 from app.kit.typography import typographic
 
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
-TABLE_BEGINS, TABLE_ENDS = "<!-- placeholders: written by tools.configuration -->", "<!-- end of placeholders -->"
 _LONGEST_EXAMPLE = 120
 _NAMES = {"shows_cost": "COST", "secrets": "SECRET_KEY"}
 _FILE = "A file with the value of `{}`, in place of that variable."
@@ -91,13 +91,29 @@ def page() -> str:
 
 
 def templates_page() -> str:
-    """Return the page on templates with its table as the code has it."""
+    """Return the page on templates with its tables as the code has them."""
     text = TEMPLATES_PAGE.read_text()
-    before, mark, rest = text.partition(TABLE_BEGINS)
-    _, end, after = rest.partition(TABLE_ENDS)
-    if not (mark and end):
-        sys.exit(f"{TEMPLATES_PAGE.name}: the marks around its table are gone.")
-    return f"{before}{TABLE_BEGINS}\n{placeholder_table()}{TABLE_ENDS}{after}"
+    for name, written in (("placeholders", placeholder_table()), ("html", html_table())):
+        before, begins, rest = text.partition(f"<!-- {name}: written by tools.configuration -->")
+        _, ends, after = rest.partition(f"<!-- end of {name} -->")
+        if not (begins and ends):
+            sys.exit(f"{TEMPLATES_PAGE.name}: the marks around its table of {name} are gone.")
+        text = f"{before}{begins}\n{written}{ends}{after}"
+    return text
+
+
+def html_table() -> str:
+    prefixes = [f"{prefix}…" for prefix in allowed_html.ATTRIBUTE_PREFIXES]
+    rows = {
+        "Elements": sorted(allowed_html.ELEMENTS),
+        "Attributes": [*sorted(allowed_html.ATTRIBUTES), *prefixes],
+        "`name` of a `meta`": sorted(allowed_html.META_NAMES),
+        "`http-equiv` of a `meta`": sorted(allowed_html.META_HEADERS),
+        "Elements in conditional comments, too": allowed_html.OFFICE_ELEMENTS.values(),
+        "Attributes in conditional comments, too": [*sorted(allowed_html.OFFICE_ATTRIBUTES), "o:…", "v:…"],
+    }
+    lines = [f"| {name} | {' '.join(f'`{one}`' for one in names)} |" for name, names in rows.items()]
+    return "| What the HTML may have | |\n| --- | --- |\n" + "\n".join(lines) + "\n"
 
 
 def placeholder_table() -> str:

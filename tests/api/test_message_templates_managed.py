@@ -91,6 +91,20 @@ def test_invalid_template_is_refused_and_named(
     assert refused(manage("GET", MAILS)) == (404, 7922)
 
 
+def test_all_problems_of_a_template_are_named_at_once(acme: TenantServer) -> None:
+    html = "<script>a</script>\n<p>#Nmae# #Url#</p>\n<link rel='x'>"
+    answer = Manager(acme)("POST", MAILS, {**MAIL, "Subject": "#Url#", "Template": html})
+    assert refused(answer) == (400, 7900)
+    description = answer.get_json()["Description"]
+    for found in (
+        "Subject: expected no #Url#",
+        "found #Nmae#",
+        "found <script> (in its line 1)",
+        "found <link> (in its line 3)",
+    ):
+        assert found in description
+
+
 @pytest.mark.parametrize("path", [MAILS, SMS])
 def test_unknown_template_type_is_refused(acme: TenantServer, path: str) -> None:
     error = (400, 8099) if path == MAILS else (400, 7959)

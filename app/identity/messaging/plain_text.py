@@ -14,7 +14,9 @@ _PARAGRAPH_ELEMENTS: Final = """
 _PARAGRAPHS: Final = frozenset(_PARAGRAPH_ELEMENTS.split())
 _LINES: Final = frozenset({"div", "tr", "li", "dt", "dd", "br", "center", "figcaption", "caption"})
 _WITHOUT_TEXT: Final = frozenset(["title", "style"])
-VOID_ELEMENTS: Final = frozenset(["br", "hr", "img", "meta", "col"])
+VOID_ELEMENTS: Final = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
+)
 """Elements without content and end tag."""
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all", re.IGNORECASE)
 

@@ -275,11 +275,18 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
 
 
 def _check(context: Context, bound: BoundOperation, item: Item) -> None:
-    """Refuse malformed content; the error names the field as requests spell it."""
+    """Refuse malformed content; the error names each problem, and the fields as requests spell them."""
     resource = bound.draft.resource
     content = resource_values.checked(resource, item.content, bound.bad)
-    for key, sentence in rules_of(resource).problems_of(content, context.tenant.settings):
-        raise resource_values.refusal(resource, tuple(key.split(".")), f"expected {sentence}.", bound.bad)
+    problems = rules_of(resource).problems_of(content, context.tenant.settings)
+    refusals = [
+        resource_values.refusal(resource, tuple(key.split(".")), f"expected {sentence}.", bound.bad)
+        for key, sentence in problems
+    ]
+    if refusals and isinstance(refusals[0], bound.bad):
+        raise bound.bad(" ".join(error.description for error in refusals if isinstance(error, bound.bad)))
+    if refusals:
+        raise refusals[0]
 
 
 def _refuse_taken(context: Context, bound: BoundOperation, item: Item, held: Sequence[Item]) -> None:
