@@ -248,13 +248,24 @@ def _first_line(problem: DBAPIError) -> str:
 
 def _engine(url: str) -> Engine:
     address, _ = own_parameters(normalized(url))
-    plain = {} if address.startswith("sqlite") else {"prepare_threshold": None}  # see _migration_lock
+    is_sqlite = address.startswith("sqlite")
+    plain = {} if is_sqlite else {"prepare_threshold": None, "client_encoding": "UTF8"}  # see _migration_lock
     engine = create_engine(address, poolclass=NullPool, connect_args=plain)
+    if not is_sqlite:
+        _require_readable(engine)
     if engine.dialect.name == "sqlite":
         if file := engine.url.database:
             create_private(Path(file))
         _use_transactional_ddl(engine)
     return engine
+
+
+def _require_readable(engine: Engine) -> None:
+    from app.identity.platform.store.postgres import require_readable
+
+    @event.listens_for(engine, "connect", insert=True)
+    def connected(connection: Any, _record: Any) -> None:
+        require_readable(connection)
 
 
 def _use_transactional_ddl(engine: Engine) -> None:

@@ -21,6 +21,7 @@ from app.identity.platform.store.database import FirstStatement
 from app.identity.platform.store.pipeline import Overdue, Pipelines, Statement
 from app.kit import time_budget
 from app.kit.clock import monotonic
+from app.settings import SettingsError
 
 HANGS_AFTER_SECONDS: Final = 1.0
 """A server that sends nothing for this long counts as hanging, unless it may be executing a statement."""
@@ -34,6 +35,7 @@ _BEGIN: Final = Statement(b"BEGIN")
 _PARAMETERS: Final[dict[str, Any]] = {
     "connect_timeout": 2,
     "application_name": "gatehouse",
+    "client_encoding": "UTF8",  # whatever the role, the database or PGCLIENTENCODING set
     "tcp_user_timeout": 3_000,  # milliseconds that sent bytes may stay unacknowledged
     "keepalives": 1,
     "keepalives_idle": 5,
@@ -157,5 +159,25 @@ def use_bounded_connections(engine: Engine, patience_seconds: float) -> None:
     @event.listens_for(engine, "do_connect")
     def connect(_dialect: Any, _record: Any, args: Any, kwargs: Any) -> BoundedConnection:
         connection = BoundedConnection.connect(*args, **kwargs)
+        require_readable(connection)
         connection.patience_seconds = patience_seconds
         return connection
+
+
+def require_readable(connection: psycopg.Connection[Any]) -> None:
+    """Raise SettingsError for a database that cannot store every name, or writes times as the driver cannot read."""
+    encoding, style = (connection.info.parameter_status(name) for name in ("server_encoding", "DateStyle"))
+    name = connection.info.dbname
+    problem = None
+    if encoding not in (None, "UTF8"):
+        problem = (
+            f"The database {name!r} has the encoding {encoding}, but names need UTF8. "
+            f"Create it with: createdb --encoding UTF8 --template template0 {name}"
+        )
+    elif style is not None and not style.startswith("ISO"):
+        problem = (
+            f"The database {name!r} has DateStyle {style!r}. Set it: ALTER DATABASE \"{name}\" SET DateStyle = 'ISO'"
+        )
+    if problem:
+        connection.close()
+        raise SettingsError(problem)
