@@ -28,8 +28,9 @@
   }
 
   function update() {
+    var text = field.value.normalize ? field.value.normalize("NFKC") : field.value;
     list.querySelectorAll("li").forEach(function (rule) {
-      var isMet = rule.dataset.rule && checks[rule.dataset.rule](field.value, Number(rule.dataset.number));
+      var isMet = rule.dataset.rule && checks[rule.dataset.rule](text, Number(rule.dataset.number));
       rule.className = isMet ? "kept" : "";
       rule.lastElementChild.className = "unseen";
       rule.lastElementChild.textContent = isMet ? list.dataset.kept : "";

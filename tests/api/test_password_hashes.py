@@ -24,8 +24,8 @@ EXPENSIVE = imported_hashes.pbkdf2(
 """Of the tests' password, and more than ten times as expensive as ours."""
 
 
-def imported_customer(tenant: TenantServer, stored: str = EXPENSIVE, **members: Any) -> Customer:
-    """Add an account with a hash of another system."""
+def imported_customer(tenant: TenantServer, stored: str | None = EXPENSIVE, **members: Any) -> Customer:
+    """Add an account with a hash of another system, or without one."""
     customer = a_customer(tenant, **members)
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         where = (accounts.c.tenant_id == tenant.tenant_id, accounts.c.uid == customer.uid)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from app.contract.configuration import Argon2
+from app.identity.platform import password_forms
 from app.identity.platform.store.unit import Cost
 from app.kit.clock import thread_cpu_seconds
 
@@ -23,10 +24,10 @@ class Hashing(Protocol):
         """Return the recent duration of one hash, in seconds."""
 
     def hash(self, password: str, parameters: Argon2, tenant_id: str = "") -> str:
-        """Return the hash in PHC format."""
+        """Return the hash of the password's normal form, in PHC format."""
 
-    def is_match(self, stored: str | None, password: str, parameters: Argon2, tenant_id: str = "") -> bool:
-        """Return whether the password matches the stored hash. Without one, take the same time and return False."""
+    def is_match(self, stored: str | None, form: str, parameters: Argon2, tenant_id: str = "") -> bool:
+        """Return whether the hash is of exactly this text. Without a hash, take the same time and return False."""
 
     def is_stale(self, stored: str, parameters: Argon2) -> bool:
         """Return whether the hash has other parameters."""
@@ -45,7 +46,7 @@ class TenantHashing:
         self._cost = cost
 
     def hash(self, password: str) -> str:
-        """Return the hash in PHC format."""
+        """Return the hash of the password's normal form, in PHC format."""
         started = thread_cpu_seconds()
         try:
             return self._hashing.hash(password, self._parameters, self._tenant_id)
@@ -53,10 +54,21 @@ class TenantHashing:
             self._count(started)
 
     def is_match(self, stored: str | None, password: str) -> bool:
-        """Return whether the password matches the stored hash. Without one, take the same time and return False."""
+        """Return whether the stored hash is of this password. Without one, take the same time and return False."""
+        return self.matching_form(stored, password) is not None
+
+    def matching_form(self, stored: str | None, password: str) -> str | None:
+        """Return the form of the password that the stored hash is of (`password_forms.py`), or None if it is of another password.
+
+        Costs one hash, or two if the password is not in its normal form; without a stored hash as much as with a wrong one.
+        """
+        forms = password_forms.forms(password)
+        return next((form for form in forms if self._is_hash_of(stored, form)), None)
+
+    def _is_hash_of(self, stored: str | None, form: str) -> bool:
         started = thread_cpu_seconds()
         try:
-            return self._hashing.is_match(stored, password, self._parameters, self._tenant_id)
+            return self._hashing.is_match(stored, form, self._parameters, self._tenant_id)
         finally:
             self._count(started)
 

@@ -7,22 +7,26 @@ from dataclasses import replace
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.platform import password_forms
 from app.identity.platform.context import Context
 
 
 def verify(context: Context, account: Account | None, password: str) -> Account | None:
     """Return the account with its present hash if this is its password, else None; without an account after the same time.
 
-    An expensive hash (`hash_cost.py`) is replaced at once and for good, whatever else refuses the request: a sign-in that
-    ends before it is recorded would otherwise cost as much the next time.
+    A hash that is expensive (`hash_cost.py`), or of the password as it was typed instead of its normal form, is replaced at
+    once and for good, whatever else refuses the request: a sign-in that ends before it is recorded would otherwise cost as
+    much the next time.
 
     Call it before any write: it releases the connection while hashing.
     """
     stored = account.password_hash if account is not None else None
     context.work.release_connection()
-    if not context.hashing.is_match(stored, password) or account is None or stored is None:
+    form = context.hashing.matching_form(stored, password)
+    if form is None or account is None or stored is None:
         return None
-    return _renewed(context, account, stored, password) if context.hashing.is_expensive(stored) else account
+    is_replaced = form != password_forms.normalize(password) or context.hashing.is_expensive(stored)
+    return _renewed(context, account, stored, password) if is_replaced else account
 
 
 def _renewed(context: Context, account: Account, stored: str, password: str) -> Account | None:

@@ -19,6 +19,7 @@ from app.contract.configuration import Argon2
 from app.identity.credentials.passwords import hash_cost, imported_hashes
 from app.identity.credentials.passwords.hash_limiter import ExpensiveLane, HashLimiter, Result
 from app.identity.credentials.passwords.imported_hashes import UnusableHash
+from app.identity.platform import password_forms
 
 log = logging.getLogger("gatehouse.hashing")
 
@@ -35,12 +36,12 @@ class Hashing:
         return self._limiter.recent_seconds
 
     def hash(self, password: str, parameters: Argon2, tenant_id: str = "") -> str:
-        """Return the hash in PHC format."""
-        work = partial(_hasher(parameters).hash, _bytes(password))
+        """Return the hash of the password's normal form, in PHC format."""
+        work = partial(_hasher(parameters).hash, _bytes(password_forms.normalize(password)))
         return self._run(work, hash_cost.of_parameters(parameters), tenant_id)
 
-    def is_match(self, stored: str | None, password: str, parameters: Argon2, tenant_id: str = "") -> bool:
-        """Return whether the password matches the stored hash. Without a usable one return False after the same time."""
+    def is_match(self, stored: str | None, form: str, parameters: Argon2, tenant_id: str = "") -> bool:
+        """Return whether the stored hash is of exactly this text. Without a usable one return False after the same time."""
         if stored is not None and self.is_stale(stored, parameters):
             try:
                 found = imported_hashes.read(stored)
@@ -48,8 +49,8 @@ class Hashing:
                 log.warning("hashing.unusable", extra={"tenant": tenant_id, "reason": str(problem)})
                 stored = None
             else:
-                return self._run(partial(found.is_match, _bytes(password)), found.cost, tenant_id)
-        work = partial(_is_current_match, stored, _bytes(password), parameters)
+                return self._run(partial(found.is_match, _bytes(form)), found.cost, tenant_id)
+        work = partial(_is_current_match, stored, _bytes(form), parameters)
         return self._run(work, hash_cost.of_parameters(parameters), tenant_id)
 
     def is_stale(self, stored: str, parameters: Argon2) -> bool:

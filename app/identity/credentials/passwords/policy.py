@@ -9,6 +9,7 @@ from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
 from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.identity.credentials.passwords.common_passwords import is_common
+from app.identity.platform import password_forms
 
 FIELD = "Password"
 _SIGNS = re.compile(r"[\W_]+")
@@ -42,17 +43,19 @@ def _has_symbol(password: str) -> bool:
 
 
 def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -> None:
-    """Refuse a password that the policy does not allow; `words` are those of the account's profile.
+    """Refuse a password whose normal form the policy does not allow; `words` are those of the account's profile.
 
     Raises:
         FieldsRefused: length or character classes, with a sentence for each rule.
         WeakPassword: it is common, or contains a word of the profile.
     """
+    password = password_forms.normalize(password)
     if broken := broken_rules(policy, password):
         raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
     if policy.common_check and is_common(password):
         raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON])
     is_refused = equals_word if policy.profile_exact_match else contains_word
+    words = [password_forms.normalize(word) for word in words if word]
     if policy.profile_check and is_refused(password, words):
         raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE])
 
