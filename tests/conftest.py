@@ -25,6 +25,7 @@ pytest_plugins = [
     "tests.support.services",
     "tests.support.audit_trails",
     "tests.support.databases",
+    "tests.support.lock_upgrades",
     "tests.support.identity_service",
     "tests.support.oauth_world",
     "tests.support.tenant_server",

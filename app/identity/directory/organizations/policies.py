@@ -25,7 +25,7 @@ def change(context: Context, req: SetPolicies) -> Policies:
         MfaPolicyConflict: the tenant's settings do not allow the mode.
         JitWithoutConnection: the organization has no active connection.
     """
-    organization = service.lock_active(context, req.org_id)
+    organization = service.lock_active(context, req.org_id, is_alone=True)
     given = Policies.model_validate(req.model_dump(exclude={"org_id"}, exclude_unset=True))
     merged = _merged(organization.policies, given)
     policies = Policies.model_validate(merged)

@@ -52,9 +52,12 @@ def require_active(context: Context, org_id: str) -> Organization:
     return active(require(context, org_id))
 
 
-def lock_active(context: Context, org_id: str) -> Organization:
-    """Return the organization, which stays as it is until the commit. Raises as `require_active` does."""
-    return active(_found(store.locked(context, checked_id(org_id))))
+def lock_active(context: Context, org_id: str, *, is_alone: bool = False) -> Organization:
+    """Return the organization, which stays as it is until the commit. Raises as `require_active` does.
+
+    `is_alone`: it is about to be changed. Two requests that share the lock would each wait for the other's end.
+    """
+    return active(_found(store.locked(context, checked_id(org_id), is_alone=is_alone)))
 
 
 def checked_id(org_id: str) -> str:

@@ -1,0 +1,40 @@
+"""Watches the transactions of every test: one that locked rows shared (FOR SHARE) must not change the same table.
+
+Two such transactions would each wait for the other to give up its share, and PostgreSQL aborts one of them. SQLite has no such
+locks, so its statements are watched as well. pytest loads this as a plugin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.identity.platform.store.compiled import Compiled
+from app.identity.platform.store.unit import UnitOfWork
+
+_run, _release = UnitOfWork.run, UnitOfWork._release
+_shared: dict[int, set[str]] = {}
+"""The tables that an open unit of work has locked shared, by the unit's id."""
+
+
+def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001 - the hook's signature
+    UnitOfWork.run = run  # type: ignore[method-assign]  # watches, and changes nothing
+    UnitOfWork._release = release  # type: ignore[method-assign]  # as above
+
+
+def run(self: UnitOfWork, statement: Any, parameters: Any = None) -> Any:
+    stated = statement.statement if isinstance(statement, Compiled) else statement
+    if getattr(stated, "is_dml", False):
+        assert stated.table.name not in _shared.get(id(self), ()), (
+            f"{stated.table.name} is locked FOR SHARE and then changed: lock the row for the change at once"
+        )
+    lock = getattr(stated, "_for_update_arg", None)
+    if lock is not None and lock.read and not lock.key_share:
+        _shared.setdefault(id(self), set()).update(table.name for table in stated.get_final_froms())
+    return _run(self, statement, parameters)
+
+
+def release(self: UnitOfWork) -> None:
+    _shared.pop(id(self), None)
+    _release(self)
