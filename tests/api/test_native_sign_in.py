@@ -26,7 +26,7 @@ RUNNING: list[FakeProvider] = []
 
 
 @pytest.fixture(autouse=True)
-def running(fake_provider: FakeProvider) -> Iterator[None]:
+def native_provider(fake_provider: FakeProvider) -> Iterator[None]:
     """Give the lists of this module the test's provider."""
     RUNNING.append(fake_provider)
     yield

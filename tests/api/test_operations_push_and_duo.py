@@ -27,7 +27,7 @@ RUNNING: list[FakeDuo] = []
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(services: Services) -> Iterator[None]:
+def duo_server(services: Services) -> Iterator[None]:
     with duo(services) as running:
         RUNNING.append(running)
         yield

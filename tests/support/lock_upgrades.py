@@ -1,4 +1,4 @@
-"""Watches the transactions of every test: one that locked rows shared (FOR SHARE) must not change the same table.
+"""Watches the transactions of every test: one that locked rows shared (FOR SHARE) must not change the same table; and deadlocks.
 
 Two such transactions would each wait for the other to give up its share, and PostgreSQL aborts one of them. SQLite has no such
 locks, so its statements are watched as well. pytest loads this as a plugin.
@@ -11,16 +11,25 @@ from typing import Any
 import pytest
 
 from app.identity.platform.store.compiled import Compiled
+from app.identity.platform.store.database import StoreContended
 from app.identity.platform.store.unit import UnitOfWork
 
 _run, _release = UnitOfWork.run, UnitOfWork._release
 _shared: dict[int, set[str]] = {}
 """The tables that an open unit of work has locked shared, by the unit's id."""
+_deadlocks: list[str] = []
 
 
-def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001 - the hook's signature
+def pytest_configure(config: pytest.Config) -> None:
     UnitOfWork.run = run  # type: ignore[method-assign]  # watches, and changes nothing
     UnitOfWork._release = release  # type: ignore[method-assign]  # as above
+
+
+@pytest.fixture
+def deadlocks() -> list[str]:
+    """The statements that PostgreSQL aborted in this process because of a deadlock, most of which then ran again."""
+    _deadlocks.clear()
+    return _deadlocks
 
 
 def run(self: UnitOfWork, statement: Any, parameters: Any = None) -> Any:
@@ -32,7 +41,11 @@ def run(self: UnitOfWork, statement: Any, parameters: Any = None) -> Any:
     lock = getattr(stated, "_for_update_arg", None)
     if lock is not None and lock.read and not lock.key_share:
         _shared.setdefault(id(self), set()).update(table.name for table in stated.get_final_froms())
-    return _run(self, statement, parameters)
+    try:
+        return _run(self, statement, parameters)
+    except StoreContended:
+        _deadlocks.append(str(stated))
+        raise
 
 
 def release(self: UnitOfWork) -> None:

@@ -1,0 +1,147 @@
+"""Every operation that writes, asked from three sides at once: PostgreSQL aborts none of them, and none fails.
+
+A request that PostgreSQL aborts runs once more, so that three of them often succeed all the same: the test counts the aborts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.kit.resource import Resource, Verb
+from tests.api.test_native_sign_in import native_provider  # noqa: F401 - a fixture, which its answers need
+from tests.api.test_operation_coverage import ANSWERS
+from tests.api.test_operations_organizations_connections import OIDC
+from tests.api.test_operations_push_and_duo import duo_server  # noqa: F401 - as above
+from tests.support.expected_operations import ROWS
+from tests.support.organizations import PATH, PERMISSIONS, ROLES, Business, a_business
+from tests.support.races import at_once
+from tests.support.resources import EVERY, Manager
+from tests.support.rows import Answer, account_holder, send
+from tests.support.tenant_server import NewTenantServer, answered
+
+pytestmark = [
+    pytest.mark.both_databases,
+    pytest.mark.parametrize("services", ["postgres"], indirect=True),  # SQLite has one writer at a time
+]
+SIDES = 3
+IN_A_CASE = 12
+Act = Callable[[], TestResponse]
+WRITTEN = [one for one in ANSWERS if ROWS[one.row].method != "GET" or "token" in ROWS[one.row].path]
+
+
+def groups(held: list[Any]) -> list[list[Any]]:
+    return [held[start : start + IN_A_CASE] for start in range(0, len(held), IN_A_CASE)]
+
+
+def ask_at_once(acts: list[Act], deadlocks: list[str]) -> list[TestResponse]:
+    answers = at_once(acts)
+    assert [one.text for one in answers if one.status_code >= 500] == []
+    assert deadlocks == []
+    return answers
+
+
+@pytest.mark.parametrize("answers", groups(WRITTEN), ids=lambda some: f"{some[0]}-{some[-1]}")
+def test_operation_of_an_account_does_not_deadlock(
+    new_tenant_server: NewTenantServer, answers: list[Answer], deadlocks: list[str], subtests: pytest.Subtests
+) -> None:
+    for answer in answers:
+        with subtests.test(str(answer)):
+            who = account_holder(new_tenant_server, **answer.settings)
+            asked = answer.prepare(who)
+            if "U" in ROWS[answer.row].auth:
+                assert who.bearer  # made before
+            ask_at_once([partial(send, who, answer.row, asked, "as stated")] * SIDES, deadlocks)
+
+
+@pytest.mark.parametrize("resources", groups(EVERY), ids=lambda some: f"{some[0].kind}-{some[-1].kind}")
+def test_operation_of_a_resource_does_not_deadlock(
+    new_tenant_server: NewTenantServer, resources: list[Resource], deadlocks: list[str], subtests: pytest.Subtests
+) -> None:
+    for resource in resources:
+        with subtests.test(resource.kind):
+            manage = Manager(new_tenant_server(), resource)
+            manage = Manager(new_tenant_server(**(manage.sample.settings or {})), resource)
+            if manage.does(Verb.CREATE):
+                ask_at_once([partial(manage.create, number) for number in (1, 1, 2)], deadlocks)
+            of = (manage.listed() or [None])[0] if manage.does(Verb.LIST) else None
+            for verb in (Verb.UPDATE, Verb.REPLACE):
+                if manage.does(verb):
+                    items = [manage.sample.change(number) for number in range(SIDES)]
+                    bodies = [{"Data": [one]} if verb is Verb.REPLACE else one for one in items]
+                    ask_at_once([partial(manage, verb, body, of) for body in bodies], deadlocks)
+            if manage.does(Verb.DELETE):
+                ask_at_once([partial(manage, Verb.DELETE, None, of)] * SIDES, deadlocks)
+
+
+def organization_requests(b: Business) -> list[list[Act]]:
+    """Return what several do at once to one organization, group by group; of each group, something succeeds."""
+    org, role, other = b.org, b.role(org=b.org), b.role()
+    first, second = b.permission(), b.permission()
+    uid, member = b.account("bob@example.com"), b.member(b.org, email="eve@example.com")
+    at, contexts = f"{PATH}/{org}", "/v2/manage/account/{}/orgcontext"
+    roles_of = f"{contexts.format(uid)}/{org}/roles"
+    link = f"{at}/connections/{connection(b, org)}"
+
+    def put(path: str, body: Any = None) -> Act:
+        return partial(b.send, "PUT", path, body)
+
+    def post(path: str, body: Any = None) -> Act:
+        return partial(b.send, "POST", path, body)
+
+    def drop(path: str, body: Any = None) -> Act:
+        return partial(b.send, "DELETE", path, body)
+
+    def permit(role_id: str, *permissions: str) -> Act:
+        return put(f"{ROLES}/{role_id}", {"Name": role_id, "Description": "d", "Permissions": permissions})
+
+    seats, default = {"MemberPolicy": {"Seats": 9}}, {"MemberPolicy": {"DefaultMemberRole": role}}
+    invited = {"Email": "guest@example.com", "OrgId": org, "RoleIds": [role], "InviterUid": member}
+    return [
+        [put(f"{at}/policy", one) for one in (seats, default, {"SessionPolicy": {}})],
+        [put(f"{at}/policy", {"PasswordPolicy": {"MinLength": 8 + number}}) for number in range(SIDES)],
+        [put(at, {"Name": "Acme", "Metadata": {"a": number}}) for number in range(SIDES)],
+        [put(f"{at}/status", {"Active": False})] * SIDES,
+        [put(f"{at}/status", {"Active": True})] * SIDES,
+        [permit(role, first, second), permit(role, second, first), permit(other, first)],
+        [put(f"{ROLES}/{other}/default")] * SIDES,
+        [put(f"{PERMISSIONS}/{first}", {"Name": "p:new", "Description": "d"})] * SIDES,
+        [put(roles_of, {"RoleIds": order}) for order in ([role, other], [other, role], [role])],
+        [post(f"{at}/domains", {"DomainName": f"d{number % 2}.example"}) for number in range(SIDES)],
+        [post("/v2/manage/invitations", invited)] * SIDES,
+        [
+            put(link, OIDC),
+            put(f"{link}/status", {"Active": False}),
+            post(f"{link}/grouproles", {"GroupName": "g", "RoleIds": [role]}),
+        ],
+        [drop(link), put(link, OIDC), put(f"{at}/policy", seats)],
+        [drop(roles_of, {"RoleIds": [role]}), drop(f"{ROLES}/{role}"), put(f"{at}/policy", default)],
+        [drop(f"{contexts.format(member)}/{org}"), put(f"{at}/policy", seats), drop(contexts.format(member))],
+        [
+            put(f"{PERMISSIONS}/{second}", {"Name": "p:x", "Description": "d"}),
+            drop(f"{PERMISSIONS}/{second}"),
+            permit(other, second),
+        ],
+        [drop(at), put(f"{at}/policy", seats), put(at, {"Name": "New"})],
+    ]
+
+
+def connection(b: Business, org: str) -> str:
+    """Create a connection and return its id."""
+    answered(b.send("PUT", f"{PATH}/{org}", {"Domains": [{"DomainName": "bank.example", "IsVerified": True}]}))
+    return str(answered(b.send("POST", f"{PATH}/{org}/connections", OIDC))["Id"])
+
+
+def test_operation_of_an_organization_does_not_deadlock(
+    new_tenant_server: NewTenantServer, deadlocks: list[str], subtests: pytest.Subtests
+) -> None:
+    business = a_business(new_tenant_server)
+    for number, acts in enumerate(organization_requests(business)):
+        with subtests.test(f"group {number}"):
+            answers = ask_at_once(acts, deadlocks)
+            assert 200 in [one.status_code for one in answers], [one.text for one in answers]
+            ask_at_once(acts, deadlocks)
