@@ -5,7 +5,7 @@ A request that PostgreSQL aborts runs once more, so that three of them often suc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -78,56 +78,80 @@ def test_operation_of_a_resource_does_not_deadlock(
                 ask_at_once([partial(manage, Verb.DELETE, None, of)] * SIDES, deadlocks)
 
 
-def organization_requests(b: Business) -> list[list[Act]]:
-    """Return what several do at once to one organization, group by group; of each group, something succeeds."""
-    org, role, other = b.org, b.role(org=b.org), b.role()
-    first, second = b.permission(), b.permission()
-    uid, member = b.account("bob@example.com"), b.member(b.org, email="eve@example.com")
-    at, contexts = f"{PATH}/{org}", "/v2/manage/account/{}/orgcontext"
-    roles_of = f"{contexts.format(uid)}/{org}/roles"
-    link = f"{at}/connections/{connection(b, org)}"
+class Sides:
+    """What several do at once to one organization."""
 
-    def put(path: str, body: Any = None) -> Act:
-        return partial(b.send, "PUT", path, body)
+    def __init__(self, business: Business) -> None:
+        self.business, self.at = business, f"{PATH}/{business.org}"
+        self.role, self.other = business.role(org=business.org), business.role()
+        self.first, self.second = business.permission(), business.permission()
+        self.member = business.member(business.org, email="eve@example.com")
+        self.of_member = f"/v2/manage/account/{self.member}/orgcontext"
+        self.roles_of = f"/v2/manage/account/{business.account('bob@example.com')}/orgcontext/{business.org}/roles"
+        self.link = f"{self.at}/connections/{connection(business, business.org)}"
+        self.policies: list[dict[str, Any]] = [
+            {"MemberPolicy": {"Seats": 9}},
+            {"MemberPolicy": {"DefaultMemberRole": self.role}},
+            {"SessionPolicy": {}},
+        ]
 
-    def post(path: str, body: Any = None) -> Act:
-        return partial(b.send, "POST", path, body)
+    def put(self, path: str, body: Any = None) -> Act:
+        return partial(self.business.send, "PUT", path, body)
 
-    def drop(path: str, body: Any = None) -> Act:
-        return partial(b.send, "DELETE", path, body)
+    def post(self, path: str, body: Any = None) -> Act:
+        return partial(self.business.send, "POST", path, body)
 
-    def permit(role_id: str, *permissions: str) -> Act:
-        return put(f"{ROLES}/{role_id}", {"Name": role_id, "Description": "d", "Permissions": permissions})
+    def drop(self, path: str, body: Any = None) -> Act:
+        return partial(self.business.send, "DELETE", path, body)
 
-    seats, default = {"MemberPolicy": {"Seats": 9}}, {"MemberPolicy": {"DefaultMemberRole": role}}
-    invited = {"Email": "guest@example.com", "OrgId": org, "RoleIds": [role], "InviterUid": member}
-    return [
-        [put(f"{at}/policy", one) for one in (seats, default, {"SessionPolicy": {}})],
-        [put(f"{at}/policy", {"PasswordPolicy": {"MinLength": 8 + number}}) for number in range(SIDES)],
-        [put(at, {"Name": "Acme", "Metadata": {"a": number}}) for number in range(SIDES)],
-        [put(f"{at}/status", {"Active": False})] * SIDES,
-        [put(f"{at}/status", {"Active": True})] * SIDES,
-        [permit(role, first, second), permit(role, second, first), permit(other, first)],
-        [put(f"{ROLES}/{other}/default")] * SIDES,
-        [put(f"{PERMISSIONS}/{first}", {"Name": "p:new", "Description": "d"})] * SIDES,
-        [put(roles_of, {"RoleIds": order}) for order in ([role, other], [other, role], [role])],
-        [post(f"{at}/domains", {"DomainName": f"d{number % 2}.example"}) for number in range(SIDES)],
-        [post("/v2/manage/invitations", invited)] * SIDES,
-        [
-            put(link, OIDC),
-            put(f"{link}/status", {"Active": False}),
-            post(f"{link}/grouproles", {"GroupName": "g", "RoleIds": [role]}),
-        ],
-        [drop(link), put(link, OIDC), put(f"{at}/policy", seats)],
-        [drop(roles_of, {"RoleIds": [role]}), drop(f"{ROLES}/{role}"), put(f"{at}/policy", default)],
-        [drop(f"{contexts.format(member)}/{org}"), put(f"{at}/policy", seats), drop(contexts.format(member))],
-        [
-            put(f"{PERMISSIONS}/{second}", {"Name": "p:x", "Description": "d"}),
-            drop(f"{PERMISSIONS}/{second}"),
-            permit(other, second),
-        ],
-        [drop(at), put(f"{at}/policy", seats), put(at, {"Name": "New"})],
-    ]
+    def permit(self, role_id: str, *permissions: str) -> Act:
+        return self.put(f"{ROLES}/{role_id}", {"Name": role_id, "Description": "d", "Permissions": permissions})
+
+    def changes(self) -> Iterator[list[Act]]:
+        """Yield what changes the organization and its parts; of each group, something succeeds."""
+        at, put, post = self.at, self.put, self.post
+        invited = {
+            "Email": "guest@example.com",
+            "OrgId": self.business.org,
+            "RoleIds": [self.role],
+            "InviterUid": self.member,
+        }
+        yield [put(f"{at}/policy", policy) for policy in self.policies]
+        yield [put(f"{at}/policy", {"PasswordPolicy": {"MinLength": 8 + number}}) for number in range(SIDES)]
+        yield [put(at, {"Name": "Acme", "Metadata": {"a": number}}) for number in range(SIDES)]
+        yield [put(f"{at}/status", {"Active": False})] * SIDES
+        yield [put(f"{at}/status", {"Active": True})] * SIDES
+        yield [self.permit(self.role, self.first, self.second), self.permit(self.role, self.second, self.first)]
+        yield [put(f"{ROLES}/{self.other}/default")] * SIDES
+        yield [put(f"{PERMISSIONS}/{self.first}", {"Name": "p:new", "Description": "d"})] * SIDES
+        yield [put(self.roles_of, {"RoleIds": ids}) for ids in ([self.role, self.other], [self.other, self.role])]
+        yield [post(f"{at}/domains", {"DomainName": f"d{number % 2}.example"}) for number in range(SIDES)]
+        yield [post("/v2/manage/invitations", invited)] * SIDES
+
+    def removals(self) -> Iterator[list[Act]]:
+        """Yield what removes parts of the organization, and at last itself, while they are changed."""
+        at, put, post, drop = self.at, self.put, self.post, self.drop
+        seats, default = self.policies[:2]
+        group = {"GroupName": "g", "RoleIds": [self.role]}
+        yield [
+            put(self.link, OIDC),
+            put(f"{self.link}/status", {"Active": False}),
+            post(f"{self.link}/grouproles", group),
+        ]
+        yield [drop(self.link), put(self.link, OIDC), put(f"{at}/policy", seats)]
+        yield [
+            drop(self.roles_of, {"RoleIds": [self.role]}),
+            drop(f"{ROLES}/{self.role}"),
+            put(f"{at}/policy", default),
+        ]
+        yield [drop(f"{self.of_member}/{self.business.org}"), put(f"{at}/policy", seats), drop(self.of_member)]
+        permission = f"{PERMISSIONS}/{self.second}"
+        yield [
+            put(permission, {"Name": "p:x", "Description": "d"}),
+            drop(permission),
+            self.permit(self.other, self.second),
+        ]
+        yield [drop(at), put(f"{at}/policy", seats), put(at, {"Name": "New"})]
 
 
 def connection(b: Business, org: str) -> str:
@@ -139,8 +163,8 @@ def connection(b: Business, org: str) -> str:
 def test_operation_of_an_organization_does_not_deadlock(
     new_tenant_server: NewTenantServer, deadlocks: list[str], subtests: pytest.Subtests
 ) -> None:
-    business = a_business(new_tenant_server)
-    for number, acts in enumerate(organization_requests(business)):
+    sides = Sides(a_business(new_tenant_server))
+    for number, acts in enumerate([*sides.changes(), *sides.removals()]):
         with subtests.test(f"group {number}"):
             answers = ask_at_once(acts, deadlocks)
             assert 200 in [one.status_code for one in answers], [one.text for one in answers]

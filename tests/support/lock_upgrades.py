@@ -33,7 +33,7 @@ def deadlocks() -> list[str]:
 
 
 def run(self: UnitOfWork, statement: Any, parameters: Any = None) -> Any:
-    stated = statement.statement if isinstance(statement, Compiled) else statement
+    stated: Any = statement.statement if isinstance(statement, Compiled) else statement
     if getattr(stated, "is_dml", False):
         assert stated.table.name not in _shared.get(id(self), ()), (
             f"{stated.table.name} is locked FOR SHARE and then changed: lock the row for the change at once"
