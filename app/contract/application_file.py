@@ -13,7 +13,7 @@ from app.contract.authorization_details import TypeName
 from app.contract.client_addresses import AuthenticationClass, RequestUri, SecureAddress
 from app.contract.client_authentication import problem_of
 from app.contract.client_keys import usable_keys
-from app.contract.configuration_model import Picture, WebAddress, plain, web_origin
+from app.contract.configuration_model import Picture, WebAddress, page_origin, plain
 from app.contract.connections import (
     ProviderAddress,
 )
@@ -24,6 +24,7 @@ from app.contract.oauth_response_types import contradiction as response_contradi
 from app.contract.redirect_schemes import is_of_no_application
 from app.contract.security_profile import contradiction as security_contradiction
 from app.contract.subject_types import sector_of
+from app.kit.web_addresses import is_web_address
 
 RESERVED_APPLICATIONS = frozenset(
     {
@@ -53,7 +54,7 @@ def redirect_uri(uri: str) -> str:
         raise ValueError(f"an address with its scheme, such as http://{uri[:200]}")
     if not parts.scheme or "#" in uri or "*" in uri:
         raise ValueError("a complete address with its scheme, without * or #")
-    if parts.scheme in ("http", "https") and (not parts.hostname or parts.username is not None):
+    if parts.scheme in ("http", "https") and not is_web_address(uri):
         raise ValueError("an address with a host and without a password")
     if parts.scheme == "http" and not _LOCAL_HOST.match(parts.hostname or ""):
         raise ValueError("an https address (http works on localhost and 127.0.0.1 only)")
@@ -72,7 +73,7 @@ Jwks = Annotated[dict[str, Any], AfterValidator(usable_keys)]
 
 
 RedirectUri = Annotated[str, AfterValidator(redirect_uri), Field(max_length=2_000)]
-Origin = Annotated[str, AfterValidator(web_origin), Field(max_length=300)]
+Origin = Annotated[str, AfterValidator(page_origin), Field(max_length=300)]
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"

@@ -7,12 +7,11 @@ import re
 from datetime import UTC, datetime
 from ipaddress import ip_network
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from app.kit.languages import LANGUAGES
-from app.kit.web_addresses import is_web_address
+from app.kit.web_addresses import is_web_address, origin, parse_address, split_address
 
 
 class ConfigurationModel(BaseModel):
@@ -28,28 +27,22 @@ def plain(address: str) -> str:
     """Return the address; refuse characters that browsers or headers could misread, and an unreadable host or port."""
     if any(ord(letter) <= 32 or letter in '\\"<>\x7f' for letter in address):
         raise ValueError("an address without spaces, quotes, backslashes or angle brackets")
-    try:
-        is_readable = urlsplit(address).port != 0
-    except ValueError:
-        is_readable = False
-    if not is_readable:
+    if split_address(address) is None:
         raise ValueError("an address with a valid host and port")
     return address
 
 
-def web_origin(origin: str) -> str:
-    """Check `scheme://host[:port]`, as browsers write an origin."""
-    parts = urlsplit(plain(origin))
-    if (
-        parts.scheme not in ("http", "https")
-        or not parts.hostname
-        or "*" in origin
-        or parts.path
-        or parts.query
-        or "@" in origin
-    ):
+def web_origin(address: str) -> str:
+    """Check `scheme://host[:port]`, in any spelling of the host."""
+    parts = parse_address(plain(address))
+    if parts is None or parts.path or any(mark in address for mark in "?#"):
         raise ValueError("an origin such as https://app.example.com, without a path or *")
-    return origin
+    return address
+
+
+def page_origin(address: str) -> str:
+    """Check an origin of pages: that of a website, or of pages that an app or an extension brings along."""
+    return address if origin(plain(address)) == address else web_origin(address)
 
 
 def _web_address(address: str) -> str:

@@ -6,7 +6,6 @@ its default, unless an operation set it (decisions/0162).
 
 from functools import cache
 from typing import Annotated, Any, cast
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, create_model, model_validator
 
@@ -30,6 +29,7 @@ from app.contract.roles import MAX_ACCOUNT_ROLES, MAX_NAME, MAX_PERMISSIONS, MAX
 from app.contract.services_settings import DuoFile, PushFile
 from app.kit.resource import Resource
 from app.kit.resource_models import file_model
+from app.kit.web_addresses import parse_address
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 LATER = frozenset({"webhooks"})
@@ -51,16 +51,8 @@ def _free_tenant(name: str) -> str:
 
 def allowed_address(entry: str) -> str:
     """Check an entry of the whitelist: scheme, host (a leading `*.` allows subdomains), port and path prefix."""
-    parts = urlsplit(plain(entry))
-    host = (parts.hostname or "").removeprefix("*.")
-    if (
-        parts.scheme not in ("http", "https")
-        or not host
-        or "*" in host
-        or parts.query
-        or parts.fragment
-        or "@" in entry
-    ):
+    parts = parse_address(plain(entry).replace("://*.", "://", 1))
+    if parts is None or parts.query or parts.fragment:
         raise ValueError("an address such as https://app.example.com or https://*.example.com/path")
     return entry
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract.hub import Step
-from tests.support.oauth_world import NewWorld
+from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, parameters_of
 
 REGISTERED = "https://shop.example/cb"
@@ -75,6 +75,9 @@ LOOPBACK = [
     ("http://127.0.0.2:51004/cb", False),
     ("http://127.0.0.1:51004@evil.example/cb", False),
     ("http://127.0.0.1:x/cb", False),
+    ("http://127.0.0.1:99999/cb", False),
+    ("http://127.0.0.1:0/cb", False),
+    ("http://[::1]:70000/cb", False),
     ("http://127.0.0.1:123456/cb", False),
     ("http://127.0.0.1.evil.example/cb", False),
     ("http://127.0.0.1:51004/cb#x", False),
@@ -92,6 +95,67 @@ def test_native_client_may_choose_loopback_port(
         with subtests.test(uri):
             step = browser.authorize(phone.authorization_parameters(redirect_uri=uri, code_challenge=Pkce().challenge))
             assert step.step is (Step.REDIRECT if is_allowed else Step.REFUSED)
+
+
+UNREADABLE = (
+    "http://127.0.0.1:99999/cb",
+    "http://[::1/cb",
+    "com.example.app://host:99999/cb",
+    "https://a%20b.example/cb",
+)
+LOCALHOST = [
+    ("http://localhost/cb", True),
+    ("http://localhost:51004/cb", True),
+    ("http://localhost:99999/cb", False),
+    ("http://localhost:51004/other", False),
+    ("http://127.0.0.1:51004/cb", False),
+    ("https://localhost:51004/cb", False),
+    ("http://localhost.evil.example:51004/cb", False),
+    ("http://app.localhost:51004/cb", False),
+]
+
+
+def test_native_client_may_choose_localhost_port(
+    world: World, browser: Browser, ada: Person, subtests: pytest.Subtests
+) -> None:
+    registered = ["http://localhost:8080/cb"]
+    terminal = world.application("terminal", secret=None, application_type="native", redirect_uris=registered)
+    browser.signed_in(ada)
+    for uri, is_allowed in LOCALHOST:
+        with subtests.test(uri):
+            asked = terminal.authorization_parameters(redirect_uri=uri, code_challenge=Pkce().challenge)
+            assert browser.authorize(asked).step is (Step.REDIRECT if is_allowed else Step.REFUSED)
+
+
+def test_localhost_port_is_exact_for_web_and_fapi(
+    world: World, browser: Browser, ada: Person, subtests: pytest.Subtests
+) -> None:
+    registered, browser = ["http://localhost:8080/cb"], browser.signed_in(ada)
+    fapi = {"application_type": "native", "security_profile": "fapi2"}
+    for number, kind in enumerate(({"application_type": "web"}, {"application_type": "spa"}, fapi)):
+        client = world.application(
+            f"exact{number}", redirect_uris=registered, secret="a secret of the application", **kind
+        )
+        asked = client.authorization_parameters(
+            redirect_uri="http://localhost:51004/cb", code_challenge=Pkce().challenge
+        )
+        step = browser.authorize(asked)
+        with subtests.test(str(kind)):
+            assert (step.step, step.problem) == (Step.REFUSED, "redirect_uri")
+
+
+def test_unreadable_registered_address_is_refused_on_page(
+    world: World, browser: Browser, ada: Person, subtests: pytest.Subtests
+) -> None:
+    """Settings that an earlier version stored."""
+    browser.signed_in(ada)
+    for number, uri in enumerate(UNREADABLE):
+        shop = world.application(f"old{number}", redirect_uris=[uri], application_type="native")
+        with subtests.test(uri):
+            step = browser.authorize(shop.authorization_parameters())
+            assert (step.step, step.problem, step.address) == (Step.REFUSED, "redirect_uri", None)
+            out = browser.sign_out(client_id=shop.client_id, post_logout_redirect_uri=uri)
+            assert out.address is None
 
 
 def test_web_client_may_not_choose_port(loopback_web: RelyingParty, browser: Browser, ada: Person) -> None:

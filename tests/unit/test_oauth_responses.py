@@ -15,6 +15,7 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import views
 from app.identity.protocols.oauth.authorize import response
 from app.identity.protocols.oauth.issuers import Issuer
+from app.kit.web_addresses import redirect_origin
 
 ISSUER = "http://acme.localhost:8000"
 REDIRECT_URI = "https://shop.example/cb"
@@ -41,10 +42,13 @@ def test_form_post_response_has_fields_and_a_plain_uri() -> None:
         ("https://shop.example/cb", "https://shop.example"),
         ("http://127.0.0.1:5000/cb", "http://127.0.0.1:5000"),
         ("com.example.phone:/cb", "com.example.phone:"),
+        ("https://BÜCHER.example:443/cb", "https://xn--bcher-kva.example"),
+        ("http://127.0.0.1:99999/cb", ""),
+        ("http://[::1/cb", ""),
     ],
 )
 def test_form_action_is_the_origin_or_the_bare_scheme(uri: str, origin: str) -> None:
-    assert views.redirect_origin(uri) == origin
+    assert redirect_origin(uri) == origin
 
 
 @pytest.mark.parametrize(

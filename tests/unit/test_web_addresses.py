@@ -3,7 +3,15 @@
 import pytest
 
 from app.hub.safety import content_security_policy
-from app.kit.web_addresses import is_source, is_web_address, origin, sent_origin, web_address
+from app.kit.web_addresses import (
+    is_source,
+    is_web_address,
+    origin,
+    parse_address,
+    sent_origin,
+    split_address,
+    web_address,
+)
 
 INJECTED = "https://a.b;script-src-elem 'unsafe-inline' *;style-src-elem *;x/x.png"
 HOSTILE = [
@@ -90,9 +98,67 @@ def test_header_that_no_browser_sends_is_no_origin(subtests: pytest.Subtests) ->
             assert sent_origin(text) == ""
 
 
-def test_non_ascii_url_is_a_link_but_no_csp_source() -> None:
-    assert is_web_address("https://bücher.example/")
-    assert origin("https://bücher.example/") == ""
+REFUSED_HOSTS = (
+    "a..b",
+    "a%6de.b", "\ufffd.b", "xn--\u00fc.b\u2488", "1.2.3.4.5", "256.1.1.1", "0x1ffffffff", "1.2.08", "a." + "x" * 64, "[a]", "[::1%25eth0]",
+)  # fmt: skip
+SENT_AS = [
+    ("https://bücher.example/", "https://xn--bcher-kva.example"),
+    ("https://BÜCHER。Example:443/x", "https://xn--bcher-kva.example"),
+    ("https://XN--BCHER-KVA.example", "https://xn--bcher-kva.example"),
+    ("https://faß.example", "https://xn--fa-hia.example"),
+    ("https://\uff41cme.example", "https://acme.example"),
+    ("https://☃.example:8443/", "https://xn--n3h.example:8443"),
+    ("https://[0:0:0:0:0:0:0:1]:443/", "https://[::1]"),
+    ("http://127.1:8080/", "http://127.0.0.1:8080"),
+    ("http://0x7f.0.0.1/", "http://127.0.0.1"),
+    ("http://2130706433/", "http://127.0.0.1"),
+    ("http://0177.0.0.1/", "http://127.0.0.1"),
+]
+APP_ORIGINS = [
+    "capacitor://localhost",
+    "ionic://localhost",
+    "tauri://localhost",
+    "chrome-extension://" + "abcdefghijklmnop" * 2,
+]
+NO_APP_ORIGINS = [
+    "capacitor://", "capacitor:localhost", "capacitor://localhost/", "Capacitor://localhost", "capacitor://localhost:80", "tauri://a@b",
+    "chrome-extension://abc", "chrome-extension://" + "z" * 32, "cursor://localhost", "file://localhost", "ionic://a..b", "tauri://*",
+]  # fmt: skip
+UNREADABLE = [
+    "http://127.0.0.1:99999/cb", "http://127.0.0.1:0/cb", "http://[::1/cb", "com.example.app://host:99999/cb", "com.example.app://[::1/cb",
+    "https://a.example/a b", "https://a.example\\@b.example", "https://a.example/\u0000", "https://a\u2100.example/",
+]  # fmt: skip
+
+
+def test_origin_has_the_form_that_browsers_send(subtests: pytest.Subtests) -> None:
+    for text, expected in SENT_AS:
+        with subtests.test(text):
+            assert is_web_address(text)
+            assert origin(text) == expected
+            assert sent_origin(text) == ("" if text != expected else expected)
+
+
+def test_host_that_browsers_refuse_is_no_web_address(subtests: pytest.Subtests) -> None:
+    for host in REFUSED_HOSTS:
+        with subtests.test(host):
+            assert parse_address(f"https://{host}/") is None
+
+
+def test_origin_of_app_pages_is_sent_as_it_is(subtests: pytest.Subtests) -> None:
+    for text in APP_ORIGINS:
+        with subtests.test(text):
+            assert sent_origin(text) == origin(text) == origin(f"{text}/cb?x=1#y") == text
+    for text in NO_APP_ORIGINS:
+        with subtests.test(text):
+            assert sent_origin(text) == ""
+
+
+def test_unreadable_part_of_any_address_is_none(subtests: pytest.Subtests) -> None:
+    for text in UNREADABLE:
+        with subtests.test(text):
+            assert split_address(text) is None
+            assert parse_address(text) is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from flask import Response, request
 
@@ -18,6 +17,7 @@ from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.services import api, services
 from app.hub.visit import current_visit
+from app.kit.web_addresses import redirect_origin
 
 _PARAMETERS: Final = {
     "id_token_hint": 2000,
@@ -53,11 +53,7 @@ class LogoutPage(Page):
     @property
     def form_targets(self) -> tuple[str, ...]:
         """The source of that address, which the identity service checks; browsers follow the redirect only if it is listed."""
-        try:
-            parts = urlsplit(self.target)
-        except ValueError:
-            return ()
-        return (f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:",) if parts.scheme else ()
+        return (redirect_origin(self.target),)
 
     @property
     def initials(self) -> str:

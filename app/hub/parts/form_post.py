@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from app.hub.page import Page
 from app.kit.web_addresses import origin
@@ -24,7 +23,7 @@ class FormPostPage(Page):
     @property
     def form_targets(self) -> tuple[str, ...]:
         """The application's origin, and its scheme for the application's own redirect."""
-        return (origin(self.address), f"{urlsplit(self.address).scheme}:")
+        return (origin(self.address), f"{self.address.partition(':')[0].lower()}:")
 
     @classmethod
     def samples(cls) -> Mapping[str, FormPostPage]:

@@ -16,7 +16,7 @@ from app.identity.directory.tenants.allowed_addresses import is_registered_page,
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
 from app.identity.protocols.jwt_sign_on.signing import JwtApp
-from app.identity.protocols.oauth.views import redirect_origin
+from app.kit.web_addresses import redirect_origin
 
 _KEY: Final = "jwt_app"
 _FRAGMENT, _POST = "fragment", "post"

@@ -22,7 +22,7 @@ from app.identity.hosted import (
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth import views as oauth
-from app.identity.protocols.oauth.views import redirect_origin
+from app.kit.web_addresses import redirect_origin
 
 AUTHORIZE, RETURN, DEVICE = "authorize", "return", "device"
 CHOSEN = "pin_chosen"

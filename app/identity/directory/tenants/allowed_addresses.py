@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, unquote, unquote_plus, urlencode, urlsplit
+from urllib.parse import quote, unquote, unquote_plus, urlencode
 
 from app.contract.mailed_links import SHORT_PATHS
 from app.identity.platform.context import Context
-from app.kit.web_addresses import is_web_address
+from app.kit.web_addresses import WebAddress, origin, parse_address
 
 _MAX_DECODINGS: Final = 4
 _SEPARATOR: Final = re.compile("[&;]")  # older programs separate by semicolon
 _SEPARATED: Final = re.compile("[&;]?[^&;]+|[&;]")
+_SENT_ENCODED: Final = str.maketrans({"<": "%3C", ">": "%3E", '"': "%22"})
+"""Characters of a path or query that browsers send encoded."""
 _NO_DESTINATIONS: Final = frozenset({"ssologin"})
 """First segments of own addresses that act on the browser's session when a redirect leads there (decisions/0232)."""
 _PUBLIC_PARAMETERS: Final = frozenset({"lang", "language", "ui_locales", "return_url"})
@@ -23,30 +26,25 @@ def is_allowed(context: Context, return_url: str) -> bool:
     """Return whether the tenant's whitelist allows the address (interface hosted-pages.md section 8).
 
     Scheme, host and port must equal an entry; the entry's path, if any, must be a prefix of whole segments; a leading `*.`
-    allows subdomains. URLs that browsers may parse differently are refused, and own addresses that act on a GET.
+    allows subdomains. Hosts are compared as browsers send them. URLs that browsers may parse differently are refused, and own
+    addresses that act on a GET.
     """
-    if any(ord(character) <= 32 or character in "\\\x7f" for character in return_url):
-        return False
-    try:
-        parts = urlsplit(return_url)
-        port = parts.port
-    except ValueError:
-        return False
-    if parts.hostname is None or not is_web_address(f"{parts.scheme}://{parts.netloc}"):
+    address = _read(return_url)
+    if address is None:
         return False
     if is_own(context, return_url):
-        return _first_segment(parts.path) not in _NO_DESTINATIONS and not _climbs(parts.path)
-    return any(
-        _matches(entry, parts.scheme, parts.hostname, port, parts.path)
-        for entry in context.tenant.settings.url_whitelist
-    )
+        return _first_segment(address.path) not in _NO_DESTINATIONS and not _climbs(address.path)
+    return any(_matches(entry, address) for entry in context.tenant.settings.url_whitelist)
 
 
 def is_own(context: Context, address: str) -> bool:
-    """Return whether a valid address is at one of the tenant's own hosts."""
-    parts = urlsplit(address)
-    own = [urlsplit(one) for one in context.own_addresses]
-    return (parts.scheme, parts.hostname, parts.port) in {(one.scheme, one.hostname, one.port) for one in own}
+    """Return whether the address is at one of the tenant's own hosts."""
+    found = _read(address)
+    return found is not None and found.origin in set(map(origin, context.own_addresses))
+
+
+def _read(address: str) -> WebAddress | None:
+    return parse_address(address.translate(_SENT_ENCODED))
 
 
 def is_registered(context: Context, address: str) -> bool:
@@ -66,14 +64,20 @@ def is_registered_page(context: Context, address: str) -> bool:
     return page in context.tenant.settings.url_whitelist and is_allowed(context, address)
 
 
-def _matches(entry: str, scheme: str, host: str, port: int | None, path: str) -> bool:
-    allowed = urlsplit(entry)
-    name = allowed.hostname or ""
-    same_host = host == name or (name.startswith("*.") and host.endswith(name[1:]) and host != name[2:])
-    if not same_host or allowed.scheme != scheme or allowed.port != port:
+def _matches(entry: str, address: WebAddress) -> bool:
+    allowed = _read_entry(entry)
+    if allowed is None or (allowed.scheme, allowed.port) != (address.scheme, address.port):
         return False
-    prefix = allowed.path.rstrip("/")
+    is_below = address.host.endswith(f".{allowed.host}")
+    if not (is_below if "://*." in entry else address.host == allowed.host):
+        return False
+    prefix, path = allowed.path.rstrip("/"), address.path
     return not prefix or ((path == prefix or path.startswith(prefix + "/")) and not _climbs(path))
+
+
+@lru_cache(maxsize=4096)
+def _read_entry(entry: str) -> WebAddress | None:
+    return parse_address(entry.replace("://*.", "://", 1))
 
 
 def _climbs(path: str) -> bool:
@@ -99,11 +103,11 @@ def is_allowed_in_mail(context: Context, page: str) -> bool:
     """
     if not is_allowed(context, page):
         return False
-    parts = urlsplit(page)
-    names = {_name(piece) for piece in _SEPARATOR.split(parts.query) if piece}
-    if (parts.hostname, parts.port) not in {(one.hostname, one.port) for one in map(urlsplit, context.own_addresses)}:
-        return True
-    return names <= _PUBLIC_PARAMETERS and not _may_be_short_link(parts.path)
+    address, own = _read(page), map(parse_address, context.own_addresses)
+    if address is None or (address.host, address.port) not in {(one.host, one.port) for one in own if one is not None}:
+        return address is not None
+    names = {_name(piece) for piece in _SEPARATOR.split(address.query) if piece}
+    return names <= _PUBLIC_PARAMETERS and not _may_be_short_link(address.path)
 
 
 def _may_be_short_link(path: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from joserfc import jws
 from joserfc.errors import JoseError
@@ -25,6 +25,7 @@ from app.identity.platform.encryption import derive_key
 from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.kit import randomness
 from app.kit.reading import RawRequest
+from app.kit.web_addresses import parse_address
 
 ALGORITHMS: Final[tuple[str, ...]] = tuple(dict.fromkeys(("ES256", "PS256", *SERVED)))
 """With which proofs may be signed, the preferred ones first: never a shared secret, never `none` (RFC 9449 section 4.3)."""
@@ -39,7 +40,6 @@ REPLAY_SECONDS: Final = 3 * NONCE_SECONDS
 _TYPE: Final = "dpop+jwt"
 _MAX_LENGTH: Final = 8_000
 _RSA_BITS: Final = range(2_048, 8_193)
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 class DpopProofRefused(Exception):
@@ -193,16 +193,10 @@ def _address(context: Context) -> str:
     return (settings.base_url if is_api else context.called_at) + context.raw.path
 
 
-def _normalized(address: object) -> tuple[str, str, int | None, str] | None:
+def _normalized(address: object) -> tuple[str, str] | None:
     """Return an address without query and fragment, to compare (RFC 3986 sections 6.2.2 and 6.2.3); None for none."""
-    try:
-        parts = urlsplit(address if isinstance(address, str) else "")
-        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
-    except ValueError:
-        return None
-    if not parts.hostname or parts.username is not None:
-        return None
-    return parts.scheme, parts.hostname, port, unquote(parts.path) or "/"
+    parts = parse_address(address) if isinstance(address, str) else None
+    return None if parts is None else (parts.origin, unquote(parts.path) or "/")
 
 
 def _check_time(context: Context, claims: dict[str, Any], expected: Expected) -> int:

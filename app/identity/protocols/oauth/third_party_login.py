@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers, subjects
 from app.kit.proxies import is_local
-from app.kit.web_addresses import is_web_address
+from app.kit.web_addresses import parse_address
 
 _LONGEST: Final = 2_000
 _EMAIL: Final = "email"
@@ -49,6 +49,6 @@ def _issuer(context: Context, client: Application) -> str:
 
 def _is_reachable(address: str) -> bool:
     """Return whether a browser may be led there: https, or http at this device."""
-    parts = urlsplit(address)
-    is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_local(parts.hostname or ""))
-    return is_safe and is_web_address(address) and "#" not in address
+    parts = parse_address(address)
+    is_safe = parts is not None and (parts.scheme == "https" or is_local(parts.host))
+    return is_safe and "#" not in address

@@ -13,7 +13,7 @@ from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import third_party_login
-from app.kit.web_addresses import is_web_address, web_address
+from app.kit.web_addresses import is_web_address, redirect_origin, web_address
 
 _LONGEST_HOME: Final = 160
 """Cookies of the hub cut a longer address."""
@@ -26,7 +26,7 @@ def relying_party(context: Context, client: Application, redirect_uri: str | Non
     """
     settings = client.settings
     origin = redirect_origin(redirect_uri) if redirect_uri else None
-    registered = next((uri for uri in settings.redirect_uris if uri.startswith(("https://", "http://"))), None)
+    registered = next((uri for uri in settings.redirect_uris if is_web_address(uri)), None)
     languages = page_languages(context)
     stated = home_of(context, client)
     home = third_party_login.start_address(context, client, target=stated, longest=_LONGEST_HOME)
@@ -73,12 +73,6 @@ def _picture(address: str | None) -> str | None:
     if address and address.startswith("data:image/"):
         return address
     return address if address and address.startswith("https://") and is_web_address(address) else None
-
-
-def redirect_origin(uri: str) -> str:
-    """Return scheme://host[:port] of a web address, the bare scheme of any other."""
-    parts = urlsplit(uri)
-    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 
 
 def label(account: Account) -> str:

@@ -1,11 +1,11 @@
 """redirect_uri: must equal a registered redirect URI exactly (RFC 9700 section 2.1).
 
-Only the port of a native application's loopback address may differ (RFC 8252 section 7.3). A client without redirect
+Only the port of a native application's loopback address may differ (RFC 8252 section 7.3), and of its http://localhost, which
+section 8.3 advises against but command-line programs use (decisions/0340): not with FAPI. A client without redirect
 URIs may use an entry of the tenant's whitelist, which must be equal too (federation.md section 4).
 """
 
 import re
-from urllib.parse import urlsplit
 
 from app.contract.redirect_schemes import is_of_no_application, is_registrable
 from app.identity.platform.context import Context
@@ -13,9 +13,11 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusals
 from app.identity.protocols.oauth.authorize import request_object
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedOnPage, UncheckedRequest
+from app.kit.web_addresses import parse_address, split_address
 
 _SCHEME = "This application may not have a redirect_uri with this scheme."
-_LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/?][!-~]*)?)")
+_LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]|localhost))(?::[0-9]{1,5})?((?:[/?][!-~]*)?)")
+_BY_NAME = "http://localhost"
 
 
 def check(request: UncheckedRequest) -> None:
@@ -53,10 +55,18 @@ def _is_registered(context: Context, client: Application, uri: str) -> bool:
     return is_known and may_lead_to(context, client, uri)
 
 
+def is_readable(uri: str) -> bool:
+    """Return whether browsers and our pages can read every part of the address, such as its port."""
+    parts = split_address(uri)
+    return parts is not None and (parts.scheme not in ("http", "https") or parse_address(uri) is not None)
+
+
 def may_lead_to(context: Context, client: Application, uri: str) -> bool:
     """Return whether the scheme is one that the client may have, by the tenant's present settings (decisions/0328)."""
+    if not is_readable(uri):
+        return False
     if not client.is_self_registered:
-        return not is_of_no_application(urlsplit(uri).scheme)
+        return not is_of_no_application(uri.partition(":")[0].lower())
     return is_registrable(uri, context.tenant.settings.client_registration.redirect_schemes)
 
 
@@ -64,5 +74,7 @@ def _is_loopback(client: Application, uri: str) -> bool:
     if client.settings.application_type != "native":
         return False
     requested = _LOOPBACK.fullmatch(uri)
+    if requested is None or (requested[1] == _BY_NAME and client.settings.is_fapi):
+        return False
     registered = [_LOOPBACK.fullmatch(known) for known in client.settings.redirect_uris]
-    return requested is not None and any(match and match.groups() == requested.groups() for match in registered)
+    return any(match and match.groups() == requested.groups() for match in registered)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -18,7 +17,7 @@ from app.identity.protocols.oauth import client_powers
 from app.identity.protocols.oauth.registration import redirect_uris
 from app.kit.errors import OAuthError
 from app.kit.input_filter import is_dangerous
-from app.kit.web_addresses import is_web_address
+from app.kit.web_addresses import is_web_address, parse_address
 
 GRANTS: Final = ("authorization_code", "refresh_token", DEVICE_GRANT, "implicit")
 """Grants in which a person consents. An application gets no others by itself: no password, no token of its own."""
@@ -189,14 +188,20 @@ def _check_texts(given: Mapping[str, Any], *, allows_http: bool, mark: str = "")
 
 def _refuse_own_addresses(settings: ApplicationSettings, own_addresses: Sequence[str]) -> None:
     """Refuse addresses at the tenant's hosts, on any port, to which our pages would lead a browser or load a frame."""
-    own = {urlsplit(one).hostname for one in own_addresses}
-    if any(urlsplit(one).hostname in own for one in settings.redirect_uris):
+    own = {_host(one) for one in own_addresses} - {None}
+    if any(_host(one) in own for one in settings.redirect_uris):
         raise InvalidRedirectUri("redirect_uris: expected addresses of the application, not of this server.")
     for name in _LED_TO:
         value = getattr(settings, name)
         given = value if isinstance(value, tuple) else (value,)
-        if any(one and urlsplit(one).hostname in own for one in given):
+        if any(one and _host(one) in own for one in given):
             raise InvalidClientMetadata(f"{name}: expected an address of the application, not of this server.")
+
+
+def _host(address: str) -> str | None:
+    """Return the host as browsers send it; that with a dot at its end is served as the same."""
+    parts = parse_address(address)
+    return parts.host.removesuffix(".") if parts is not None else None
 
 
 def _refuse_schemes(settings: ApplicationSettings, schemes: Collection[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract.application_settings import ApplicationSettings
 from app.identity.directory.tenants.registered_applications import Logo, Registered
-from app.identity.protocols.oauth.views import redirect_origin
+from app.kit.web_addresses import redirect_origin
 
 
 def is_another(held: Registered, settings: ApplicationSettings, logo: Logo | None) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from ipaddress import ip_address
 from typing import Final, Literal
-from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,6 +16,7 @@ from app.contract.application_file import RedirectUri
 from app.contract.errors_oauth import InvalidRedirectUri
 from app.contract.redirect_schemes import is_registrable
 from app.kit.proxies import is_local
+from app.kit.web_addresses import parse_address, split_address
 
 MOST: Final = 20
 _WEB: Final = ("https", "http")
@@ -87,9 +87,8 @@ def _is_loopback(uri: str) -> bool:
 
 
 def _parts(uri: str) -> tuple[str, str]:
-    """Return the scheme and the host of an address that nobody has checked."""
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
-        return "", ""
-    return parts.scheme.lower(), parts.hostname or ""
+    """Return the scheme and the host of an address that nobody has checked; empty ones for a web address that is none."""
+    parts, address = split_address(uri), parse_address(uri)
+    if address is not None:
+        return address.scheme, address.host
+    return (parts.scheme, "") if parts is not None and parts.scheme not in _WEB else ("", "")
