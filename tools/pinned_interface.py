@@ -14,6 +14,7 @@ from app import cli
 from app.contract.operations import load_catalogue
 from app.contract.tenant_file import ConfigurationFile
 from app.identity.entry.tables import metadata
+from app.kit.auth import Cors
 from app.kit.errors import ApiError, OAuthError
 from app.kit.operation import AnyOperation
 from app.kit.wire import Also, From, Wire, shape_of
@@ -122,7 +123,7 @@ def _admission(operation: AnyOperation) -> Iterator[str]:
         access = admission.access
         yield f"access={access.scope}{'!' if access.is_sensitive else ''}"
         yield from (f"sensitive={name}" for name in sorted(access.sensitive_members))
-    yield from ("cors" for _ in [0] if admission.cors)
+    yield from (f"cors={admission.cors.value}" for _ in [0] if admission.cors is not Cors.NONE)
     yield f"accepts={body.accepts.name.lower()}"
     yield f"answers={','.join(body.answers) or 'nothing'}"
     yield from ("markup" for _ in [0] if body.takes_markup)

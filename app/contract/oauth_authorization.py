@@ -10,6 +10,7 @@ from app.contract.authorization_details import StatedDetails
 from app.contract.error_groups import OAUTH
 from app.contract.oauth_tokens import ClientRequest, OAuthWire, as_named
 from app.contract.operations import operation
+from app.kit.auth import Cors
 
 
 class PushedRequest(ClientRequest):
@@ -51,7 +52,7 @@ class PushedResponse(OAuthWire):
 
 push = operation(
     "oauth_authorization.push", "POST /api/oidc/par", PushedRequest, PushedResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
-    cors=True, also=("/api/oidc/{app}/par", "/api/oauth/{app}/par"), takes_markup=True,
+    cors=Cors.CLIENT, also=("/api/oidc/{app}/par", "/api/oauth/{app}/par"), takes_markup=True,
     errors=(
         oauth.InvalidScope, oauth.InvalidTarget, oauth.UnsupportedResponseType, oauth.RequestNotSupported, oauth.InvalidRequestObject,
         oauth.RegistrationNotSupported, oauth.UnmetAuthenticationRequirements, oauth.InvalidAuthorizationDetails,
@@ -90,7 +91,7 @@ _DEVICE_ALIASES = (
 )  # fmt: skip
 device = operation(
     "oauth_authorization.device", "POST /api/oidc/device", DeviceRequest, DeviceResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
-    cors=True, also=_DEVICE_ALIASES,
+    cors=Cors.CLIENT, also=_DEVICE_ALIASES,
     errors=(oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported, oauth.InvalidAuthorizationDetails),
     summary="Start a device sign-in",
     description="Returns a `device_code` to poll with and a `user_code` that the user enters at `verification_uri` on another device "

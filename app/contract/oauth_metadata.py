@@ -9,6 +9,7 @@ from app.contract.auth import STANDARD, Host, U
 from app.contract.error_groups import OAUTH
 from app.contract.oauth_tokens import OAuthWire, as_named
 from app.contract.operations import operation
+from app.kit.auth import Cors
 from app.kit.wire import Document, From
 
 
@@ -28,7 +29,7 @@ _AUTHORIZATION_SERVER_ALIASES = (
 )  # fmt: skip
 discovery = operation(
     "oauth_metadata.discovery", "GET /.well-known/openid-configuration", IssuerRequest, Document, error_profile=OAUTH, on=Host.TENANT,
-    cors=True, also=("/service/oidc/{app}/.well-known/openid-configuration", "/.well-known/openid-configuration/service/oidc/{app}"),
+    cors=Cors.ANY, also=("/service/oidc/{app}/.well-known/openid-configuration", "/.well-known/openid-configuration/service/oidc/{app}"),
     errors=(oauth.UnknownApplication,),
     summary="Get the OpenID configuration",
     description="Returns the endpoints, grants, scopes, claims and algorithms of the tenant (OpenID Connect Discovery). Point your "
@@ -37,13 +38,13 @@ discovery = operation(
 
 authorization_server = operation(
     "oauth_metadata.authorization_server", "GET /.well-known/oauth-authorization-server", IssuerRequest, Document, error_profile=OAUTH,
-    on=Host.TENANT, cors=True, also=_AUTHORIZATION_SERVER_ALIASES, errors=(oauth.UnknownApplication,),
+    on=Host.TENANT, cors=Cors.ANY, also=_AUTHORIZATION_SERVER_ALIASES, errors=(oauth.UnknownApplication,),
     summary="Get the authorization server metadata",
     description="Returns the metadata of the tenant as an OAuth 2.0 authorization server (RFC 8414).",
 )  # fmt: skip
 
 jwks = operation(
-    "oauth_metadata.jwks", "GET /service/oidc/jwks", IssuerRequest, Document, error_profile=OAUTH, on=Host.TENANT, cors=True,
+    "oauth_metadata.jwks", "GET /service/oidc/jwks", IssuerRequest, Document, error_profile=OAUTH, on=Host.TENANT, cors=Cors.ANY,
     also=("/service/oidc/{app}/jwks", "/service/oauth/jwks"), errors=(oauth.UnknownApplication,),
     summary="Get the signing keys",
     description="Returns the public keys that sign the tenant’s tokens, as a JSON Web Key Set. Cache it, and read it again when a "
@@ -106,7 +107,7 @@ class UserinfoResponse(OAuthWire):
 
 userinfo = operation(
     "oauth_metadata.userinfo", "GET /service/oidc/userinfo", IssuerRequest, UserinfoResponse, auth=U, access=STANDARD,
-    error_profile=OAUTH, on=Host.TENANT, cors=True,
+    error_profile=OAUTH, on=Host.TENANT, cors=Cors.CLIENT,
     also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
     answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope,),
     summary="Get the claims of the signed-in user",

@@ -9,6 +9,7 @@ from app.contract.auth import Host
 from app.contract.error_groups import REGISTRATION
 from app.contract.oauth_tokens import OAuthWire, as_named
 from app.contract.operations import operation
+from app.kit.auth import Cors
 from app.kit.operation import Accept
 from app.kit.wire import From, NoContent
 
@@ -63,7 +64,7 @@ class NewRegistrationResponse(RegistrationResponse):
 
 register = operation(
     "oauth_registration.register", "POST /api/oidc/register", RegistrationRequest, NewRegistrationResponse, error_profile=REGISTRATION,
-    on=Host.TENANT, cors=True, also=("/api/oidc/{app}/register", "/api/oauth/{app}/register"), accepts=Accept.JSON,
+    on=Host.TENANT, cors=Cors.ANY, also=("/api/oidc/{app}/register", "/api/oauth/{app}/register"), accepts=Accept.JSON,
     errors=(*METADATA_ERRORS, oauth.UnknownApplication),
     summary="Register an application",
     description="Registers an application from its metadata and returns its `client_id`, its `client_secret` if it has one, and a "
@@ -73,14 +74,14 @@ register = operation(
 
 read = operation(
     "oauth_registration.read", "GET /api/oidc/register/{registration}", RegistrationAddress, RegistrationResponse,
-    error_profile=REGISTRATION, on=Host.TENANT, cors=True, errors=(oauth.InvalidToken,),
+    error_profile=REGISTRATION, on=Host.TENANT, cors=Cors.ANY, errors=(oauth.InvalidToken,),
     summary="Get an application’s registration",
     description="Returns the metadata of the application (RFC 7592). Send its registration access token as `Authorization: Bearer …`.",
 )  # fmt: skip
 
 replace = operation(
     "oauth_registration.replace", "PUT /api/oidc/register/{registration}", RegistrationChange, RegistrationResponse,
-    error_profile=REGISTRATION, on=Host.TENANT, cors=True, accepts=Accept.JSON, errors=METADATA_ERRORS,
+    error_profile=REGISTRATION, on=Host.TENANT, cors=Cors.ANY, accepts=Accept.JSON, errors=METADATA_ERRORS,
     summary="Replace an application’s registration",
     description="Replaces the metadata of the application (RFC 7592); what the request leaves out gets its default. The response "
     "contains a new registration access token, and the one of the request stops working.",
@@ -88,7 +89,7 @@ replace = operation(
 
 remove = operation(
     "oauth_registration.remove", "DELETE /api/oidc/register/{registration}", RegistrationAddress, NoContent,
-    error_profile=REGISTRATION, on=Host.TENANT, cors=True, answers=(), errors=(oauth.InvalidToken, oauth.RegistrationClosed),
+    error_profile=REGISTRATION, on=Host.TENANT, cors=Cors.ANY, answers=(), errors=(oauth.InvalidToken, oauth.RegistrationClosed),
     summary="Delete an application’s registration",
     description="Deletes the application with its tokens and consents (RFC 7592). Send its registration access token as "
     "`Authorization: Bearer …`.",

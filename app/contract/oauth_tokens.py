@@ -10,6 +10,7 @@ from app.contract.authorization_details import StatedDetails
 from app.contract.error_groups import OAUTH
 from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.tokens import Actor
+from app.kit.auth import Cors
 from app.kit.wire import Document, From, Wire
 
 
@@ -82,8 +83,8 @@ GRANT_ERRORS = (
 )  # fmt: skip
 
 token = operation(
-    "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenResponse, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
-    also=("/api/oidc/{app}/token",), hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    cors=Cors.CLIENT, also=("/api/oidc/{app}/token",), hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Get tokens",
     description="Exchanges a grant for tokens: an authorization code, a refresh token, a device code, client credentials, a JWT "
     "assertion, or another token (token exchange). `grant_type` says which; each grant has its own parameters. An "
@@ -93,7 +94,7 @@ token = operation(
 
 token_with_key = operation(
     "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
-    on=Host.TENANT, cors=True, hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    on=Host.TENANT, cors=Cors.CLIENT, hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Get tokens as an OAuth 2.0 client",
     description="Exchanges a grant for tokens at the address of one application, which the path and the API key name. New clients use "
     "`POST /api/oidc/token`.",
@@ -154,8 +155,8 @@ class RevocationRequest(ClientRequest):
 
 
 revoke = operation(
-    "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, error_profile=OAUTH, on=Host.TENANT, cors=True,
-    also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), answers=(),
+    "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    cors=Cors.CLIENT, also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), answers=(),
     summary="Revoke a token",
     description="Revokes an access or refresh token (RFC 7009). Revoking a refresh token ends its whole chain. The response is 200 for "
     "any token, also for one that doesn’t exist.",

@@ -9,7 +9,7 @@ from app.contract.auth import H, Host, S
 from app.contract.error_groups import HUB, MAIN
 from app.contract.examples import load_examples
 from app.contract.introduction import publication
-from app.kit.auth import OPEN, Access, Admission, Auth
+from app.kit.auth import OPEN, Access, Admission, Auth, Cors
 from app.kit.errors import ApiError
 from app.kit.openapi import document
 from app.kit.openapi_examples import add_examples
@@ -57,7 +57,7 @@ def operation(
     scope: str = "",
     access: Access | None = None,
     takes_secret: bool = False,
-    cors: bool = False,
+    cors: Cors = Cors.NONE,
     error_profile: ErrorProfile = MAIN,
     errors: tuple[type[ApiError], ...] = (),
     on: Host = Host.API,

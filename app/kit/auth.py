@@ -109,6 +109,16 @@ def _folded(name: str) -> str:
     return name.lower().replace("_", "")
 
 
+class Cors(Enum):
+    """Which web pages may read the responses of an operation (Fetch standard, CORS protocol)."""
+
+    NONE = "none"
+    ANY = "any"
+    """Pages of any origin: nothing that a browser adds of its own opens the operation."""
+    CLIENT = "client"
+    """Pages at the origins of the application that asks."""
+
+
 @dataclass(frozen=True)
 class Admission:
     """Who may call an operation."""
@@ -120,8 +130,7 @@ class Admission:
     """The scope that a credential of a scheme with scopes must hold."""
     access: Access | None = None
     """What an application's token needs; None: no such token opens the operation."""
-    cors: bool = False
-    """Whether registered web origins of applications may call it (Fetch standard, CORS protocol)."""
+    cors: Cors = Cors.NONE
 
     @property
     def every_auth(self) -> Auth:

@@ -171,8 +171,8 @@ class Server:
 
     def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:
         """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
-        error_profile = next(held[0].error_profile for held in found.methods.values())
-        response = self._write_error((error_profile.wrong_method or _WrongMethod)(), raw, None, None)
+        operation = next(held[0] for held in found.methods.values())
+        response = self._write_error((operation.error_profile.wrong_method or _WrongMethod)(), raw, None, operation)
         response.headers.append(("Allow", ", ".join(sorted(found.methods))))
         return response
 
@@ -269,9 +269,13 @@ class Server:
         return response
 
     def _preflight(self, found: Match, raw: RawRequest) -> Answer:
+        if not self._is_loaded:
+            self.load()  # the lifecycle before says nothing of web pages
         headers = {"Allow": ", ".join(sorted({*found.methods, "OPTIONS"}))}
         for held in found.methods.values():
             headers.update(self.lifecycle.headers(None, held[0], raw))
+        if "Access-Control-Allow-Origin" in headers:
+            headers["Access-Control-Allow-Methods"] = headers["Allow"]
         return Answer(204, headers=list(headers.items()))
 
 

@@ -354,7 +354,7 @@ def test_browser_code_may_send_dpop_proofs_and_read_nonces(spa: Prover) -> None:
     origin = {"Origin": "https://app.example"}
     asked = {**origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "dpop"}
     answer = spa.client.wsgi.options("/api/oidc/token", headers=asked, base_url=spa.client.hub_url)
-    assert "DPoP" in answer.headers["Access-Control-Allow-Headers"].split(", ")
+    assert answer.headers["Access-Control-Allow-Headers"] == "dpop"
     form = {"grant_type": "authorization_code", "code": "x", "redirect_uri": "x", "client_id": spa.client.client_id}
     dpop_proof = spa.dpop_proof("POST", f"{spa.client.hub_url}/api/oidc/token")
     answer = spa.client.back("token", form, headers={**origin, "DPoP": dpop_proof})

@@ -1,4 +1,4 @@
-"""Discovery, key sets and CORS."""
+"""Discovery and key sets."""
 
 from typing import Any
 
@@ -170,86 +170,6 @@ def test_metadata_is_served_from_cache(shop: RelyingParty, browser: Browser, add
     again = shop.get(address)
     assert browser.spent(again)["sql"] == 0
     assert again.headers["Cache-Control"] == "public, max-age=300"
-
-
-@pytest.mark.both_databases
-def test_cors_allows_registered_origins_only(world: World) -> None:
-    spa = world.application("spa", secret=None, cors_origins=["https://app.example", "http://localhost:3000"])
-    world.application("gone", cors_origins=["https://gone.example"], is_active=False)
-    for origin in ("https://app.example", "http://localhost:3000"):
-        answer = spa.get("/.well-known/openid-configuration", headers={"Origin": origin})
-        assert answer.headers["Access-Control-Allow-Origin"] == origin
-        assert "Origin" in answer.headers.get_all("Vary")
-        assert "Access-Control-Allow-Credentials" not in answer.headers
-    for origin in (
-        "https://evil.example",
-        "https://app.example.evil.example",
-        "https://gone.example",
-        "null",
-        "",
-        "http://app.example",
-    ):
-        answer = spa.get("/.well-known/openid-configuration", headers={"Origin": origin})
-        assert "Access-Control-Allow-Origin" not in answer.headers
-
-
-def test_cors_compares_origins_as_browsers_write_them(world: World, subtests: pytest.Subtests) -> None:
-    registered = ["https://App.example:443", "http://app.example:80", "https://[::1]:8443"]
-    spa = world.application("spa", secret=None, cors_origins=registered)
-
-    def allowed(*sent: str, path: str = "/.well-known/openid-configuration") -> str | None:
-        headers = [("Origin", one) for one in sent]
-        return spa.get(path, headers=headers).headers.get("Access-Control-Allow-Origin")
-
-    for origin in ("https://app.example", "http://app.example", "https://[::1]:8443"):
-        assert allowed(origin) == origin
-    for path in ("/.well-known/openid-configuration", "/service/oidc/jwks", "/service/oidc/userinfo"):
-        for origin in (
-            "null",
-            "https://App.example:443",
-            "https://app.example:443",
-            "https://APP.example",
-            "https://app.example/",
-        ):
-            with subtests.test(f"{path} {origin}"):
-                assert allowed(origin, path=path) is None
-        with subtests.test(f"{path} twice"):
-            assert allowed("https://app.example", "https://app.example", path=path) is None
-            assert allowed("https://app.example", "null", path=path) is None
-
-
-def test_cors_preflight_allows_registered_origin(world: World, foreign_shop: RelyingParty) -> None:
-    spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
-    headers = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
-    for address in ("/api/oidc/token", "/api/oidc/spa/token", "/service/oidc/userinfo"):
-        answer = spa.wsgi.options(address, headers=headers, base_url=spa.hub_url)
-        assert answer.status_code == 204
-        assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
-        assert "POST" in answer.headers["Access-Control-Allow-Methods"]
-        assert "Authorization" in answer.headers["Access-Control-Allow-Headers"]
-    refused = spa.wsgi.options(
-        "/api/oidc/token", headers={**headers, "Origin": "https://evil.example"}, base_url=spa.hub_url
-    )
-    assert "Access-Control-Allow-Origin" not in refused.headers
-    other = spa.wsgi.options("/api/oidc/token", headers=headers, base_url=foreign_shop.hub_url)
-    assert "Access-Control-Allow-Origin" not in other.headers
-
-
-def test_token_errors_have_cors_headers(world: World) -> None:
-    spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
-    answer = spa.back(
-        "token", {"grant_type": "authorization_code", "client_id": "x"}, headers={"Origin": "https://app.example"}
-    )
-    assert answer.status_code == 401
-    assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
-
-
-def test_introspection_has_no_cors_headers(world: World) -> None:
-    spa = world.application("spa", secret=None, cors_origins=["https://app.example"])
-    answer = spa.back(
-        "introspect", {"token": "x", "client_id": spa.client_id}, headers={"Origin": "https://app.example"}
-    )
-    assert "Access-Control-Allow-Origin" not in answer.headers
 
 
 def test_rotated_key_is_published_before_it_signs(

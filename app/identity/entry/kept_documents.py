@@ -19,12 +19,12 @@ def _addresses(*operations: AnyOperation) -> frozenset[str]:
 
 KEY_SETS: Final = _addresses(contract.jwks)
 PATHS: Final = KEY_SETS | _addresses(contract.discovery, contract.authorization_server)
-_ANSWERED_OTHERWISE: Final = ("HTTP_ORIGIN", "HTTP_AUTHORIZATION", "CONTENT_LENGTH")
+_ANSWERED_OTHERWISE: Final = ("HTTP_AUTHORIZATION", "CONTENT_LENGTH")
 _KEYS: Final = ("APIKEY", "APISECRET")
 
 
 class KeptDocuments(KeptAnswers[Ready]):
-    """Keeps the answers to requests without credentials from no web page."""
+    """Keeps the answers to requests without credentials; pages of any origin get the same."""
 
     def __init__(self, app: WSGIApplication, services: Services) -> None:
         super().__init__(app)

@@ -84,7 +84,7 @@ class IdentityLifecycle(HubLifecycle):
     def headers(
         self, context: Context | None, operation: AnyOperation | None, raw: RawRequest
     ) -> Iterable[tuple[str, str]]:
-        """Yield CORS headers for registered origins besides."""
-        if operation is not None and operation.admission.cors and "origin" in raw.headers:
-            yield from cors.headers(self.services, raw)
+        """Yield CORS headers besides."""
+        if operation is not None:
+            yield from cors.headers(self.services, operation, context, raw)
         yield from super().headers(context, operation, raw)

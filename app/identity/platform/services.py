@@ -52,7 +52,7 @@ class TenantDirectory(Protocol):
         """Return the tenant's application by client id or name."""
 
     def origins(self, tenant: Tenant, work: UnitOfWork) -> frozenset[str]:
-        """Return the web origins that the tenant's active applications registered."""
+        """Return the origins of the active applications that the tenant configured."""
 
     def clear_cache(self) -> None:
         """Empty the cache, after a change in this process."""

@@ -105,7 +105,7 @@ class CachedTenantDirectory:
         return cached
 
     def origins(self, tenant: Tenant, work: UnitOfWork) -> frozenset[str]:
-        """Return the web origins that the tenant's active applications registered."""
+        """Return the origins of the active applications that the tenant configured."""
         key = (tenant.tenant_id, tenant.version)
         cached = self._origins.get(key)
         if cached is None:

@@ -70,13 +70,22 @@ def application(work: UnitOfWork, *, client_id: str | None = None, name: str | N
 
 
 def origins(work: UnitOfWork) -> frozenset[str]:
-    """Return the web origins that the tenant's active applications registered, in the form that browsers send."""
+    """Return the origins of the active applications that the tenant configured, in the form that browsers send."""
     where = (applications.c.tenant_id == work.tenant_id, applications.c.registered_by.is_(None))
     rows = work.all(select(applications.c.settings).where(*where))
-    applications_settings = [ApplicationSettings.model_validate(row.settings) for row in rows]
-    return frozenset(
-        origin(address) for settings in applications_settings if settings.is_active for address in settings.cors_origins
-    )
+    found = (ApplicationSettings.model_validate(row.settings) for row in rows)
+    return frozenset().union(*(origins_of(settings) for settings in found if settings.is_active))
+
+
+def origins_of(settings: ApplicationSettings) -> frozenset[str]:
+    """Return the origins of an application's pages: those of its redirect URIs, with exactly their ports, and its `cors_origins`."""
+    return frozenset(map(origin, (*settings.redirect_uris, *settings.cors_origins))) - {""}
+
+
+def has_registered_themselves(work: UnitOfWork) -> bool:
+    """Return whether the tenant has any application that registered itself."""
+    where = (applications.c.tenant_id == work.tenant_id, applications.c.registered_by.is_not(None))
+    return work.one(select(applications.c.client_id).where(*where).limit(1)) is not None
 
 
 def _only(work: UnitOfWork, condition: ColumnElement[bool]) -> Tenant | None:

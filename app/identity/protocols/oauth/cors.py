@@ -1,40 +1,81 @@
-"""CORS (Fetch standard): for web origins that an application of the tenant registered, and no others."""
+"""CORS (Fetch standard): which web pages may read responses (decisions/0341). No response allows credentials of the browser."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Final
 
+from app.identity.directory.tenants import store
+from app.identity.platform.context import Context
+from app.identity.platform.services import Services
+from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.tenant import Tenant
+from app.kit.auth import Cors
+from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
 from app.kit.web_addresses import sent_origin
 
-if TYPE_CHECKING:
-    from app.identity.platform.services import Services
+_EXPOSED: Final = "WWW-Authenticate, Retry-After, DPoP-Nonce"
+_REQUEST_HEADERS: Final = (
+    "authorization", "content-type", "dpop", "accept", "accept-language", "content-language", "mcp-protocol-version", "x-requested-with",
+    "traceparent", "tracestate", "baggage", "cache-control", "pragma", "x-request-id",
+)  # fmt: skip
+"""Fields that a page may send: those that the operations read, and those that libraries add and nothing here reads."""
+_PREFLIGHT_SECONDS: Final = "600"
 
-_PREFLIGHT_SECONDS = 600
 
-
-def headers(services: Services, raw: RawRequest) -> Iterable[tuple[str, str]]:
-    """Yield the CORS headers for a registered origin; only `Vary` for any other."""
-    yield "Vary", "Origin"
-    origin = sent_origin(raw.headers.get("origin"))
-    if not origin or not _is_registered(services, raw.host, origin):
+def headers(
+    services: Services, operation: AnyOperation, context: Context | None, raw: RawRequest
+) -> Iterable[tuple[str, str]]:
+    """Yield the CORS headers of a response, a refusal or a preflight; only `Vary` for an origin that may not read it."""
+    kind, sent = operation.admission.cors, raw.headers.get("origin")
+    if kind is Cors.ANY:
+        yield "Access-Control-Allow-Origin", "*"
+    elif kind is Cors.CLIENT and sent is not None:
+        yield "Vary", "Origin"
+        origin = sent_origin(sent)
+        if not origin or not _may_read(services, context, raw, origin):
+            return
+        yield "Access-Control-Allow-Origin", origin
+    else:
         return
-    yield "Access-Control-Allow-Origin", origin
-    yield "Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After, DPoP-Nonce"
+    yield "Access-Control-Expose-Headers", _EXPOSED
     if raw.method == "OPTIONS":
-        yield "Access-Control-Allow-Methods", "GET, POST, OPTIONS"
-        yield "Access-Control-Allow-Headers", "Authorization, Content-Type, DPoP"
-        yield "Access-Control-Max-Age", str(_PREFLIGHT_SECONDS)
+        yield "Access-Control-Allow-Headers", ", ".join(_allowed(raw.headers.get("access-control-request-headers")))
+        yield "Access-Control-Max-Age", _PREFLIGHT_SECONDS
 
 
-def _is_registered(services: Services, host: str, origin: str) -> bool:
-    tenant = services.directory.by_host(host)
-    if tenant is None:
-        return False
-    work = UnitOfWork(services.database, tenant.tenant_id)
-    try:
-        return origin in services.directory.origins(tenant, work)
-    finally:
-        work.rollback()
+def _allowed(requested: str | None) -> Iterator[str]:
+    """Yield the requested fields that a page may send; all of them for a preflight that requests none."""
+    names = [name.strip() for name in requested.split(",")] if requested else _REQUEST_HEADERS
+    yield from (name for name in dict.fromkeys(names) if name.lower() in _REQUEST_HEADERS)
+
+
+def _may_read(services: Services, context: Context | None, raw: RawRequest, origin: str) -> bool:
+    """Return whether the origin is one of the client's; of any client, where the request has none yet, as a preflight."""
+    with suppress(StoreUnavailable):
+        tenant = (
+            context.tenant
+            if context is not None
+            else services.directory.by_host(services.settings.without_mtls(raw.host))
+        )
+        if tenant is None:
+            return False
+        work = UnitOfWork(services.database, tenant.tenant_id)
+        try:
+            return _is_of_client(services, tenant, work, context, origin)
+        finally:
+            work.rollback()
+    return False
+
+
+def _is_of_client(services: Services, tenant: Tenant, work: UnitOfWork, context: Context | None, origin: str) -> bool:
+    client = context.client if context is not None else None
+    if client is None and context is not None and context.holder is not None and context.holder.client_id:
+        client = services.directory.application(tenant, work, client_id=context.holder.client_id)
+    if client is not None:
+        return origin in store.origins_of(client.settings)
+    # Anyone may register an application with any origin, so that no origin is known to be none's.
+    return origin in services.directory.origins(tenant, work) or store.has_registered_themselves(work)

@@ -31,7 +31,6 @@ from app.kit.wire import Document
 
 _MAX_AGE_SECONDS = 300  # shorter than a new key is published before it signs
 _GRANTS = [name for name in GRANTS if name in get_args(GrantType)]  # an application can register these
-_VARY = {"Vary": "Origin"}
 
 
 def issuer_at(context: Context, app: str | None) -> Issuer:
@@ -78,14 +77,12 @@ def document(context: Context, issuer: Issuer) -> Document:
         binds_certificates=client_certificates.is_configured(context.services.settings),
         mtls_url=context.services.settings.mtls_url(context.tenant.name),
     )
-    return Document(_bytes(issuer, offer), max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY)
+    return Document(_bytes(issuer, offer), max_age_seconds=_MAX_AGE_SECONDS)
 
 
 def key_set(context: Context) -> Document:
     """Return the tenant's public keys."""
-    return Document(
-        context.services.signing_keys.published(context.work).jwks, max_age_seconds=_MAX_AGE_SECONDS, headers=_VARY
-    )
+    return Document(context.services.signing_keys.published(context.work).jwks, max_age_seconds=_MAX_AGE_SECONDS)
 
 
 @lru_cache(maxsize=8192)
