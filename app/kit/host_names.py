@@ -126,5 +126,5 @@ def _is_safe(text: str) -> bool:
     return not look_alikes.issuperset(letters)
 
 
-def _is_latin(letter: str) -> bool:
-    return unicodedata.name(letter, "").startswith("LATIN")
+def _is_latin(character: str) -> bool:
+    return unicodedata.name(character, "").startswith("LATIN")

@@ -111,7 +111,7 @@ def test_registration_is_for_pages_of_any_origin(registrar: Registrar) -> None:
         assert asked.headers["Access-Control-Allow-Headers"] == "authorization, content-type"
 
 
-def test_closed_registration_says_so_to_any_page(world: World) -> None:
+def test_refusal_of_registration_is_for_any_page(world: World) -> None:
     answer = Registrar(world).register()
     assert (answer.status_code, allowed(answer)) == (403, "*")
 
