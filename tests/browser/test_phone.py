@@ -14,6 +14,7 @@ from tests.support.browsers import Opened
 from tests.support.hub_in_browser import sign_in_address, the_shop
 from tests.support.oauth_world import NewWorld, World
 
+pytestmark = pytest.mark.database_alone  # the inbox lists the whole database, and other tests write to these numbers
 PASSWORD = "Zebra-kettle-91"
 TYPED, E164 = "020 7946 0123", "+442079460123"
 OTHER, OTHER_SHOWN, OTHER_E164 = "+44 20 7946 0124", "+44\u00a020\u00a07946\u00a00124", "+442079460124"
