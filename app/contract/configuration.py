@@ -27,6 +27,7 @@ from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors
 from app.contract.messages import Sending
 from app.contract.organization_settings import Organizations
 from app.contract.registration_form import FormField
+from app.contract.security_profile import ReuseSeconds
 from app.contract.services_settings import DuoSettings, PushSettings
 
 Mode = Literal["required", "optional", "disabled"]
@@ -258,6 +259,7 @@ class TenantSettings(ConfigurationModel):
     access_token_minutes: int = Field(default=15, ge=1, le=129_600)
     refresh_token_minutes: int = Field(default=86_400, ge=1, le=525_600)
     refresh_tokens: bool = True
+    refresh_token_reuse_seconds: ReuseSeconds | None = None  # absent: by the kind of the client
     # from sign-in; limits refreshing and sliding expiry, `offline_access` included
     token_absolute_days: int = Field(default=180, ge=1, le=3_650)
     session_idle_minutes: int = Field(default=120, ge=5, le=43_200)

@@ -19,6 +19,7 @@ from app.contract.localized_texts import MOST_LANGUAGES, EachOnce, LanguageTag
 from app.contract.logout_settings import MAX_LOGOUT_ADDRESSES
 from app.contract.oauth_response_types import ResponseType
 from app.contract.resources import collection
+from app.contract.security_profile import ReuseSeconds
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
 from app.contract.subject_types import SubjectType
 from app.kit.resource import (
@@ -180,6 +181,7 @@ class OAuthClient(Wire):
     software_id: Annotated[str | None, Field(max_length=200)] = None
     software_version: Annotated[str | None, Field(max_length=100)] = None
     refresh_token_rotation: bool | None = None
+    refresh_token_reuse_interval: Annotated[ReuseSeconds | None, StoredAs("refresh_token_reuse_seconds")] = None
     security_profile: Literal["plain", "fapi2"] = "plain"
     force_re_authentication: Annotated[bool, StoredAs("force_reauthentication")] = False
     allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(

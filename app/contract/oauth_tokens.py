@@ -89,7 +89,8 @@ token = operation(
     description="Exchanges a grant for tokens: an authorization code, a refresh token, a device code, client credentials, a JWT "
     "assertion, or another token (token exchange). `grant_type` says which; each grant has its own parameters. An "
     "`id_token` is in the response if `openid` is in the scope. A code or a refresh token works once; a rotated refresh "
-    "token comes with the response.",
+    "token comes with the response. Within a public client’s reuse interval of 10 seconds, a replaced refresh token gets up to three "
+    "further pairs.",
 )  # fmt: skip
 
 token_with_key = operation(

@@ -4,10 +4,10 @@ The profile is the FAPI 2.0 Security Profile (OpenID Foundation, 2025); sections
 """
 
 from collections.abc import Sequence
-from typing import Final, Literal, Protocol, Self
+from typing import Annotated, Final, Literal, Protocol, Self
 from urllib.parse import urlsplit
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.signing import ALGORITHMS
@@ -18,6 +18,8 @@ FAPI_ALGORITHMS: Final = tuple(one for one in ALGORITHMS if one != "RS256")
 FAPI_METHODS: Final = ("private_key_jwt", "tls_client_auth", "self_signed_tls_client_auth")
 """How its clients authenticate (section 5.3.2.1)."""
 FAPI_GRANTS: Final = ("authorization_code", "refresh_token", "client_credentials")
+ReuseSeconds = Annotated[int, Field(ge=0, le=60)]
+_PUBLIC_REUSE_SECONDS: Final = 10
 _DEFAULT_ALG: Final = "id_token_signed_response_alg"
 _ALGORITHMS: Final = (
     _DEFAULT_ALG, "access_token_signing_alg", "userinfo_signed_response_alg", "introspection_signed_response_alg",
@@ -40,6 +42,7 @@ class SecurityProfileSettings(ConfigurationModel):
     require_dpop_nonce: bool = False
     tls_client_certificate_bound_access_tokens: bool = False
     refresh_token_rotation: bool | None = None  # absent: on, except for fapi2
+    refresh_token_reuse_seconds: ReuseSeconds | None = None  # absent: the tenant's
 
     @model_validator(mode="after")
     def _with_algorithms(self) -> Self:
@@ -81,6 +84,13 @@ class SecurityProfileSettings(ConfigurationModel):
         """
         is_off = self.is_fapi if self.refresh_token_rotation is None else not self.refresh_token_rotation
         return is_off and self.needs_bound_tokens
+
+    def reuse_seconds(self, of_tenant: int | None, *, is_public: bool) -> int:
+        """Return how long a replaced refresh token still gets tokens, for other tabs and after a lost response; never under FAPI."""
+        if self.is_fapi:
+            return 0
+        default = _PUBLIC_REUSE_SECONDS if is_public else 0
+        return next(one for one in (self.refresh_token_reuse_seconds, of_tenant, default) if one is not None)
 
 
 class Secured(Protocol):
@@ -124,6 +134,8 @@ def _against_profile(settings: SecurityProfileSettings, application: Secured) ->
         return f"allow_plain_pkce: false, {because}"
     if settings.refresh_token_rotation:
         return f"refresh_token_rotation: false, {because}"
+    if settings.refresh_token_reuse_seconds:
+        return f"refresh_token_reuse_seconds: 0, {because}"
     if not all(_is_safe(uri, application.application_type) for uri in application.redirect_uris):
         return f"redirect_uris: https addresses, {because}"
     for name in _ALGORITHMS:

@@ -38,6 +38,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ({"response_types": ["code id_token"], "grant_types": ["authorization_code", "implicit"]}, "grant_types: some of"),
     ({"allow_plain_pkce": True}, "allow_plain_pkce: false"),
     ({"refresh_token_rotation": True}, "refresh_token_rotation: false"),
+    ({"refresh_token_reuse_seconds": 10}, "refresh_token_reuse_seconds: 0"),
     ({"redirect_uris": ["http://localhost:3000/cb"]}, "redirect_uris: https addresses"),
     ({"redirect_uris": ["com.example.bank:/cb"]}, "redirect_uris: https addresses"),
     ({"id_token_signed_response_alg": "RS256"}, "id_token_signed_response_alg: one of PS256, ES256, EdDSA, Ed25519"),

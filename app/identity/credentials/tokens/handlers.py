@@ -59,7 +59,8 @@ def impersonate(context: Context, req: contract.Impersonate) -> Token:
 @contract.refresh.implements
 def refresh(context: Context, req: contract.RefreshToken) -> Token:
     try:
-        spent = service.rotate(context, req.refresh_token, client_id=None)
+        reuse_seconds = context.tenant.settings.refresh_token_reuse_seconds or 0
+        spent = service.rotate(context, req.refresh_token, client_id=None, reuse_seconds=reuse_seconds)
     except service.RefreshRefused:
         raise e.WrongRefreshToken from None
     account = accounts.by_uid(context, spent.uid) if spent.uid else None

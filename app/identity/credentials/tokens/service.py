@@ -173,17 +173,20 @@ def may_use(context: Context, holder: TokenHolder) -> bool:
     return is_allowed and access.scope in holder.scope.split()
 
 
-def rotate(context: Context, refresh_token: str, *, client_id: str | None) -> SpentRefreshToken:
-    """Spend a refresh token. Of concurrent calls one wins.
+def rotate(context: Context, refresh_token: str, *, client_id: str | None, reuse_seconds: int) -> SpentRefreshToken:
+    """Spend a refresh token. Of concurrent calls one wins, and within the reuse interval a few others.
 
-    Raises RefreshRefused. Reuse of a token revokes its whole family, even though the request fails.
+    Raises RefreshRefused. Any other reuse of a token revokes its whole family, even though the request fails.
     """
     token_hash = randomness.digest(refresh_token)
     spent = store.spend_refresh(context.work, token_hash, client_id, context.now)
     if spent is not None:
-        return SpentRefreshToken(
-            spent.uid, spent.client_id, spent.session_id, spent.scope, dict(spent.facts), spent.family_id
-        )
+        return _spent(spent)
+    interval = timedelta(seconds=reuse_seconds)
+    again = store.reuse_refresh(context.work, token_hash, client_id, context.now, interval) if interval else None
+    if again is not None:
+        context.audit.record("refresh_token.repeated", uid=again.uid, client_id=client_id, family=again.family_id)
+        return _spent(again)
     known = store.refresh(context.work, token_hash)
     context.work.rollback()
     if known is not None and known.used_at is not None and known.client_id == client_id:
@@ -199,7 +202,11 @@ def keep(context: Context, refresh_token: str, *, client_id: str) -> SpentRefres
     kept = store.keep_refresh(context.work, randomness.digest(refresh_token), client_id, context.now)
     if kept is None:
         raise RefreshRefused
-    return SpentRefreshToken(kept.uid, kept.client_id, kept.session_id, kept.scope, dict(kept.facts), kept.family_id)
+    return _spent(kept)
+
+
+def _spent(row: Any) -> SpentRefreshToken:
+    return SpentRefreshToken(row.uid, row.client_id, row.session_id, row.scope, dict(row.facts), row.family_id)
 
 
 def slide(context: Context, holder: TokenHolder) -> datetime:

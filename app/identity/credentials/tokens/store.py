@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Delete, Index, String, Table, bindparam, delete, func, or_, select, update
+from sqlalchemy import Column, ColumnElement, Delete, Index, Integer, String, Table, bindparam, delete, func, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
@@ -45,6 +45,7 @@ refresh_tokens = tenant_table(
     Column("issued_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Column("used_at", Instant),
+    Column("reuses", Integer, nullable=False, default=0, server_default="0"),
     Index("ix_refresh_tokens_family", "tenant_id", "family_id"),
     Index("ix_refresh_tokens_uid", "tenant_id", "uid"),
     Index("ix_refresh_tokens_expiry", "tenant_id", "expires_at"),
@@ -64,6 +65,15 @@ _SPEND_REFRESH = Compiled(
     .values(used_at=bindparam("now"))
     .returning(*R)
 )
+MOST_REUSES = 3
+_REUSE_REFRESH = Compiled(
+    update(refresh_tokens)
+    .where(R.tenant_id == bindparam("tenant"), R.token_hash == bindparam("hash"), R.used_at > bindparam("since"))
+    .where(R.expires_at > bindparam("now"), R.client_id.is_not_distinct_from(bindparam("client")))
+    .where(R.reuses < MOST_REUSES)
+    .values(reuses=R.reuses + 1)
+    .returning(*R)
+)
 _END_REFRESH, _END_ACCESS = (
     Compiled(  # by the account, too: no index has the session
         delete(table)
@@ -80,7 +90,7 @@ def add_access(work: UnitOfWork, row: dict[str, Any]) -> None:
 
 
 def add_refresh(work: UnitOfWork, row: dict[str, Any]) -> None:
-    work.run(_ADD_REFRESH, {**row, "used_at": None})
+    work.run(_ADD_REFRESH, {**row, "used_at": None, "reuses": 0})
 
 
 def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
@@ -192,6 +202,14 @@ def spend_refresh(work: UnitOfWork, token_hash: str, client_id: str | None, now:
     """Mark a valid refresh token of this client used, and return it. Of concurrent calls one gets it, the others None."""
     given = {"tenant": work.tenant_id, "hash": token_hash, "client": client_id, "now": now}
     return work.one(_SPEND_REFRESH, given)
+
+
+def reuse_refresh(
+    work: UnitOfWork, token_hash: str, client_id: str | None, now: datetime, interval: timedelta
+) -> Row[Any] | None:
+    """Count a reuse of a token of this client that was used less than `interval` ago, and return it; None after the last one."""
+    given = {"tenant": work.tenant_id, "hash": token_hash, "client": client_id, "now": now, "since": now - interval}
+    return work.one(_REUSE_REFRESH, given)
 
 
 def keep_refresh(work: UnitOfWork, token_hash: str, client_id: str, now: datetime) -> Row[Any] | None:

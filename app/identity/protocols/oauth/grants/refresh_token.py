@@ -1,4 +1,5 @@
-"""Grant refresh_token (RFC 6749 section 6): rotates on use; reuse of an old token revokes its whole family (RFC 9700 section 4.14).
+"""Grant refresh_token (RFC 6749 section 6): rotates on use; reuse of an old token revokes its whole family (RFC 9700 section 4.14),
+except by other tabs and after lost responses (decisions/0344).
 
 A client whose tokens are bound to it may keep its refresh token (FAPI 2.0 Security Profile section 5.3.2.1).
 """
@@ -29,11 +30,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if req.refresh_token is None:
         raise InvalidRequest.names("refresh_token")
     is_kept = client.settings.keeps_refresh_tokens and not client.settings.is_public
-    take = tokens.keep if is_kept else tokens.rotate
-    try:
-        spent = take(context, req.refresh_token, client_id=client.client_id)
-    except RefreshRefused:
-        raise InvalidGrant("The refresh_token is not valid.") from None
+    spent = _take(context, client, req.refresh_token, is_kept=is_kept)
     if spent.facts.get("issuer") != issuer.url or spent.uid is None:
         raise InvalidGrant("The refresh_token was issued by another issuer.")
     sender_constraints.check_refresh(context, client, spent.facts)
@@ -64,6 +61,17 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         kept_refresh=req.refresh_token if is_kept else None,
     )
     return issuing.token_response(context, client, issuer, grant, account)
+
+
+def _take(context: Context, client: Application, refresh_token: str, *, is_kept: bool) -> SpentRefreshToken:
+    settings, of_tenant = client.settings, context.tenant.settings.refresh_token_reuse_seconds
+    try:
+        if is_kept:
+            return tokens.keep(context, refresh_token, client_id=client.client_id)
+        interval = settings.reuse_seconds(of_tenant, is_public=settings.is_public)
+        return tokens.rotate(context, refresh_token, client_id=client.client_id, reuse_seconds=interval)
+    except RefreshRefused:
+        raise InvalidGrant("The refresh_token is not valid.") from None
 
 
 def _membership(context: Context, client: Application, spent: SpentRefreshToken) -> Membership | None:
