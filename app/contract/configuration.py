@@ -106,15 +106,25 @@ class PasswordPolicy(ConfigurationModel):
 class RequestLimits(ConfigurationModel):
     """Rate limits; 0 means no limit. An IPv6 address counts as its /64."""
 
-    sign_in_per_minute_per_address: int = Field(default=20, ge=0)
+    sign_in_per_minute_per_address: int = Field(default=20, ge=0)  # those that fail
     sign_in_per_minute: int = Field(default=3_000, ge=0)
-    register_per_minute_per_address: int = Field(default=5, ge=0)
+    register_per_minute_per_address: int = Field(default=30, ge=0)
     forgot_per_minute_per_address: int = Field(default=5, ge=0)
     forgot_per_minute: int = Field(default=600, ge=0)
     reset_per_minute_per_address: int = Field(default=20, ge=0)
     passwordless_per_minute_per_address: int = Field(default=10, ge=0)  # requested links and codes
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
+    # a browser or a device: each person of a large office, every time that a token is refreshed
+    public_client_per_minute_per_address: int = Field(default=1_000, ge=0)
+    federation_starts_per_minute_per_address: int = Field(default=60, ge=0)
+    native_sign_in_per_minute_per_address: int = Field(default=60, ge=0)  # where an app calls without the API secret
+    web_sso_per_minute_per_address: int = Field(default=120, ge=0)
+    # shown, and opened by phones
+    qr_codes_per_minute_per_address: int = Field(default=60, ge=0)
+    qr_answers_per_minute_per_address: int = Field(default=20, ge=0)
+    qr_polls_per_minute_per_address: int = Field(default=300, ge=0)
+    device_codes_per_minute_per_address: int = Field(default=20, ge=0)  # those that are wrong
     register_clients_per_hour_per_address: int = Field(default=20, ge=0)  # applications, not accounts
     availability_per_minute_per_address: int = Field(default=60, ge=0)
     email_codes_tried_per_day: int = Field(default=15, ge=0)  # to verify one address, by all callers together

@@ -29,6 +29,7 @@ FAPI_DEFAULTS: Final = (
     _DEFAULT_ALG, "access_token_signing_alg", "introspection_signed_response_alg", "authorization_signed_response_alg",
 )  # fmt: skip
 """The signatures that have a default, which is another one under the profile."""
+_FAPI_OFF: Final = {"allow_plain_pkce": "false", "refresh_token_rotation": "false", "refresh_token_reuse_seconds": "0"}
 
 
 class SecurityProfileSettings(ConfigurationModel):
@@ -130,12 +131,9 @@ def _against_profile(settings: SecurityProfileSettings, application: Secured) ->
         return f"grant_types: some of {', '.join(FAPI_GRANTS)}, {because}"
     if any(one != "code" for one in application.response_types):
         return f"response_types: code alone, {because}"
-    if settings.allow_plain_pkce:
-        return f"allow_plain_pkce: false, {because}"
-    if settings.refresh_token_rotation:
-        return f"refresh_token_rotation: false, {because}"
-    if settings.refresh_token_reuse_seconds:
-        return f"refresh_token_reuse_seconds: 0, {because}"
+    for name, due in _FAPI_OFF.items():
+        if getattr(settings, name):
+            return f"{name}: {due}, {because}"
     if not all(_is_safe(uri, application.application_type) for uri in application.redirect_uris):
         return f"redirect_uris: https addresses, {because}"
     for name in _ALGORITHMS:

@@ -37,6 +37,16 @@ def redis_options() -> dict[str, Any]:
     return {"socket_timeout": 1, "socket_connect_timeout": 1, "retry": retry}
 
 
+_TAKE_BACK = """
+for _, key in ipairs(KEYS) do
+    if (tonumber(redis.call('get', key)) or 0) > 0 then
+        redis.call('decr', key)
+        return
+    end
+end
+"""
+
+
 class OverLimit(Exception):
     """The limit is used up for `retry_after_seconds`."""
 
@@ -68,6 +78,10 @@ class Limits:
         if wait_seconds is not None:
             raise OverLimit(max(1, ceil(wait_seconds)))
 
+    def give_back(self, what: str, rate: Rate, *who: str) -> None:
+        """Take back one event that `spend` counted."""
+        self._counts.give_back((what, *who), rate.amount, rate.seconds)
+
     def demand(self, what: str, rate: Rate, *who: str) -> None:
         """Raise OverLimit if the window is used up, without counting an event: for limits on failures."""
         wait_seconds = self._counts.demand((what, *who), rate.amount, rate.seconds)
@@ -92,6 +106,17 @@ class _SharedCounts:
     def demand(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
         """Ask as `WindowCounts.demand` does."""
         return self._ask(self._windows.test, key, most, seconds)
+
+    def give_back(self, key: tuple[str, ...], most: int, seconds: int) -> None:
+        """Take back one event, as `WindowCounts.give_back` does."""
+        self._ask(self._take_back, key, most, seconds)
+
+    def _take_back(self, item: RateLimitItemPerSecond, *who: str) -> bool:
+        storage: Any = self._windows.storage
+        key = item.key_for(*who)
+        windows = [storage._current_window_key(key), storage._previous_window_key(key)]
+        storage.storage.eval(_TAKE_BACK, len(windows), *map(storage.prefixed_key, windows))
+        return True
 
     def _ask(self, question: Callable[..., bool], who: tuple[str, ...], most: int, seconds: int) -> float | None:
         item = _item(most, seconds)

@@ -36,6 +36,16 @@ class WindowCounts:
             self._add((key, most, seconds, int(now // seconds)), present, count, now)
             return None
 
+    def give_back(self, key: tuple[str, ...], most: int, seconds: int) -> None:
+        """Take back one event: of the present window, or of the previous one if it was counted there."""
+        with self._lock:
+            now = self._now()
+            number = int(now // seconds)
+            for window in ((key, most, seconds, number), (key, most, seconds, number - 1)):
+                if (count := self._count(window, now)) > 0:
+                    self._counts[window] = (count - 1, self._counts[window][1])
+                    return
+
     def demand(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
         """Return None while the limit is not used up, else the seconds until an event may be counted."""
         with self._lock:

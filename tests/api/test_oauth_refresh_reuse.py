@@ -38,7 +38,9 @@ def further_pairs(world: World) -> int:
 
 
 @pytest.mark.both_databases
-def test_two_tabs_of_a_public_client_both_get_pairs(world: World, phone: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_two_tabs_of_a_public_client_both_get_pairs(
+    world: World, phone: RelyingParty, browser: Browser, ada: Person
+) -> None:
     held = tokens(phone, browser, ada)
     answers = at_once([lambda: phone.refresh(held["refresh_token"])] * 2)
     assert [answer.status_code for answer in answers] == [200, 200]

@@ -87,13 +87,28 @@ def test_optional_second_factor_lets_password_alone_sign_in(new_tenant_server: N
 
 @pytest.mark.both_databases
 def test_decreasing_counter_is_refused_and_audited(ada: PasskeyHolder) -> None:
-    ada.device.counts = True
+    ada.device.counts, ada.device.is_synced = True, False
     ada.has_passkey()
     assert answered(ada.sign_in())["Profile"]
     assert refused(ada.sign_in(counter=1)) == (403, 1321)
     assert refused(ada.sign_in(counter=0)) == (403, 1321)
     assert len(entries_of(ada.tenant, "passkey.counter_went_back")) == 2
     assert answered(ada.sign_in())["Profile"]
+
+
+@pytest.mark.both_databases
+def test_decreasing_counter_of_synced_key_is_a_signal(new_tenant_server: NewTenantServer) -> None:
+    """The copies of a synced key count apart: at sign-in, by autofill, and as second factor and step-up, which verify alike."""
+    ada = passkey_holder(new_tenant_server, two_factor="required").has_passkey()
+    assert answered(ada.sign_in(counter=7))["Profile"]
+    assert answered(ada.sign_in(counter=2))["Profile"]
+    assert answered(ada.is_offered(counter=0))["Profile"]
+    assert answered(ada.answers(ada.challenged()["SecondFactorAuthenticationToken"], counter=7))["Profile"]
+    assert answered(ada.sign_in(counter=8))["Profile"]
+    signals = entries_of(ada.tenant, "passkey.counter_went_back")
+    assert [uid for uid, _ in signals] == [ada.uid] * 3
+    assert refused(ada.sign_in(counter=1, signature=b"x")) == (403, 1321)
+    assert len(entries_of(ada.tenant, "passkey.counter_went_back")) == 3, "only a right signature is a signal"
 
 
 FORGED_ASSERTIONS = {

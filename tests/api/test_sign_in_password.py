@@ -375,8 +375,8 @@ def test_refusal_is_recorded_in_audit_log(acme: TenantServer) -> None:
 def test_sign_ins_are_limited_by_client_address(new_tenant_server: NewTenantServer) -> None:
     customer = a_customer(new_tenant_server(limits={"sign_in_per_minute_per_address": 3}))
     for _ in range(3):
-        answered(customer.logs_in())
+        assert customer.logs_in("wrong").status_code == 401
     limited = customer.logs_in()
     assert refused(limited) == (429, 429)
     assert int(limited.headers["Retry-After"]) >= 1
-    assert customer.row().logins == 3
+    assert customer.row().logins == 0

@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from app.kit import randomness
 from app.kit.clock import FixedClock
 from app.kit.limits import Limits, OverLimit, Rate
+from tests.support.races import at_once
 
 THREE_A_MINUTE = Rate(3, 60)
 
@@ -71,3 +73,41 @@ def test_clock_put_back_admits_no_more(clock: FixedClock) -> None:
     clock.advance(hours=-1)
     clock.advance(hours=1)
     assert admitted(limits) == 0
+
+
+@pytest.fixture(params=["memory", "redis"])
+def counters(request: pytest.FixtureRequest) -> Limits:
+    return Limits(request.getfixturevalue("redis_url") if request.param == "redis" else "")
+
+
+def test_event_that_is_given_back_is_not_counted(counters: Limits) -> None:
+    what = randomness.token()
+    for _ in range(10):
+        counters.spend(what, THREE_A_MINUTE, "acme")
+        counters.give_back(what, THREE_A_MINUTE, "acme")
+    for _ in range(3):
+        counters.give_back(what, THREE_A_MINUTE, "acme")
+    counters.spend(what, THREE_A_MINUTE, "acme", count=3)
+    with pytest.raises(OverLimit):
+        counters.spend(what, THREE_A_MINUTE, "acme")
+    counters.give_back(what, THREE_A_MINUTE, "globex")
+    with pytest.raises(OverLimit):
+        counters.spend(what, THREE_A_MINUTE, "acme")
+
+
+def test_events_given_back_at_once_are_all_taken_back(counters: Limits) -> None:
+    what, rate = randomness.token(), Rate(20, 3_600)
+    counters.spend(what, rate, "acme", count=20)
+    at_once([lambda: counters.give_back(what, rate, "acme")] * 20)
+    counters.spend(what, rate, "acme", count=20)
+    with pytest.raises(OverLimit):
+        counters.spend(what, rate, "acme")
+
+
+def test_event_of_earlier_window_is_taken_back_there(clock: FixedClock) -> None:
+    limits = Limits(clock=clock)
+    assert admitted(limits) == 3
+    clock.advance(seconds=60)
+    for _ in range(3):
+        limits.give_back("tries", THREE_A_MINUTE, "acme")
+    assert admitted(limits) == 3

@@ -38,13 +38,10 @@ WAITS, OPENED, EXPIRED = "waits", "opened", "expired"
 WRONG: Final = "wrong"
 _KEY: Final = "qr_code"
 """The member of an interaction's request with the code that its page shows."""
-_BEGUN = Rate(60, 300)  # codes of one network
 _BEGUN_BY_TENANT = Rate(3_000, 300)
 _BEGUN_BY_BROWSER = Rate(15, 900)  # codes of one interaction
 _READ = Rate(120, 60)  # looks at one interaction's code: the page that reloads itself, and the script
 _COLLECTED = Rate(10, 600)  # attempts of one interaction
-_OPENED = Rate(60, 300)  # codes opened by one network, right and wrong; none for the tenant, as nobody guesses a code
-_DECIDED = Rate(20, 60)  # answers of one network
 
 
 @contract.start.implements
@@ -122,11 +119,12 @@ def finish(context: Context, req: InteractionOnly) -> Next:
 def open_code(context: Context, req: LinkLookup) -> Next:
     """Begin the phone's interaction; a preview or prefetch begins one too, and leaves the code as it is."""
     cross_device.require_enabled(context)
-    context.spend("cross_device.code", _OPENED, context.network)
+    context.count_attempt("cross_device.code", context.tenant.settings.limits.qr_codes_per_minute_per_address)
     device = cross_device.find(context, req.token)
     if device is None or device.facts.get("by_program"):  # a program's code is approved by the phone's own app
         context.audit.record("cross_device.code_refused")
         return Next(step=Step.APPROVE_SIGN_IN, problem=EXPIRED)
+    context.give_back_attempts()
     if device.state != OPEN:
         return Next(step=Step.APPROVE_SIGN_IN, problem=cross_device_approval.outcome(device))
     if not req.is_machine:
@@ -145,7 +143,7 @@ def decide(context: Context, req: contract.ApprovalDecision) -> Next:
         return next_step.START_AGAIN
     if interaction.is_done or not cross_device_approval.is_of(interaction):
         return next_step.after_end(session)
-    context.spend("cross_device_decide", _DECIDED, context.network)
+    context.count("cross_device_decide", context.tenant.settings.limits.qr_answers_per_minute_per_address)
     interaction = interactions.lock(context, interaction)
     step = next_step.advance(context, interaction, session)
     device = cross_device_approval.device_of(context, interaction)
@@ -248,7 +246,7 @@ def _associated_data(context: Context, ticket_hash: str) -> str:
 
 
 def _spend_code(context: Context) -> None:
-    context.spend("cross_device_begin", _BEGUN, context.network)
+    context.count("cross_device_begin", context.tenant.settings.limits.qr_codes_per_minute_per_address)
     context.spend("cross_device_begin_tenant", _BEGUN_BY_TENANT)
 
 

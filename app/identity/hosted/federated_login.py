@@ -27,18 +27,16 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
 from app.identity.hosted import first_factor_passed, identity_linking, next_step, token_handoff, verification
 from app.identity.platform.context import Context
-from app.kit.limits import Rate
 
 LINKS: Final = "links"
 """The member of an interaction's request that names the session that links an identity."""
 LANDING: Final = "/identities"
-_STARTS: Final = Rate(60, 60)
 DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT, UNWANTED = "denied", "broken", "nobody", "taken", "silent", "address"
 
 
 @contract.start.implements
 def start(context: Context, req: contract.ConnectionStart) -> Next:
-    context.spend("connection", _STARTS, context.network)
+    context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find(context, req.provider)
     interaction = next_step.open_interaction(context, req.attempt) if req.attempt else None
     if isinstance(interaction, Next):
@@ -78,7 +76,7 @@ def redirect_to_provider(
 
 @contract.handle.implements
 def handle(context: Context, req: contract.ConnectionHandler) -> Next:
-    context.spend("connection", _STARTS, context.network)
+    context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find(context, req.provider)
     handoff = token_handoff.parse(context, req)
     if handoff is None:

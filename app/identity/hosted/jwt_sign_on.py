@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from app.contract import errors as e
 from app.contract import jwt_sign_on as contract
 from app.contract.hub import Next, Step
@@ -17,9 +15,6 @@ from app.identity.hosted import federated_login, jwt_return, next_step
 from app.identity.hosted.jwt_return import JwtRequest
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
-from app.kit.limits import Rate
-
-_STARTS: Final = Rate(60, 60)
 
 
 @contract.authorize.implements
@@ -28,7 +23,7 @@ def authorize(context: Context, req: contract.JwtAuthorize) -> Next:
 
     The address must be an entry of the whitelist, because it gets a token (decisions/0231).
     """
-    context.spend("jwt_authorize", _STARTS, context.network)
+    context.count("jwt_authorize", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     if req.client_id.lower() != context.tenant.api_key.lower():
         return Next(step=Step.REFUSED, error="invalid_client", problem="client")
     app = signing.find(context, req.app)
@@ -53,7 +48,7 @@ def access(context: Context, req: contract.JwtAccess) -> Next:
 
     Raises JwtRefused, JwtWithoutSubject.
     """
-    context.spend("jwt_access", _STARTS, context.network)
+    context.count("jwt_access", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     proven, sender = _proven(context, {name.lower(): text for name, text in req.parameters}, req.bearer)
     identity, session = proven.identity, sessions.current(context)
     holder = linked_identities.find_account(context, identity.provider, identity.subject)

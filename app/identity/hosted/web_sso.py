@@ -29,8 +29,6 @@ from app.kit import randomness
 from app.kit.limits import Rate
 from app.kit.web_addresses import sent_origin
 
-_RATE: Final = Rate(120, 60)
-"""Requests of one network."""
 _TOKENS: Final = Rate(30, 60)
 """Access tokens of one session."""
 
@@ -88,7 +86,7 @@ def end_shared_session(context: Context, req: contract.SharedSignOut) -> contrac
 
 def _require_site(context: Context, origin: str) -> None:
     """Raise EndpointForbidden unless the tenant shares its sessions, and with this site."""
-    context.spend("shared_session_network", _RATE, context.network)
+    context.count("shared_session_network", context.tenant.settings.limits.web_sso_per_minute_per_address)
     is_site = not origin or (sent_origin(origin) and is_allowed(context, origin))
     if not (context.tenant.settings.web_sso and is_site):
         raise e.EndpointForbidden

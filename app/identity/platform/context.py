@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -16,10 +17,12 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.kit.auth import AuthScheme
-from app.kit.limits import OverLimit, Rate
+from app.kit.limits import LimitsUnavailable, OverLimit, Rate
 from app.kit.operation import AnyOperation
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
+
+_ATTEMPTS = "attempts"  # the member of `remembered` with the counted attempts
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,27 @@ class Context:
             self.services.limits.spend(limit, rate, self.tenant.tenant_id, *subjects, count=count)
         except OverLimit as exceeded:
             raise e.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
+
+    def count(self, limit: str, per_minute: int) -> None:
+        """Count a request of the caller's network; raises 429 for more than `per_minute`. 0 is no limit."""
+        if per_minute:
+            self.spend(limit, Rate(per_minute, 60), self.network)
+
+    def count_attempt(self, limit: str, per_minute: int) -> None:
+        """Count what may be a guess, as `count` does; `give_back_attempts` takes it back where it was right."""
+        self.count(limit, per_minute)
+        self.remembered.setdefault(_ATTEMPTS, []).append((limit, per_minute))
+
+    def give_back_attempts(self) -> None:
+        """Take back what `count_attempt` counted: the secret was right, and many people may share the network."""
+        for limit, per_minute in self.remembered.pop(_ATTEMPTS, ()):
+            self.give_back(limit, per_minute)
+
+    def give_back(self, limit: str, per_minute: int) -> None:
+        """Take back one request that `count` counted, now or earlier; without an answer of the counters it stays counted."""
+        with suppress(LimitsUnavailable):
+            if per_minute:
+                self.services.limits.give_back(limit, Rate(per_minute, 60), self.tenant.tenant_id, self.network)
 
     def demand(self, limit: str, rate: Rate, *subjects: str) -> None:
         """Raise 429 if a rate limit of this tenant is used up, without taking from it; for limits that count failures."""

@@ -15,18 +15,14 @@ from app.identity.credentials.tokens import store as token_store
 from app.identity.directory.organizations import in_force
 from app.identity.platform.context import Context, TokenHolder
 from app.kit import randomness
-from app.kit.limits import Rate
 
-_GENERATED = Rate(60, 60)
-_APPROVED = Rate(20, 60)
-_POLLED = Rate(300, 60)
 _WRONG_CODE = "code: a code that a device shows now."
 
 
 @contract.generate.implements
 def generate(context: Context, req: contract.GenerateCode) -> contract.GeneratedCode:
     cross_device.require_enabled(context)
-    context.spend("cross_device_generate", _GENERATED, context.network)
+    context.count("cross_device_generate", context.tenant.settings.limits.qr_codes_per_minute_per_address)
     lifetime = timedelta(seconds=req.expiry or contract.DEFAULT_SECONDS)
     device = cross_device.begin(context, lifetime, has_number=not context.has_api_secret, by_program=True)
     return contract.GeneratedCode(code=device.text, number=device.facts["number"])
@@ -39,7 +35,7 @@ def approve(context: Context, req: contract.ApproveCode) -> contract.Approved:
         raise e.BadParameter.names("access_token")
     if not req.code:
         raise e.BadParameter.names("code")
-    context.spend("cross_device_approve", _APPROVED, context.network)
+    context.count("cross_device_approve", context.tenant.settings.limits.qr_answers_per_minute_per_address)
     holder = _holder(context, req.access_token)
     device = cross_device.find(context, req.code)
     if device is None or not device.facts.get("by_program"):  # our own page's codes are approved on our page
@@ -70,7 +66,7 @@ def poll(context: Context, req: contract.PollCode) -> contract.DeviceToken:
     cross_device.require_enabled(context)
     if not req.code:
         raise e.BadParameter.names("code")
-    context.spend("cross_device_poll", _POLLED, context.network)
+    context.count("cross_device_poll", context.tenant.settings.limits.qr_polls_per_minute_per_address)
     device = cross_device.find(context, req.code)
     if device is None or not device.facts.get("by_program"):
         raise e.BadParameter(_WRONG_CODE)

@@ -17,7 +17,6 @@ from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform.context import Context
-from app.kit.limits import Rate
 from app.kit.user_agents import parse_user_agent
 
 SEND_ERRORS: Final = (
@@ -64,14 +63,12 @@ ONE_TOUCH: Final = SignInMessage(Purpose.ONE_TOUCH, MailKind.ONE_TOUCH, "autolog
 
 def spend_limit(context: Context) -> None:
     """Count a request for a link or a code against this address; raises 429."""
-    if limit := context.tenant.settings.limits.passwordless_per_minute_per_address:
-        context.spend("passwordless", Rate(limit, 60), context.network)
+    context.count("passwordless", context.tenant.settings.limits.passwordless_per_minute_per_address)
 
 
 def spend_attempt(context: Context) -> None:
     """Count an attempt to use a link or a code against this address; raises 429."""
-    if limit := context.tenant.settings.limits.sign_in_per_minute_per_address:
-        context.spend("passwordless_try", Rate(limit, 60), context.network)
+    context.count_attempt("passwordless_try", context.tenant.settings.limits.sign_in_per_minute_per_address)
 
 
 def send_mail(

@@ -29,8 +29,7 @@ from app.kit.wire import Document
 def spend_limits(context: Context) -> None:
     """Count a recovery request against this address and this tenant; raises 429."""
     limits = context.tenant.settings.limits
-    if limits.forgot_per_minute_per_address:
-        context.spend("forgot", Rate(limits.forgot_per_minute_per_address, 60), context.network)
+    context.count("forgot", limits.forgot_per_minute_per_address)
     if limits.forgot_per_minute:
         context.spend("forgot_tenant", Rate(limits.forgot_per_minute, 60))
 
@@ -142,8 +141,7 @@ def _require_enabled(context: Context) -> None:
     settings = context.tenant.settings
     if not settings.security_questions:
         raise e.SecurityQuestionsOff
-    if limit := settings.limits.availability_per_minute_per_address:
-        context.spend("security_questions", Rate(limit, 60), context.network)
+    context.count("security_questions", settings.limits.availability_per_minute_per_address)
 
 
 def _require_lookup_allowed(context: Context) -> None:

@@ -17,7 +17,6 @@ from app.identity.platform.store.tables import Id, Instant, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import iso
-from app.kit.limits import Rate
 
 registration_data = tenant_table(
     "registration_data",
@@ -83,9 +82,7 @@ def _check_code(context: Context, row: Row[Any], code: str | None) -> None:
     """Compare a code; tries are limited by address."""
     if not code:
         raise e.RecordCodeMissing
-    limit = context.tenant.settings.limits.availability_per_minute_per_address
-    if limit:
-        context.spend("record_code", Rate(limit, 60), context.network)
+    context.count("record_code", context.tenant.settings.limits.availability_per_minute_per_address)
     if not hmac.compare_digest(_decrypt_code(context, row), code.encode()):
         raise e.WrongRecordCode
 

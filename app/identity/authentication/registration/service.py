@@ -28,7 +28,6 @@ from app.identity.directory.consents import service as consent_forms
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.kit.limits import Rate
 
 API = "API"
 _MAX_SOURCE_LENGTH = 500
@@ -104,9 +103,8 @@ def validate(context: Context, request: RegistrationInput, options: Registration
 
 
 def spend_limit(context: Context) -> None:
-    """Count a registration against the limit. Raises TooManyRequests."""
-    if limit := context.tenant.settings.limits.register_per_minute_per_address:
-        context.spend("register", Rate(limit, 60), context.network)
+    """Count an attempt to register, right or wrong, against the limit. Raises TooManyRequests."""
+    context.count("register", context.tenant.settings.limits.register_per_minute_per_address)
 
 
 def register(context: Context, draft: Draft, options: RegistrationOptions) -> RegistrationResult:

@@ -20,7 +20,6 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
-from app.kit.limits import Rate
 
 
 @contract.by_link.implements
@@ -62,8 +61,7 @@ def _spend_code(
         raise e.EmailCodesOff
     if not email and not code_id:
         raise e.BadParameter.names("email")
-    if limit := settings.limits.sign_in_per_minute_per_address:
-        context.spend("verification_code", Rate(limit, 60), context.network)
+    context.count_attempt("verification_code", settings.limits.sign_in_per_minute_per_address)
     sent = one_time_tokens.find_code(context, Purpose.EMAIL, code_id) if code_id else None
     address = sent.subject if sent else (email or "")
     if not sent and email and not accounts.is_email(email):

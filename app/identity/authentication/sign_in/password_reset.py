@@ -33,8 +33,7 @@ RESET = Purpose.RESET_PASSWORD
 
 def spend_limit(context: Context) -> None:
     """Count an attempt to set a new password against this address; raises 429."""
-    if limit := context.tenant.settings.limits.reset_per_minute_per_address:
-        context.spend("reset", Rate(limit, 60), context.network)
+    context.count_attempt("reset", context.tenant.settings.limits.reset_per_minute_per_address)
 
 
 @contract.reset.implements

@@ -90,6 +90,7 @@ def verify(
     if not _record_login(context, account, password, new_hash, is_lock_solved=is_solved, is_complete=is_complete):
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _current_lock_refusal(context, lookup, solved) or e.WrongCredentials()
+    context.give_back_attempts()
     account = _record_password_strength(context, account, password)
     if is_complete:
         notify_sign_in(context, account, suppress_webhook=suppress_webhook)
@@ -199,8 +200,7 @@ def issue_tokens(
 
 def _spend_limits(context: Context) -> None:
     limits = context.tenant.settings.limits
-    if limits.sign_in_per_minute_per_address:
-        context.spend("sign_in", Rate(limits.sign_in_per_minute_per_address, 60), context.network)
+    context.count_attempt("sign_in", limits.sign_in_per_minute_per_address)
     if limits.sign_in_per_minute:
         context.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
 

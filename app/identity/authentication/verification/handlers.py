@@ -14,14 +14,13 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.kit import randomness
-from app.kit.limits import Rate
 
 
 @contract.resend.implements
 def resend(context: Context, req: contract.ResendVerification) -> contract.PostedWithId:
     """Send the mail again; where accounts are hidden, an unknown address is treated as one that awaits verification."""
     _require_enabled(context)
-    _spend_limit(context, "verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
+    context.count("verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
     service.refuse_url(context, req.verification_url)
@@ -55,7 +54,7 @@ def send_own(context: Context, req: contract.SendOwnVerification) -> contract.Po
 def email_availability(context: Context, req: contract.EmailAvailability) -> contract.Exist:
     if req.email is None:
         raise e.BadParameter.names("verificationtoken")
-    _spend_limit(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
+    context.count("availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not accounts.is_email(req.email):
         raise e.MalformedEmail
     return _availability(context, accounts.by_email(context, req.email) is not None)
@@ -65,7 +64,7 @@ def email_availability(context: Context, req: contract.EmailAvailability) -> con
 def phone_availability(context: Context, req: contract.PhoneAvailability) -> contract.Exist:
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
-    _spend_limit(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
+    context.count("availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if req.phone is None:
         raise e.BadParameter.names("phone")
     if identifiers.normalize_phone(req.phone) is None:
@@ -76,7 +75,7 @@ def phone_availability(context: Context, req: contract.PhoneAvailability) -> con
 
 @contract.username_availability.implements
 def username_availability(context: Context, req: contract.UsernameAvailability) -> contract.Exist:
-    _spend_limit(context, "availability", context.tenant.settings.limits.availability_per_minute_per_address)
+    context.count("availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not req.username:
         raise e.UsernameMissing
     holder = accounts.by_username(context, req.username)
@@ -121,8 +120,3 @@ def _response(context: Context, code_id: str) -> contract.PostedWithId:
 def _require_enabled(context: Context) -> None:
     if context.tenant.settings.email_verification == "disabled":
         raise e.EmailVerificationOff
-
-
-def _spend_limit(context: Context, name: str, amount: int) -> None:
-    if amount:
-        context.spend(name, Rate(amount, 60), context.network)

@@ -13,7 +13,6 @@ from app.identity.messaging import service as messaging
 from app.identity.messaging.service import SmsOptions
 from app.identity.platform.context import Context
 from app.kit import randomness
-from app.kit.limits import Rate
 
 
 @contract.send_code.implements
@@ -91,8 +90,7 @@ def parse_phone(typed: str | None) -> str:
 
 def spend_limit(context: Context, name: str) -> None:
     """Count a request against the address's limit per minute; raises TooManyRequests."""
-    if limit := context.tenant.settings.limits.sign_in_per_minute_per_address:
-        context.spend(name, Rate(limit, 60), context.network)
+    context.count_attempt(name, context.tenant.settings.limits.sign_in_per_minute_per_address)
 
 
 def _resend(context: Context, phone: str, options: SmsOptions) -> str:

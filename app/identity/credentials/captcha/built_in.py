@@ -17,7 +17,6 @@ from app.contract.captcha import CaptchaAnswer, Challenge, Question
 from app.identity.credentials.captcha import answers
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError
-from app.kit.limits import Rate
 from app.kit.randomness import below, digest, token
 
 LIFETIME = timedelta(minutes=30)  # long enough to fill in a form; an older page gets a new challenge
@@ -50,9 +49,8 @@ def is_solved(context: Context, answer: CaptchaAnswer) -> bool:
     if facts is None or facts["e"] <= int(context.now.timestamp()):
         return False
     has_work = bool(answer.work)
-    limit = context.tenant.settings.limits.captcha_question_per_minute_per_address
-    if not has_work and limit:
-        context.spend("captcha_question", Rate(limit, 60), context.network)
+    if not has_work:
+        context.count("captcha_question", context.tenant.settings.limits.captcha_question_per_minute_per_address)
     if not answers.spend(context, facts["i"], LIFETIME):
         return False
     return _is_valid_work(answer, facts["b"]) if has_work else parse_number(answer.answer) == facts["a"]

@@ -169,14 +169,13 @@ def find_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | Non
 def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     """Use a link in the request's transaction, so a later error leaves it unused, and the code of its message.
 
-    Of concurrent calls for one message one wins.
-
-    Raises as `peek_link` does.
+    Of concurrent calls for one message one wins. Raises as `peek_link` does.
     """
     stored = _find_open_link(context, kind, token)
     accounts_store.change(context, stored.uid, {})  # lock order: the account, then its tokens
     if not store.mark_used(context, stored.proof_id, kind, stored.uid, stored.subject):
         raise e.UsedLink
+    context.give_back_attempts()
     return _one_time_token(stored)
 
 
@@ -267,6 +266,7 @@ def spend_checked_code(
     accounts_store.change(context, token.uid, {})  # as `spend_link` does
     if not store.mark_used(context, token.proof_id, token.kind, token.uid, token.subject):
         raise _unusable_error(context, store.newest_code(context, token.kind, token.uid, token.subject), errors)
+    context.give_back_attempts()
     settings = context.tenant.settings
     is_complete = settings.two_factor == "disabled" and not settings.risk.demands
     if is_lock_solved or is_complete:  # else only a complete sign-in resets the count

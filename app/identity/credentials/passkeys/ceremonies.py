@@ -27,7 +27,6 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
-from app.kit.limits import Rate
 
 LIFETIME: Final = timedelta(minutes=options.LIFETIME_MINUTES)
 _MAX_ID_BYTES: Final = 1_023  # WebAuthn section 4: Credential ID
@@ -205,19 +204,18 @@ def verify_authentication(
     _record_use(context, passkey, verified.new_sign_count)
     if not continuation_tokens.spend(context, challenge_token):
         raise _refused(context, "used", passkey.uid)
+    context.give_back("passkey", context.tenant.settings.limits.passkeys_per_minute_per_address)
     return VerifiedPasskey(passkey, verified.user_verified, credential.authenticator_attachment == "cross-platform")
 
 
 def spend_ceremony(context: Context) -> None:
     """Spend one of an address's ceremonies, because each stores a row for five minutes. Raises TooManyRequests."""
-    if limit := context.tenant.settings.limits.passkeys_per_minute_per_address:
-        context.spend("passkey", Rate(limit, 60), context.network)
+    context.count("passkey", context.tenant.settings.limits.passkeys_per_minute_per_address)
 
 
 def spend_lookup(context: Context) -> None:
     """Spend one of an address's look-ups of an identifier, before the look-up. Raises TooManyRequests."""
-    if limit := context.tenant.settings.limits.availability_per_minute_per_address:
-        context.spend("passkey_name", Rate(limit, 60), context.network)
+    context.count("passkey_name", context.tenant.settings.limits.availability_per_minute_per_address)
 
 
 def _issue_challenge(
@@ -302,13 +300,18 @@ def _refuse_foreign(
 
 
 def _record_use(context: Context, passkey: Credential, counter: int) -> None:
-    """Store the signature counter. A lower one means that the key was copied (section 6.1.1)."""
-    if counter == passkey.counter == 0:
-        if not credentials.set_values(context, passkey, used_at=context.now):
-            raise _refused(context, "removed", passkey.uid)
-    elif not credentials.advance_counter(context, passkey, counter):
+    """Store the signature counter. A lower one means that the key was copied (section 6.1.1).
+
+    A synced key has many copies, whose counters may differ: there it is only a signal (decisions/0347).
+    """
+    if counter != 0 or passkey.counter != 0:
+        if credentials.advance_counter(context, passkey, counter):
+            return
         context.audit.record("passkey.counter_went_back", uid=passkey.uid, passkey=passkey.credential_id)
-        raise e.PasskeyRefused
+        if not passkey.facts.get("synced"):
+            raise e.PasskeyRefused
+    if not credentials.set_values(context, passkey, used_at=context.now):
+        raise _refused(context, "removed", passkey.uid)
 
 
 def _refused(context: Context, reason: str, uid: str | None = None) -> e.PasskeyRefused:

@@ -18,10 +18,7 @@ from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
 from app.identity.programs.native_sign_in import account
 from app.kit import randomness
-from app.kit.limits import Rate
 
-_RATE: Final = Rate(60, 60)
-"""Sign-ins of a network, where apps call without the API secret."""
 _REFRESH_TOKENS_OF_APPLE: Final = "applert"
 
 
@@ -29,7 +26,7 @@ _REFRESH_TOKENS_OF_APPLE: Final = "applert"
 def sign_in(context: Context, req: contract.NativeSignIn) -> NativeToken:
     _refuse_incomplete(context, req)
     if not context.has_api_secret:
-        context.spend("native_sign_in", _RATE, context.network)
+        context.count("native_sign_in", context.tenant.settings.limits.native_sign_in_per_minute_per_address)
     _refuse_unknown_references(context, req)
     found = _invitation(context, req)
     proven = native_credentials.prove(context, req)

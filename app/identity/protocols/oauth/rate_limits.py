@@ -6,7 +6,6 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.kit.limits import OverLimit, Rate
 
-PUBLIC_CLIENT = Rate(300, 60)  # an application on a device exchanges only its own codes
 REFUSED_CLIENT = Rate(20, 60)  # wrong secrets of one client from one address
 REFUSED_ADDRESS = Rate(200, 60)  # wrong secrets of all clients from one address
 ASSERTED_ACCOUNT = Rate(120, 60)  # accounts that assertions for one client create
@@ -22,21 +21,20 @@ def spend(context: Context, name: str, rate: Rate, *key: str) -> None:
 
 def count_authorization_request(context: Context) -> None:
     """Count one authorization request of the browser's address; raises the hub's TooManyRequests."""
-    amount = context.tenant.settings.limits.authorize_per_minute_per_address
-    if amount:
-        context.spend("oauth.authorize", Rate(amount, 60), context.network)
+    context.count("oauth.authorize", context.tenant.settings.limits.authorize_per_minute_per_address)
 
 
 def count_client_request(context: Context, client: Application) -> None:
     """Count one request of a client from its address; raises SlowDown.
 
-    A server, including the hub, calls for many users and has the tenant's limit; a device calls for one.
+    A server, including the hub, calls for all users; a browser or a device calls for one.
     """
-    amount = context.tenant.settings.limits.token_per_minute_per_client
-    if client.settings.is_public and client.client_id != profile_client.CLIENT_ID:
-        spend(context, "oauth.public_client", PUBLIC_CLIENT, client.client_id, context.network)
-    elif amount:
-        spend(context, "oauth.client", Rate(amount, 60), client.client_id, context.network)
+    limits = context.tenant.settings.limits
+    is_public = client.settings.is_public and client.client_id != profile_client.CLIENT_ID
+    name = "oauth.public_client" if is_public else "oauth.client"
+    amount = limits.public_client_per_minute_per_address if is_public else limits.token_per_minute_per_client
+    if amount:
+        spend(context, name, Rate(amount, 60), client.client_id, context.network)
 
 
 def check_refusals(context: Context, client_id: str) -> None:

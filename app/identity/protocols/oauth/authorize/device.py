@@ -19,7 +19,6 @@ from app.kit.user_agents import parse_user_agent
 
 KIND = "device"
 _TICKET = "device"  # the member of an interaction's request with the digest of the device's code
-_TYPED = Rate(20, 300)  # codes of one network, right and wrong ones (section 5.1)
 _WRONG_CODES = Rate(1_000, 300)  # of the tenant, by all networks together
 _WRONG = Next(step=Step.DEVICE_CODE, problem="wrong")
 _EXPIRED = "expired"
@@ -78,13 +77,14 @@ def start(context: Context, typed: str, session: BrowserSession | None) -> Next:
         TooManyRequests: too many codes of this network, or too many wrong ones at this tenant.
     """
     context.demand("oauth.user_code.wrong", _WRONG_CODES)
-    context.spend("oauth.user_code", _TYPED, context.network)
+    context.count_attempt("oauth.user_code", context.tenant.settings.limits.device_codes_per_minute_per_address)
     device = device_codes.find_typed(context, typed)
     client = _client(context, device) if device is not None else None
     if device is None or client is None:
         context.spend("oauth.user_code.wrong", _WRONG_CODES)
         context.audit.record("device.code_refused")
         return _WRONG
+    context.give_back_attempts()
     stored = {**device_codes.request_of(device).to_store(), _TICKET: device.ticket_hash}
     interaction, binding = interactions.begin(context, KIND, stored)
     step = advance(context, interaction, session)
