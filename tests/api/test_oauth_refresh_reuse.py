@@ -10,9 +10,9 @@ from app.identity.platform.audit import audit
 from app.identity.platform.services import Services
 from tests.support.dpop import Prover
 from tests.support.oauth_world import World
+from tests.support.phone_sign_in import rows
 from tests.support.races import at_once
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, moved
-from tests.support.phone_sign_in import rows
 from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refused
 
 
@@ -162,7 +162,8 @@ def test_introspection_of_replaced_tokens(world: World, phone: RelyingParty, bro
     replaced = tokens(phone, browser, ada)
     pairs = [replaced, refreshed(phone, replaced), refreshed(phone, replaced)]
     assert [api.introspect(pair["access_token"])["active"] for pair in pairs] == [True, True, True]
-    assert refreshed(phone, pairs[1]) and phone.refresh(replaced["refresh_token"]).status_code == 200
+    assert refreshed(phone, pairs[1])
+    assert phone.refresh(replaced["refresh_token"]).status_code == 200
 
 
 def test_reuse_after_sign_out_is_refused(phone: RelyingParty, browser: Browser, ada: Person) -> None:
