@@ -7,7 +7,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.hub import Next
-from app.contract.hub_models import Token
+from app.contract.hub_models import MAX_RETURN_URL, Token
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
@@ -70,7 +70,7 @@ class ContinueInvitation(InvitationReference):
     address of the signed-in account first. `return_url`: the end."""
 
     action: Literal["join", "login", "register", "switch", "verify"]
-    return_url: str | None = Field(default=None, max_length=2_000)
+    return_url: str | None = Field(default=None, max_length=MAX_RETURN_URL)
 
 
 read = hub_operation(

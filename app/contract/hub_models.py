@@ -8,6 +8,10 @@ from app.contract.branding import ButtonShape, Scene
 from app.kit.wire import Wire
 
 MAX_TOKEN_LENGTH: Final = 300
+MAX_STATE: Final = 8_192
+"""Of what an application sends and gets back, at sign-in and sign-out: some keep the address of a page in it."""
+MAX_RETURN_URL: Final = 16_384
+"""Of an authorization request that the browser returns to: its `state`, and the rest."""
 Token = Annotated[str, Field(max_length=MAX_TOKEN_LENGTH)]
 
 

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from app.kit import randomness
 
 _NONCE_BYTES: Final = 12
-_MAX_CHARACTERS: Final = 4096
+_MAX_CHARACTERS: Final = 32_768  # a sign-out request with its state
 
 
 def derive_key(secret: bytes, purpose: str) -> bytes:

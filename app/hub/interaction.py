@@ -15,6 +15,7 @@ from app.contract.hub_models import COPIED_LOGOS, OrganizationLook
 from app.contract.organizations_models import MethodLimit
 from app.hub.encryption import CookieCipher
 from app.kit import randomness
+from app.kit.languages import tags_in
 from app.kit.web_addresses import is_web_address
 
 MAX_OPEN: Final = 5
@@ -134,7 +135,7 @@ def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
         relying_party=relying_party.name[:80] if relying_party else "",
         home=(relying_party.home or "")[:200] if relying_party else "",
         redirect_origin=(relying_party.redirect_origin or "")[:120] if relying_party else "",
-        languages=tuple((step.ui_locales or "").split()[:5]),
+        languages=tags_in(step.ui_locales or ""),
         hint=(step.login_hint or "")[:120],
         display=(step.display or "")[:10],
         opened_at=now,

@@ -13,7 +13,7 @@ from werkzeug.sansio.http import parse_cookie
 
 from app.hub.cookies import OTHERS_SEPARATOR, set_cookie, set_interaction_cookie
 from app.hub.frame import LANGUAGE_PARAMETER
-from app.hub.locale import LANGUAGES
+from app.hub.locale import LANGUAGES, lookup
 from app.hub.services import COST_HEADER, Services, api, services
 from app.hub.visit import SHOWN_UID, Visit, current_visit, requested_interaction_id, set_current_visit
 from app.kit.admission import SHED, Shed
@@ -66,7 +66,8 @@ def begin_request() -> None:
 
 def choose_language_of_query(visit: Visit) -> None:
     """Take the language that the address names; it is used with all others by `Visit.choose_language`."""
-    visit.chosen_language = visit.query.get(LANGUAGE_PARAMETER) or visit.query.get("language", "")
+    named = visit.query.get(LANGUAGE_PARAMETER) or visit.query.get("language", "")
+    visit.chosen_language = lookup(named, LANGUAGES) or ""
 
 
 def new_visit(shared: Services, environ: WSGIEnvironment, host: str) -> Visit:
@@ -110,7 +111,7 @@ def finish_response(response: Response) -> Response:
         set_cookie(response, shared.browser_cookie, visit.binding, None)
     if visit.is_device_passkey_new:
         set_cookie(response, shared.passkey_cookie, visit.device_passkey, _YEAR_SECONDS)
-    if visit.chosen_language in LANGUAGES:
+    if visit.chosen_language:
         set_cookie(response, shared.language_cookie, visit.chosen_language, _YEAR_SECONDS)
         if visit.interaction:
             set_interaction_cookie(response, visit.interaction.with_language(visit.chosen_language))

@@ -7,6 +7,7 @@ could be stale.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -36,7 +37,15 @@ LANGUAGES: Final = {
 }
 SOURCE: Final = LANGUAGES["en"]
 """The language of the source texts in the code."""
+_BETWEEN_TAGS: Final = re.compile(r"[\s,]+")
+_TAG: Final = re.compile(r"[A-Za-z0-9-]{1,40}")  # RFC 5646; another one is no language of ours
 _MAX_TAG_LENGTH: Final = 100  # RFC 5646 section 4.4.1 requires at least 35
+
+
+def tags_in(text: str, most: int = 5) -> tuple[str, ...]:
+    """Return the first tags of a list such as `ui_locales`, by blanks or commas; `de_DE` as `de-DE`. What is no tag is left out."""
+    tags = (part.replace("_", "-") for part in _BETWEEN_TAGS.split(text))
+    return tuple(tag for tag in tags if _TAG.fullmatch(tag))[:most]
 
 
 def lookup(wanted: str, offered: Iterable[str]) -> str | None:
@@ -49,7 +58,8 @@ def lookup(wanted: str, offered: Iterable[str]) -> str | None:
 
 def _best(wanted: str, table: Mapping[str, str]) -> str | None:
     """As `lookup`; the offered tags by their spelling in lower case."""
-    parts = wanted.strip()[:_MAX_TAG_LENGTH].replace("_", "-").lower().split("-")
+    tag, _, _ = wanted.strip()[:_MAX_TAG_LENGTH].partition(".")  # POSIX: `de_DE.UTF-8`
+    parts = tag.replace("_", "-").lower().split("-")
     while parts and parts[0]:
         if found := table.get("-".join(parts)):
             return found

@@ -222,7 +222,7 @@ REDIRECTED_ERRORS: list[tuple[Any, str]] = [
     ({"code_challenge": "x" * 43, "code_challenge_method": "S512"}, "invalid_request"),
     ({"code_challenge_method": "S256"}, "invalid_request"),
     ({"nonce": "x" * 600}, "invalid_request"),
-    ({"state": "x" * 3000}, "invalid_request"),
+    ({"state": "x" * 8193}, "invalid_request"),
 ]
 
 

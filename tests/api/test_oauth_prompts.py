@@ -119,6 +119,8 @@ def test_max_age_puts_the_time_of_sign_in_into_the_id_token(
         ("x" * 41 + " fr-CA", "fr-CA"),
         ("<script> ar", "ar"),
         (" ", None),
+        ("de_DE", "de-DE"),
+        ("pt-BR,zh_Hans_CN  DE", "pt-BR zh-Hans-CN DE"),
         ("\u0661", None),
         (" ".join(["de-CH-1996"] * 50), " ".join(["de-CH-1996"] * 10)),
     ],

@@ -26,7 +26,7 @@ def tokens(client: RelyingParty | Prover, browser: Browser, person: Person) -> d
 def refreshed(client: RelyingParty, held: dict[str, Any], **changed: str | None) -> dict[str, Any]:
     answer = client.refresh(held["refresh_token"], **changed)
     assert answer.status_code == 200, answer.text
-    return answer.get_json()  # type: ignore[no-any-return]
+    return dict(answer.get_json())
 
 
 def is_alive(client: RelyingParty, held: dict[str, Any]) -> bool:
@@ -114,7 +114,7 @@ def test_fapi_client_never_has_an_interval(world: World, browser: Browser, ada: 
     assert client.refresh(held["refresh_token"]).status_code == 400
 
 
-def test_further_pair_narrows_as_its_request_says(phone: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_further_pair_has_the_scope_of_its_request(phone: RelyingParty, browser: Browser, ada: Person) -> None:
     held = tokens(phone, browser, ada)
     refreshed(phone, held)
     assert refreshed(phone, held, scope="openid")["scope"] == "openid"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -132,7 +133,7 @@ API: dict[str, tuple[str, str, dict[str, str]]] = {
     "qr_answers_per_minute_per_address": ("POST", "/sso/mobile/token", {"access_token": "x", "code": "x"}),
     "qr_polls_per_minute_per_address": ("GET", "/sso/mobile/token", {"code": "x"}),
 }
-ON: dict[str, object] = {"qr_sign_on": True, "web_sso": True, "legacy_native_login": True}
+ON: dict[str, Any] = {"qr_sign_on": True, "web_sso": True, "legacy_native_login": True}
 
 
 @pytest.mark.parametrize("amount", [2, 0])

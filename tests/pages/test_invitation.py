@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin
 
 import pyotp
 import pytest
 
+from app.contract.hub_models import MAX_STATE
 from tests.support.invitations import GUEST, PATH, Inviting
 from tests.support.mailbox import links_to, mails_to, path_of
 from tests.support.oauth_world import NewWorld, World
@@ -301,6 +302,15 @@ def test_invited_person_returns_to_the_application(new_guest: NewGuest) -> None:
     guest.sign_in()
     page = guest.open(return_url="https://app.example/home")
     assert page.press("Join organization").address == "https://app.example/home"
+
+
+def test_invited_person_returns_to_a_request_with_long_state(guest: Guest) -> None:
+    guest.sign_in()
+    asked = guest.world.application("shop").authorization_parameters(state="x" * MAX_STATE)
+    query = urlencode({**asked, "invitation_token": guest.link.rpartition("/")[2]})
+    page = guest.visitor.open(f"/service/oidc/authorize?{query}").press("Join organization")
+    assert page.query["state"] == "x" * MAX_STATE
+    assert page.query["code"]
 
 
 def test_foreign_return_address_is_refused(guest: Guest) -> None:

@@ -27,6 +27,21 @@ def test_ui_locales_beats_accept_language(world: World, visitor: Visitor) -> Non
     assert page.language == "ar"
 
 
+@pytest.mark.parametrize("tags", ["de_DE", "DE", "pt-BR de_AT", "zh_Hans_CN,de", "DE_de"])
+def test_tags_are_read_alike_wherever_they_come_from(world: World, visitor: Visitor, tags: str) -> None:
+    first = tags.replace(",", " ").split()[-1]
+    assert visitor.authorize(world.application("shop"), ui_locales=tags).language == "de"
+    for address in (f"/login?lang={first}", f"/login?language={first}"):
+        other = Visitor(visitor.client.__class__(visitor.client.application), visitor.home, "en")
+        assert other.open(address).language == "de"
+        assert other.open("/login").language == "de", "the choice is remembered"
+    visitor.language = first
+    assert visitor.open("/forgot").language == "de"
+    ada = world.person("ada@example.com", LocalLanguage=first)
+    visitor.language = "en"
+    assert visitor.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD).language == "de"
+
+
 def test_clicked_language_wins_and_keeps_the_attempt(world: World, visitor: Visitor) -> None:
     page = visitor.authorize(world.application("shop", client_name="Acme Shop"), ui_locales="ar")
     chosen = page.follow("Deutsch")
@@ -101,6 +116,7 @@ def test_unsupported_language_is_ignored(visitor: Visitor) -> None:
         ("de-CH-1996", "de"),
         ("DE", "de"),
         ("de_AT", "de"),
+        ("de_DE.UTF-8", "de"),
         ("zh-Hant", None),
         ("", None),
         ("-", None),

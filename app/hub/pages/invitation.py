@@ -14,6 +14,7 @@ from flask_babel import format_timedelta
 from app.contract import errors as e
 from app.contract import hub_invitations as contract
 from app.contract.hub_invitations import InvitationRole, InvitationState, InvitationView
+from app.contract.hub_models import MAX_RETURN_URL
 from app.hub import journey
 from app.hub.brand import Brand
 from app.hub.forms.code import ButtonForm
@@ -27,7 +28,6 @@ from app.hub.short_links import link_address
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/invitation"
-_MAX_RETURN_URL: Final = 2_000
 _ACTIONS: Final = ("join", "login", "register", "switch", "verify")
 _OF_SESSION: Final = ("join", "switch", "verify")
 
@@ -37,7 +37,7 @@ class InvitationPage(Page):
     """An invitation in its state for this visitor, by its link or by the interaction that it began."""
 
     template = "pages/invitation.html"
-    query = {**Page.query, **mailed_link.QUERY, "return_url": _MAX_RETURN_URL}
+    query = {**Page.query, **mailed_link.QUERY, "return_url": MAX_RETURN_URL}
 
     form: ButtonForm
     invitation: InvitationView
@@ -189,4 +189,4 @@ def _reference() -> contract.InvitationReference:
 
 def _return_url() -> str:
     given = current_visit().query.get("return_url", "")
-    return given if len(given) <= _MAX_RETURN_URL else ""
+    return given if len(given) <= MAX_RETURN_URL else ""

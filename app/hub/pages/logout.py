@@ -10,6 +10,7 @@ from flask import Response, request
 
 from app.contract import hub_sign_out as contract
 from app.contract.hub import Next, Step
+from app.contract.hub_models import MAX_STATE
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm
@@ -17,13 +18,14 @@ from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.services import api, services
 from app.hub.visit import current_visit
+from app.kit.languages import tags_in
 from app.kit.web_addresses import redirect_origin
 
 _PARAMETERS: Final = {
     "id_token_hint": 2000,
     "client_id": 128,
     "post_logout_redirect_uri": 500,
-    "state": 500,
+    "state": MAX_STATE,
     "logout_hint": 320,
     "ui_locales": 100,
     "return_url": 500,
@@ -67,7 +69,6 @@ class LogoutPage(Page):
         }
 
 
-_MOST_LANGUAGES: Final = 5
 _ENCRYPTION_CONTEXT = "sign-out request"
 
 
@@ -109,7 +110,7 @@ def submit_logout() -> Response:
 def _use_languages(sign_out_request: contract.SignOutRequest) -> None:
     """Use `ui_locales` (OpenID Connect RP-Initiated Logout 1.0 section 2) on the pages of this sign-out."""
     visit = current_visit()
-    visit.requested_languages = tuple((sign_out_request.ui_locales or "").split()[:_MOST_LANGUAGES])
+    visit.requested_languages = tags_in(sign_out_request.ui_locales or "")
     visit.choose_language()
 
 

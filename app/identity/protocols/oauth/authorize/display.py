@@ -3,11 +3,9 @@
 An unknown language is no error, as that section says: the pages take the first that they have.
 """
 
-import re
-
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.kit.languages import tags_in
 
-_TAG = re.compile(r"[A-Za-z0-9-]{1,40}")  # RFC 5646; another one is no language of ours
 _DISPLAYS = ("page", "popup", "touch", "wap")
 _MOST_LOCALES = 10  # the pages read fewer
 
@@ -16,5 +14,5 @@ def check(request: UncheckedRequest) -> None:
     display = request.values.get("display")
     if display is not None and display not in _DISPLAYS:
         raise RefusedByRedirect("invalid_request", "The display is not valid.")
-    locales = [tag for tag in request.values.get("ui_locales", "").split(" ") if _TAG.fullmatch(tag)]
-    request.accepted.update(display=display, ui_locales=" ".join(locales[:_MOST_LOCALES]) or None)
+    locales = tags_in(request.values.get("ui_locales", ""), _MOST_LOCALES)
+    request.accepted.update(display=display, ui_locales=" ".join(locales) or None)

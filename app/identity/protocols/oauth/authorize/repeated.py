@@ -10,7 +10,7 @@ _KNOWN = frozenset(
         *("dpop_jkt", "connection", "provider", "workflow", "linking_id", "invitation_token"),
     )
 )
-_MAX_LENGTH = 8_000
+_MAX_LENGTH = 8_192
 
 
 def check(request: UncheckedRequest) -> None:
