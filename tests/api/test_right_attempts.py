@@ -127,7 +127,7 @@ HUB: dict[str, tuple[str, str]] = {
     ),
     "device_codes_per_minute_per_address": ("/hub/device", '{"UserCode": "BBBB-BBBB"}'),
 }
-API: dict[str, tuple[str, str, dict[str, str]]] = {
+API: dict[str, tuple[str, str, dict[str, Any]]] = {
     "native_sign_in_per_minute_per_address": ("GET", "/api/v2/access_token/facebook", {"fb_access_token": "x"}),
     "qr_codes_per_minute_per_address": ("GET", "/sso/mobile/generate", {}),
     "qr_answers_per_minute_per_address": ("POST", "/sso/mobile/token", {"access_token": "x", "code": "x"}),
