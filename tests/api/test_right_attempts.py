@@ -101,7 +101,7 @@ def test_right_device_codes_do_not_count(new_world: NewWorld) -> None:
 
 def register(tenant: TenantServer, email: str) -> int:
     body = {"Email": primary(email), "Password": PASSWORD}
-    query = {"sott": sott_of(tenant)}
+    query: dict[str, Any] = {"sott": sott_of(tenant)}
     return tenant.send("POST", "/identity/v2/auth/register", body, with_secret=False, **query).status_code
 
 
