@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from app.identity.administration.account_import.service import Done, Report
 
 _PROGRESS = 10_000
+RECOVERY_PATH = "/forgot-password"
+"""The page of the hub on which people set a password."""
 
 
 def _renames(options: tuple[str, ...]) -> dict[str, str]:
@@ -39,6 +41,7 @@ def _renames(options: tuple[str, ...]) -> dict[str, str]:
     metavar="OLD=NEW",
     help="Rename a provider of the file. OLD= leaves it out.",
 )
+@click.option("--realm", metavar="NAME", help="Import the users of this realm, if the files of Keycloak have several.")
 @click.option("--dry-run", is_flag=True, help="Check every account without importing any.")
 @click.option(
     "--skip",
@@ -53,6 +56,7 @@ def import_(
     form: str,
     roles: tuple[str, ...],
     connections: tuple[str, ...],
+    realm: str | None,
     dry_run: bool,
     skip: int,
 ) -> None:
@@ -73,13 +77,13 @@ def import_(
         if found is None:
             raise CommandError(f"Tenant {tenant!r} is suspended. Run 'gatehouse tenant resume {tenant}' first.")
         try:
-            reads = formats.read(files, formats.Format(form), mapped)
+            reads = formats.read(files, formats.Format(form), mapped, realm)
             service.run(services, found, reads, _print, skip=skip, writes=not dry_run, report=report)
         except Refused as problem:
             raise CommandError(f"{problem}. {_stopped(report, dry_run=dry_run)}") from None
         except StoreUnavailable as problem:
             raise CommandError(f"{problem} {_stopped(report, dry_run=dry_run)}") from None
-    click.echo(_summary(report, dry_run=dry_run, recovery=f"{services.settings.hub_url(tenant)}/forgot"))
+    click.echo(_summary(report, dry_run=dry_run, recovery=services.settings.hub_url(tenant) + RECOVERY_PATH))
     if report.counts[service.Outcome.REFUSED]:
         raise SystemExit(1)
 

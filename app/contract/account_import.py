@@ -1,15 +1,38 @@
 """One account of an import file: the account of a configuration file, and what the other system knew about it."""
 
+import base64
 from datetime import datetime
 from typing import Annotated, Final
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from app.contract.configuration import MAX_HASH_CHARACTERS
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.tenant_file import AccountFile
 
 MAX_IDENTITIES: Final = 20
+MIN_TOTP_BYTES: Final = 10
+"""Of a secret of 16 characters, the length that most authenticator apps were given for years."""
+MAX_TOTP_BYTES: Final = 128
+
+
+def totp_secret_bytes(text: str) -> bytes:
+    """Return the bytes of base32 as people and systems write it: in any case, with blanks or hyphens, with or without padding.
+
+    Raises ValueError with the expected form.
+    """
+    plain = "".join(text.upper().replace("-", "").split()).rstrip("=")
+    try:
+        secret = base64.b32decode(plain + "=" * (-len(plain) % 8))
+    except ValueError:
+        secret = b""
+    if not MIN_TOTP_BYTES <= len(secret) <= MAX_TOTP_BYTES:
+        raise ValueError(f"base32 of {MIN_TOTP_BYTES} to {MAX_TOTP_BYTES} bytes, such as JBSWY3DPEHPK3PXP")
+    return secret
+
+
+def _totp_secret(text: str) -> str:
+    return base64.b32encode(totp_secret_bytes(text)).decode().rstrip("=")
 
 
 class ImportedIdentity(ConfigurationModel):
@@ -36,7 +59,7 @@ class ImportedAccount(AccountFile):
     password_hash: Annotated[str, Field(min_length=1, max_length=MAX_HASH_CHARACTERS)] | None = None
     password_changed_at: datetime | None = None
     created_at: datetime | None = None
-    totp_secret: Annotated[str, Field(pattern=r"^[A-Z2-7]{8,256}=*$")] | None = None
+    totp_secret: Annotated[str, Field(max_length=400), AfterValidator(_totp_secret)] | None = None
     identities: tuple[ImportedIdentity, ...] = Field(default=(), max_length=MAX_IDENTITIES)
     organizations: tuple[ImportedMembership, ...] = Field(default=(), max_length=100)
 

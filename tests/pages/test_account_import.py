@@ -93,11 +93,13 @@ def imported(tenant: World, folder: Path, form: str, *records: Any, **how: Any) 
     return imported_files(tenant, [path], form, **how)
 
 
-def imported_files(tenant: World, files: list[Path], form: str, mapped: Mapped | None = None, **how: Any) -> Outcomes:
+def imported_files(
+    tenant: World, files: list[Path], form: str, mapped: Mapped | None = None, realm: str | None = None, **how: Any
+) -> Outcomes:
     reported: Outcomes = []
     found = tenant.services.directory.by_name(tenant.name)
     assert found
-    reads = formats.read(files, Format(form), mapped or Mapped())
+    reads = formats.read(files, Format(form), mapped or Mapped(), realm)
     service.run(tenant.services, found, reads, reported.append, **how)
     return reported
 

@@ -72,7 +72,7 @@ def test_import_names_refused_lines_and_counts_outcomes(run: Run, file: str, tmp
     assert done.exit_code == 1
     refusal, summary = done.output.splitlines()
     assert refusal == "people.ndjson: line 2 (nobody): refused: email: expected a valid email"
-    without = "1 new account without a password: sign in with a provider, or set a password at http://acme.localhost:8000/forgot."
+    without = "1 new account without a password: sign in with a provider, or set a password at http://acme.localhost:8000/forgot-password."
     assert summary == f"Read 2 accounts: 1 created, 1 refused. {without}"
     tried = run("import", "acme", "people.ndjson", "--dry-run", "--skip", "1")
     assert tried.output.splitlines()[-1] == "Checked 1 account: 1 refused. Nothing was changed."
@@ -82,6 +82,15 @@ def test_import_names_refused_lines_and_counts_outcomes(run: Run, file: str, tmp
     assert refused(run("import", "acme", "people.csv")) == (
         "people.csv is neither JSON nor one JSON object per line. Nothing was imported."
     )
+
+
+def test_realm_of_a_keycloak_export_is_chosen(run: Run, file: str, tmp_path: Path) -> None:
+    run("apply", file)
+    both = [{"realm": name, "users": [{"username": name, "email": f"{name}@example.com"}]} for name in ("ada", "eve")]
+    (tmp_path / "all.json").write_text(json.dumps(both))
+    command = ("import", "acme", "all.json", "--format", "keycloak")
+    assert "several realms: ada, eve. Choose one with --realm NAME. Nothing was imported." in refused(run(*command))
+    assert run(*command, "--realm", "eve").output.startswith("Read 1 account: 1 created.")
 
 
 def test_export_of_another_system_is_recognized(run: Run, file: str, tmp_path: Path) -> None:

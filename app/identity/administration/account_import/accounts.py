@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
-from app.contract.account_import import ImportedAccount, ImportedIdentity, ImportedMembership
+from app.contract.account_import import ImportedAccount, ImportedIdentity, ImportedMembership, totp_secret_bytes
 from app.contract.operations import taken_uids
 from app.contract.profile import Write
 from app.contract.second_factors.challenge import FactorKind
@@ -37,6 +37,8 @@ from app.kit.errors import ApiError
 IMPORTED: Final = "imported"
 """The key in `private` of imported accounts: the digest of the password hash, which tells whether the password is still that."""
 KINDS: Final = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
+_FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_CLOCKS_DIFFER: Final = timedelta(days=1)
 _WRITERS: Final = frozenset({Write.ANYONE, Write.REGISTRATION})
 
 
@@ -79,6 +81,7 @@ class AccountWriter:
                 imported_hashes.check(wanted.password_hash)
             except imported_hashes.UnusableHash as problem:
                 raise Refused(f"password_hash: {problem}") from None
+        self._check_times(wanted)
         if wanted.uid is not None:
             if not settings.custom_uid:
                 raise Refused("uid: expected none, or the tenant's setting custom_uid: true, which keeps account ids")
@@ -90,6 +93,13 @@ class AccountWriter:
         for name in wanted.roles:
             if name not in self._known_roles:
                 raise Refused(f"roles: expected the name of a role of this tenant; found {name!r}")
+
+    def _check_times(self, wanted: ImportedAccount) -> None:
+        """Refuse times to come: codes and links from before a change of the password would never be valid."""
+        for key in ("created_at", "password_changed_at"):
+            instant = getattr(wanted, key)
+            if instant is not None and not _FIRST <= instant <= self.context.now + _CLOCKS_DIFFER:
+                raise Refused(f"{key}: expected a time from 1970 to now")
 
     @cached_property
     def _known_roles(self) -> frozenset[str]:
@@ -130,30 +140,30 @@ class AccountWriter:
 
     def _find(self, wanted: ImportedAccount, forms: dict[str, str]) -> Account | None:
         """Return the account that the record is; one that gives way to a verified address is removed."""
-        by_uid = store.by_uid(self.context, wanted.uid) if wanted.uid else None
-        found = {by_uid.uid: by_uid} if by_uid is not None else {}
-        for kind, form in forms.items():
-            held = store.by_identifier(self.context, kind, form)
-            if held is not None:
-                found[held.uid] = held
-        for identity in wanted.identities:
-            held = linked_identities.find_account(self.context, identity.connection, identity.id)
-            if held is not None:
-                found[held.uid] = held
-        for uid, held in list(found.items()):
-            if IMPORTED not in held.private and _is_verified(wanted) and pending_accounts.is_replaceable(held):
-                pending_accounts.remove_replaceable(self.context, held, wanted.uid or "import")
+        found = self._accounts_of(wanted, forms)
+        for uid, one in list(found.items()):
+            if IMPORTED not in one.private and _is_verified(wanted) and pending_accounts.is_replaceable(one):
+                pending_accounts.remove_replaceable(self.context, one, wanted.uid or "import")
                 del found[uid]
         if len(found) > 1:
-            raise Refused("expected one account; its email, username, phone and identities belong to different ones")
+            those = " and ".join(map(_described, found.values()))
+            raise Refused(
+                f"expected one account; its ID, email, username, phone and identities belong to {len(found)}: {those}"
+            )
         held = next(iter(found.values()), None)
         if held is not None and store.lock(self.context, held.uid):  # against a sign-in at the same time
             held = store.by_uid(self.context, held.uid)
-        if held is not None and IMPORTED in held.private and not _is_same_person(held, wanted):
-            raise Refused(
-                "expected another email; an imported account with another id has this one, and not both are verified"
-            )
+        if held is not None:
+            _refuse_another_person(held, wanted)
         return held
+
+    def _accounts_of(self, wanted: ImportedAccount, forms: dict[str, str]) -> dict[str, Account]:
+        """Return the accounts that have one of the record's identifiers, by their ids."""
+        context = self.context
+        held = [store.by_uid(context, wanted.uid)] if wanted.uid else []
+        held += [store.by_identifier(context, kind, form) for kind, form in forms.items()]
+        held += [linked_identities.find_account(context, one.connection, one.id) for one in wanted.identities]
+        return {one.uid: one for one in held if one is not None}
 
     def _add(self, wanted: ImportedAccount, forms: dict[str, str], edits: profile_edits.Edits) -> Account:
         context = self.context
@@ -169,7 +179,7 @@ class AccountWriter:
             "is_active": wanted.is_active,
             "profile": edits.apply({"RegistrationSource": "API"}),
             "private": private,
-            "created_at": wanted.created_at or context.now,
+            "created_at": min(wanted.created_at or context.now, context.now),
             "modified_at": context.now,
             "profile_modified_at": context.now,
             "emails": [],
@@ -200,7 +210,7 @@ class AccountWriter:
         if wanted.username:
             columns["username"] = forms[identifiers.USERNAME]
         if wanted.password_hash:
-            changed_at = wanted.password_changed_at or self.context.now
+            changed_at = min(wanted.password_changed_at or self.context.now, self.context.now)
             columns |= {"password_hash": wanted.password_hash, "password_changed_at": changed_at}
         return columns
 
@@ -267,7 +277,7 @@ class AccountWriter:
 
     def _set_totp(self, account: Account, secret: str) -> bool:
         """Enrol the authenticator app; return whether the account had another one or none."""
-        seed = base64.b32decode(secret.rstrip("=") + "=" * (-len(secret.rstrip("=")) % 8))
+        seed = totp_secret_bytes(secret)
         held = [one for one in credentials.by_kind(self.context, account.uid, FactorKind.TOTP) if one.is_enrolled]
         if any(credentials.decrypt_secret(self.context, one) == seed for one in held):
             return False
@@ -307,8 +317,21 @@ def _is_verified_kind(wanted: ImportedAccount, kind: str) -> bool:
     return kind == identifiers.USERNAME or bool(getattr(wanted, f"{kind}_verified"))
 
 
-def _is_same_person(held: Account, wanted: ImportedAccount) -> bool:
-    """Return whether a record may go into an imported account: it has the same id at the other system, or both verified the address."""
-    known = held.uid if held.private.get("is_custom_uid") else held.profile.get("ExternalUserLoginId")
-    stated = wanted.uid or wanted.external_id
-    return stated is None or known is None or stated == known or (held.email_verified and wanted.email_verified)
+def _refuse_another_person(held: Account, wanted: ImportedAccount) -> None:
+    """Raise Refused where the account has another id than the record, here or at the other system.
+
+    Two people would become one otherwise, and applications know each by its id.
+    """
+    ids = ((held.uid, wanted.uid), (held.profile.get("ExternalUserLoginId"), wanted.external_id))
+    for known, stated in ids:
+        if known and stated and known != stated:
+            raise Refused(
+                f"expected an email, username, phone and identities of its own; {_described(held)} has one of them, and "
+                f"the ID of this record is {stated}"
+            )
+
+
+def _described(held: Account) -> str:
+    """Return an account as an operator finds it at the other system."""
+    named = held.email or held.username or held.phone or "an account without a name"
+    return f"{named} (ID {held.profile.get('ExternalUserLoginId') or held.uid})"

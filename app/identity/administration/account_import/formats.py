@@ -26,17 +26,21 @@ _MARKS = {
     Format.AUTH0: frozenset({"user_id", "passwordHash", "identifiers", "user_metadata", "app_metadata", "_id"}),
 }  # fmt: skip
 """Keys that only one format's records have, never our own."""
-_MALFORMED = (ValueError, TypeError, AttributeError, KeyError, OverflowError)
-"""What a record raises whose values have other types than its format says."""
+_MASTER = "master"
+"""Keycloak's own realm, which has its administrators."""
 
 
-def read(files: Sequence[Path], form: Format, mapped: Mapped) -> Iterator[Read]:
+def read(files: Sequence[Path], form: Format, mapped: Mapped, realm: str | None = None) -> Iterator[Read]:
     """Yield every record of the files as an account, or with the sentence that refuses it.
 
-    Raises Refused for a broken file, and for one that is the export of another system.
+    Args:
+        realm: of Keycloak, whose users are read.
+
+    Raises Refused for a broken file, for one that is the export of another system, and for files of several realms where none
+    is chosen.
     """
-    translate = _translator(files, form, mapped)
-    for unnamed, record in sources.records(files):
+    translate, left_out = _translator(files, form, mapped, realm)
+    for unnamed, record in sources.records(files, left_out):
         place = replace(unnamed, name=_name_of(record))
         try:
             if isinstance(record, Refused):
@@ -44,8 +48,6 @@ def read(files: Sequence[Path], form: Format, mapped: Mapped) -> Iterator[Read]:
             read = checked(place, translate(record))
         except Refused as refusal:
             read = Read(place, None, str(refusal))
-        except _MALFORMED:
-            read = Read(place, None, f"expected an account in the format {form}")
         if read.account is None and form is Format.GATEHOUSE and (other := _other_format(record)):
             raise Refused(f"{place.file} looks like an export of {other.name.title()}; add --format {other}")
         yield read
@@ -64,11 +66,31 @@ def _other_format(record: Any) -> Format | None:
     return next((form for form, marks in _MARKS.items() if not marks.isdisjoint(keys)), None)
 
 
-def _translator(files: Sequence[Path], form: Format, mapped: Mapped) -> Callable[[Any], Draft]:
+def _translator(
+    files: Sequence[Path], form: Format, mapped: Mapped, realm: str | None
+) -> tuple[Callable[[Any], Draft], set[tuple[Path, int]]]:
+    """Return what reads a record, and the realms that are left out."""
     if form is Format.AUTH0:
-        return partial(auth0.draft, mapped=mapped)
+        return partial(auth0.draft, mapped=mapped), set()
     if form is Format.GATEHOUSE:
-        return partial(own_format.draft, mapped=mapped)
-    realms = [path for path in files if sources.is_object(path)]
-    members = keycloak.members_of(one for path in realms for one in sources.elements(path, "organizations"))
-    return partial(keycloak.draft, mapped=mapped, members=members)
+        return partial(own_format.draft, mapped=mapped), set()
+    found = {(path, number): one for path in files for number, one in sources.realms(path).items()}
+    chosen = _chosen({one.name for one in found.values() if one.name}, realm)
+    members = keycloak.members_of(
+        organization for one in found.values() if one.name in chosen for organization in one.organizations
+    )
+    left_out = {place for place, one in found.items() if one.name not in chosen}
+    return partial(keycloak.draft, mapped=mapped, members=members), left_out
+
+
+def _chosen(names: set[str], realm: str | None) -> set[str]:
+    """Return the name of the realm to read, and that of files which name none. Raises Refused."""
+    known = ", ".join(sorted(names)) or "none with a name"
+    if realm is not None:
+        if realm not in names:
+            raise Refused(f"Expected a realm of the files; found {realm!r}. They have {known}")
+        return {realm}
+    several = names - {_MASTER} if len(names) > 1 else names
+    if len(several) > 1:
+        raise Refused(f"The files have several realms: {known}. Choose one with --realm NAME")
+    return {*several, ""}

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from app.contract.account_import import ImportedAccount
 from app.identity.administration.configuration.document import key_of
 from app.identity.administration.configuration.validation_messages import sentence_of
+from app.kit.input_filter import has_control_character
 
 
 class Refused(Exception):
@@ -69,8 +70,22 @@ class Read:
     notes: tuple[str, ...] = ()
 
 
+def refuse_unstorable(name: str, value: Any) -> None:
+    """Raise Refused where a text has characters that a database or another reader refuses; `value` is at most 64 levels deep."""
+    if isinstance(value, str) and has_control_character(value):
+        raise Refused(f"{name}: expected text without control characters")
+    if isinstance(value, dict):
+        for key, one in value.items():
+            refuse_unstorable(name, key)
+            refuse_unstorable(f"{name}.{key}" if name else key, one)
+    if isinstance(value, list | tuple):
+        for number, one in enumerate(value):
+            refuse_unstorable(f"{name}[{number}]", one)
+
+
 def checked(place: Place, draft: Draft) -> Read:
-    """Return the account of a draft, or what is wrong with it; values of secrets are never shown."""
+    """Return the account of a draft, or what is wrong with it; values of secrets are never shown. Raises Refused."""
+    refuse_unstorable("", draft.keys)
     try:
         return Read(place, ImportedAccount.model_validate(draft.keys), notes=tuple(draft.notes))
     except ValidationError as problem:
