@@ -25,7 +25,10 @@ class Nonces:
         self._redis = _redis_at(redis_url) if redis_url else None
         self._window = window_seconds
         self._lock = threading.Lock()
-        self._taken: dict[int, set[str]] = {}  # by the signature's time in Unix seconds
+        self._taken: set[str] = set()
+        self._ending: dict[
+            int, list[str]
+        ] = {}  # those of `_taken`, by the last second in which their signature is valid
         self._cleared_at = 0
 
     def take(self, nonce: str, at: int, now: int) -> bool:
@@ -51,13 +54,14 @@ class Nonces:
         with self._lock:
             if now != self._cleared_at:
                 self._cleared_at = now
-                self._taken = {second: held for second, held in self._taken.items() if second + self._window >= now}
-            held = self._taken.setdefault(at, set())
-            if nonce in held:
+                for second in [one for one in self._ending if one < now]:
+                    self._taken.difference_update(self._ending.pop(second))
+            if nonce in self._taken:
                 return False
-            if sum(map(len, self._taken.values())) >= MOST_IN_MEMORY:
+            if len(self._taken) >= MOST_IN_MEMORY:
                 raise LimitsUnavailable("more nonces than memory holds")
-            held.add(nonce)
+            self._taken.add(nonce)
+            self._ending.setdefault(at + self._window, []).append(nonce)
             return True
 
 

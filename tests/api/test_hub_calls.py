@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -164,7 +165,22 @@ def test_expired_nonces_leave_memory() -> None:
     for second in range(1_000, 1_500):
         assert nonces.take(f"nonce-{second}", second, second)
     assert not nonces.take("nonce-1499", 1_499, 1_500)
-    assert sum(map(len, nonces._taken.values())) <= 61
+    assert len(nonces._taken) == sum(map(len, nonces._ending.values())) <= 61
+
+
+@pytest.mark.parametrize("is_shared", [False, True], ids=["memory", "redis"])
+@pytest.mark.parametrize("seconds", [-30, -1, 0, 1, 30])
+def test_nonce_counts_once_whatever_the_time(redis_url: str, is_shared: bool, seconds: int) -> None:
+    nonces, nonce, at = Nonces(redis_url if is_shared else "", 60), randomness.token(16), 1_000_000
+    assert nonces.take(nonce, at, at)
+    assert not nonces.take(nonce, at + seconds, at)
+
+
+def test_one_of_many_threads_takes_a_nonce() -> None:
+    nonces, at = Nonces("", 60), 1_000_000
+    with ThreadPoolExecutor(10) as pool:
+        taken = list(pool.map(lambda second: nonces.take("the same", at + second % 7, at), range(200)))
+    assert taken.count(True) == 1
 
 
 def test_nonce_is_single_use_despite_clock_skew(redis_url: str) -> None:
