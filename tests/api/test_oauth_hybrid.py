@@ -149,7 +149,25 @@ def test_unregistered_type_is_refused_in_fragment(
         assert not {"code", "access_token", "token", "id_token"} & set(held)
 
 
-@pytest.mark.parametrize("response_type", FRONT)
+@pytest.mark.parametrize("is_own", [False, True], ids=["tenant", "own issuer"])
+@pytest.mark.parametrize("response_type", ["code token", "token code"])
+def test_code_token_needs_no_nonce(
+    hybrid: RelyingParty, browser: Browser, ada: Person, is_own: bool, response_type: str
+) -> None:
+    """OpenID Connect Core section 3.3.2.11: a nonce is required where the browser brings an id_token."""
+    client = hybrid.at_own_issuer() if is_own else hybrid
+    held = fragment_of(ask(browser.signed_in(ada), client, response_type, nonce=None))
+    assert set(held) == {*MEMBERS["code"], *MEMBERS["token"], "state", "iss"}
+    assert "nonce" not in claims_in((client.redeem(held["code"]).json or {})["id_token"])
+
+
+def test_pushed_code_token_needs_no_nonce(hybrid: RelyingParty) -> None:
+    assert hybrid.push(response_type="code token").status_code == 201
+    refused = hybrid.push(response_type="code id_token")
+    assert (refused.status_code, (refused.json or {})["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("response_type", [one for one in FRONT if "id_token" in one.split()])
 def test_missing_nonce_is_refused(hybrid: RelyingParty, browser: Browser, ada: Person, response_type: str) -> None:
     held = fragment_of(ask(browser.signed_in(ada), hybrid, response_type, nonce=None))
     assert held["error"] == "invalid_request"
