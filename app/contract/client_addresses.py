@@ -28,5 +28,5 @@ def _request_uri(address: str) -> str:
 
 
 RequestUri = Annotated[str, AfterValidator(_request_uri), Field(max_length=2_000)]
-"""A fragment may be the hash of the request object (OpenID Connect Core section 6.2)."""
+"""A fragment may tell versions of the request object apart (OpenID Connect Core section 6.2)."""
 AuthenticationClass = Annotated[str, Field(pattern=r"^[!-~]{1,100}$")]

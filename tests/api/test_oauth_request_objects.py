@@ -1,7 +1,5 @@
 """Request objects: the parameters of an authorization request as a signed JWT (RFC 9101)."""
 
-import base64
-import hashlib
 import json
 from datetime import timedelta
 from typing import Any
@@ -10,6 +8,7 @@ import pytest
 from joserfc.jwk import OctKey
 
 from app.contract.hub import Step
+from app.kit import randomness
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, code_of, parameters_of
 from tests.support.signed_requests import Signer, client_key, part, public_jwks
@@ -214,19 +213,43 @@ class TestByReference:
         assert parameters_of(step)["state"] == "a state"
         assert client.redeem(code_of(step)).status_code == 200
 
-    def test_hash_in_the_fragment_is_verified(
+    @pytest.mark.parametrize("kind", ["hash of the object", "hash of another object", "random"])
+    @pytest.mark.parametrize("is_own", [False, True], ids=["tenant", "own issuer"])
+    def test_registered_fragment_is_accepted(
+        self, world: World, client: RelyingParty, fake_provider: FakeProvider, address: str, browser: Browser, ada: Person,
+        kind: str, is_own: bool,
+    ) -> None:  # fmt: skip
+        """OpenID Connect Core section 6.2: the fragment signals a new version; no server must compare it."""
+        asking = client.at_own_issuer() if is_own else client
+        text, other = (Signer(asking).request_object(state=state) for state in ("a state", "other"))
+        hashed = other if kind == "hash of another object" else text
+        named = f"{address}#{randomness.digest(hashed) if kind != 'random' else 'x' * 43}"
+        world.change(client, request_uris=[named])
+        fake_provider.answers["/request.jwt"] = (200, {}, text.encode())
+        step = browser.signed_in(ada).authorize({"client_id": client.client_id, "request_uri": named}, app=asking.app)
+        assert asking.redeem(code_of(step)).status_code == 200
+
+    def test_fragment_is_no_word_for_the_signature(
         self, world: World, client: RelyingParty, fake_provider: FakeProvider, address: str, browser: Browser
     ) -> None:
-        """OpenID Connect Core section 6.2."""
+        """Whoever may write the file, but lacks the client's key, gets nothing by its hash."""
+        forged = Signer(client, key=client_key("ES256", "another")).request_object()
+        world.change(client, request_uris=[named := f"{address}#{randomness.digest(forged)}"])
+        fake_provider.answers["/request.jwt"] = (200, {}, forged.encode())
+        step = browser.authorize(client.authorization_parameters(request_uri=named))
+        assert refused(step)[0] == "invalid_request_object"
+
+    @pytest.mark.parametrize("registered", ["", f"#{'x' * 43}", "#one"])
+    def test_unregistered_fragment_is_refused(
+        self, world: World, client: RelyingParty, fake_provider: FakeProvider, address: str, browser: Browser, registered: str
+    ) -> None:  # fmt: skip
+        """The hash of the object itself is refused too, where the client did not register it."""
+        world.change(client, request_uris=[address + registered])
         text = Signer(client).request_object()
-        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-        named = f"{address}#{digest}"
-        world.change(client, request_uris=[named])
-        for content, is_good in ((text, True), (Signer(client).request_object(state="other"), False)):
-            fake_provider.answers["/request.jwt"] = (200, {}, content.encode())
-            step = browser.authorize(client.authorization_parameters(request_uri=named))
-            assert (step.step is Step.LOGIN) is is_good
-            assert is_good or refused(step)[0] == "invalid_request_uri"
+        fake_provider.answers["/request.jwt"] = (200, {}, text.encode())
+        for fragment in (f"#{randomness.digest(text)}", "#other", "#"):
+            asked_for = client.authorization_parameters(request_uri=address + fragment)
+            assert refused(browser.authorize(asked_for)) == ("invalid_request_uri", "a state")
 
     @pytest.mark.parametrize(
         ("changed", "error"),
