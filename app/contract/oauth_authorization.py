@@ -56,7 +56,7 @@ push = operation(
     errors=(
         oauth.InvalidScope, oauth.InvalidTarget, oauth.UnsupportedResponseType, oauth.RequestNotSupported, oauth.InvalidRequestObject,
         oauth.RegistrationNotSupported, oauth.UnmetAuthenticationRequirements, oauth.InvalidAuthorizationDetails,
-        oauth.InvalidDpopProof, oauth.UseDpopNonce,
+        oauth.InvalidDpopProof, oauth.UseDpopNonce, oauth.UnauthorizedClient.at(400),
     ),
     summary="Push an authorization request",
     description="Stores the parameters of an authorization request and returns a `request_uri` for the browser’s redirect (RFC 9126). "
@@ -92,7 +92,10 @@ _DEVICE_ALIASES = (
 device = operation(
     "oauth_authorization.device", "POST /api/oidc/device", DeviceRequest, DeviceResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
     cors=Cors.CLIENT, also=_DEVICE_ALIASES,
-    errors=(oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported, oauth.InvalidAuthorizationDetails),
+    errors=(
+        oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported, oauth.InvalidAuthorizationDetails,
+        oauth.UnauthorizedClient.at(400),
+    ),
     summary="Start a device sign-in",
     description="Returns a `device_code` to poll with and a `user_code` that the user enters at `verification_uri` on another device "
     "(RFC 8628). Use it for TVs, consoles and command line tools. Poll the token endpoint every `interval` seconds.",

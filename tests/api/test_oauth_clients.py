@@ -86,6 +86,50 @@ def test_wrong_secret_has_error_of_each_endpoint(shop: RelyingParty, legacy: Rel
     assert outcome(shop.post("/service/oauth/token", machine)) == (403, "unauthorized_client")
 
 
+UNAUTHORIZED: dict[tuple[str, str], tuple[int, str]] = {
+    # The interface says 403 where it documents the error: at its token endpoints, for a wrong secret also elsewhere.
+    ("a grant", "token"): (403, "unauthorized_client"),
+    ("a grant", "{app}/token"): (403, "unauthorized_client"),
+    ("a grant", "/service/oauth/token"): (403, "unauthorized_client"),
+    ("a secret", "{app}/token"): (403, "unauthorized_client"),
+    ("a secret", "{app}/introspect"): (403, "unauthorized_client"),
+    ("a secret", "{app}/revoke"): (403, "unauthorized_client"),
+    ("a secret", "/service/oauth/token"): (403, "unauthorized_client"),
+    ("a secret", "/service/oauth/introspect"): (403, "unauthorized_client"),
+    ("a secret", "/service/oauth/revoke"): (403, "unauthorized_client"),
+    # RFC 9126 section 2.3 and RFC 8628 section 3.2 name RFC 6749 section 5.2: 400.
+    ("a grant", "par"): (400, "unauthorized_client"),
+    ("a grant", "{app}/par"): (400, "unauthorized_client"),
+    ("a grant", "device"): (400, "unauthorized_client"),
+    ("a grant", "{app}/device"): (400, "unauthorized_client"),
+    ("a secret", "{app}/par"): (400, "unauthorized_client"),
+    ("a secret", "{app}/device"): (400, "unauthorized_client"),
+    # At the standard's addresses a wrong secret is invalid_client (RFC 6749 section 5.2).
+    **{("a secret", one): (401, "invalid_client") for one in ("token", "par", "device", "introspect", "revoke")},
+}
+"""By what the client lacks, and the address that it calls."""
+
+
+def test_unauthorized_client_has_status_of_each_address(world: World, subtests: pytest.Subtests) -> None:
+    client = world.application("bare", grant_types=["refresh_token"])
+    for (lacks, path), expected in UNAUTHORIZED.items():
+        with subtests.test(f"{lacks} at {path}"):
+            form: dict[str, str | None] = {"grant_type": "client_credentials", "audience": "x", "token": "x"}
+            form |= client.authorization_parameters() | client.client_credentials()
+            form |= {"client_secret": "wrong"} if lacks == "a secret" else {}
+            address = path if path.startswith("/") else f"/api/oidc/{path.format(app=client.name)}"
+            answer = client.post(address, form)
+            assert outcome(answer) == expected
+            assert set(answer.get_json()) == {"error", "error_description"}
+
+
+def test_response_type_of_no_right_is_400_when_pushed(world: World) -> None:
+    """RFC 9126 section 2.3"""
+    for protocol, response_type in (("openid", "code id_token"), ("oauth", "token")):
+        client = world.application(f"code-{protocol}", protocol=protocol).at_own_issuer()
+        assert outcome(client.push(response_type=response_type, nonce="n")) == (400, "unauthorized_client")
+
+
 def test_confidential_client_without_secret_is_refused(shop: RelyingParty, legacy: RelyingParty) -> None:
     assert outcome(shop.back("token", {**GRANT, "client_id": "shop"})) == (401, "invalid_client")
     assert outcome(shop.at_own_issuer().back("token", {**GRANT, "client_id": "shop"})) == (400, "invalid_request")

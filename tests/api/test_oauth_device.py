@@ -247,7 +247,7 @@ def test_wrong_device_request_is_refused(tv: RelyingParty, changed: dict[str, st
 
 
 def test_device_grant_must_be_registered(shop: RelyingParty) -> None:
-    assert outcome(shop.start_device()) == (403, "unauthorized_client")
+    assert outcome(shop.start_device()) == (400, "unauthorized_client")
     assert outcome(shop.poll("x")) == (403, "unauthorized_client")
 
 

@@ -164,7 +164,7 @@ def test_push_requires_client_authentication(
     assert outcome(shop.push(client_secret="wrong")) == (401, "invalid_client")
     assert outcome(shop.push(client_secret=None)) == (401, "invalid_client")
     assert outcome(shop.push(client_id=None)) == (401, "invalid_client")
-    assert outcome(shop.at_own_issuer().push(client_secret="wrong")) == (403, "unauthorized_client")
+    assert outcome(shop.at_own_issuer().push(client_secret="wrong")) == (400, "unauthorized_client")
     assert outcome(phone.push()) == (400, "invalid_request"), "a public client needs PKCE"
     taken = pushed(phone, code_challenge=Pkce().challenge)
     assert "code" in parameters_of(browser.signed_in(ada).authorize(taken))
