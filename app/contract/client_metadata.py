@@ -15,11 +15,11 @@ _STANDARD: Final[tuple[str, ...]] = (
     # OpenID Connect RP-Initiated, Back-Channel and Front-Channel Logout
     "post_logout_redirect_uris", "backchannel_logout_uri", "backchannel_logout_session_required", "frontchannel_logout_uri",
     "frontchannel_logout_session_required",
-    # RFC 8705, RFC 9126, RFC 9101, RFC 9396, RFC 9449, RFC 9701, JARM
+    # RFC 8705, RFC 9126, RFC 9101, RFC 9396, RFC 9449, RFC 9701, JARM, FAPI 2.0 Message Signing
     "tls_client_auth_subject_dn", "tls_client_auth_san_dns", "tls_client_auth_san_uri", "tls_client_auth_san_ip",
     "tls_client_auth_san_email", "tls_client_certificate_bound_access_tokens", "require_pushed_authorization_requests",
     "require_signed_request_object", "authorization_details_types", "dpop_bound_access_tokens", "introspection_signed_response_alg",
-    "authorization_signed_response_alg",
+    "authorization_signed_response_alg", "response_modes",
 )  # fmt: skip
 """Names in the registry of client metadata (RFC 7591 section 4.1). An application's setting with one of them is served by its name."""
 

@@ -17,7 +17,7 @@ from app.contract.configuration_model import Picture, WebAddress
 from app.contract.connections import ClaimedMember, ProviderAddress
 from app.contract.localized_texts import MOST_LANGUAGES, EachOnce, LanguageTag
 from app.contract.logout_settings import MAX_LOGOUT_ADDRESSES
-from app.contract.oauth_response_types import ResponseType
+from app.contract.oauth_response_types import ResponseMode, ResponseType
 from app.contract.resources import collection
 from app.contract.security_profile import ReuseSeconds
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
@@ -120,6 +120,7 @@ class OAuthClient(Wire):
     )
     grant_types: Annotated[list[GrantType], Field(max_length=10)] = ["authorization_code", "refresh_token"]
     response_types: Annotated[list[ResponseType], Field(max_length=7)] = ["code"]
+    response_modes: Annotated[list[ResponseMode], Field(max_length=7)] = Field(default_factory=list)
     authorization_signed_response_alg: SigningAlgorithm = DEFAULT_ALGORITHM
     allowed_scopes: Annotated[Scopes, COMPUTED] = ["openid", "profile", "email", "phone", "address", "offline_access"]
     audience_scopes: Annotated[dict[Annotated[str, Field(max_length=500)], Scopes], Field(max_length=20)] = Field(

@@ -25,6 +25,8 @@ ResponseType = Annotated[
     Literal["code", "id_token", "token id_token", "code id_token", "code token", "code id_token token", "token"],
     BeforeValidator(canonical),
 ]
+ResponseMode = Literal["query", "fragment", "form_post", "query.jwt", "fragment.jwt", "form_post.jwt", "jwt"]
+"""(OAuth 2.0 Multiple Response Types section 2.1, Form Post Response Mode, JARM section 2.3)"""
 OPENID_TYPES: Final = (CODE, ID_TOKEN, "token id_token", "code id_token", "code token", "code id_token token")
 OAUTH_TYPES: Final = (CODE, TOKEN)
 

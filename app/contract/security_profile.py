@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, model_validator
 
 from app.contract.configuration_model import ConfigurationModel
+from app.contract.oauth_response_types import ResponseMode
 from app.contract.signing import ALGORITHMS
 
 FAPI: Final = "fapi2"
@@ -37,6 +38,7 @@ class SecurityProfileSettings(ConfigurationModel):
 
     security_profile: Literal["plain", "fapi2"] = "plain"
     require_pushed_authorization_requests: bool = False
+    response_modes: tuple[ResponseMode, ...] = ()
     require_pkce: bool = False
     allow_plain_pkce: bool = False
     dpop_bound_access_tokens: bool = False
@@ -65,6 +67,11 @@ class SecurityProfileSettings(ConfigurationModel):
     def must_push(self) -> bool:
         """Whether it must push its authorization requests (RFC 9126 section 6, FAPI section 5.3.2.2)."""
         return self.require_pushed_authorization_requests or self.is_fapi
+
+    @property
+    def needs_signed_responses(self) -> bool:
+        """Whether it reads only signed authorization responses (JARM section 2.3)."""
+        return bool(self.response_modes) and all(one.endswith("jwt") for one in self.response_modes)
 
     @property
     def must_use_pkce(self) -> bool:

@@ -19,6 +19,7 @@ DETAILS: dict[str, Any] = {"payment": {"fields": {"amount": {"required": True}}}
 TIGHTER: dict[str, dict[str, Any]] = {
     "push": {"require_pushed_authorization_requests": True},
     "signature": {"require_signed_request_object": True},
+    "response mode": {"response_modes": ["jwt"]},
     "challenge": {"require_pkce": True},
     "profile": {"security_profile": "fapi2"},
     "public": {"token_endpoint_auth_method": "none"},

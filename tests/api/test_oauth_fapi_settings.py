@@ -71,6 +71,14 @@ def test_contradicting_setting_is_refused_at_its_key(changed: dict[str, Any], na
         {"id_token_signed_response_alg": "ES256", "refresh_token_rotation": False},
         {"application_type": "native", "redirect_uris": ["http://127.0.0.1/cb", "https://bank.example/cb"]},
         {"require_signed_request_object": True, "request_object_signing_alg": "PS256"},
+        *(
+            {"require_signed_request_object": True, "response_modes": ["jwt"], **authentication, **binding}
+            for authentication in (
+                {},
+                {"token_endpoint_auth_method": "tls_client_auth", "tls_client_auth_subject_dn": "CN=bank"},
+            )
+            for binding in ({}, {"dpop_bound_access_tokens": False, "tls_client_certificate_bound_access_tokens": True})
+        ),
     ],
 )
 def test_application_of_the_profile_is_accepted(changed: dict[str, Any]) -> None:
@@ -95,6 +103,11 @@ def test_plain_application_needs_bound_tokens_too(changed: dict[str, Any], named
     )
 
 
+@pytest.mark.parametrize("modes", [["web_message"], "jwt", ["jwt "], [""], [None]])
+def test_unknown_response_mode_is_refused_at_its_key(modes: Any) -> None:
+    assert "tenants[0].applications[0].response_modes" in problems(response_modes=modes)
+
+
 MANAGED: Mapping[str, Any] = {
     "AppName": "bank", "RedirectURIs": ["https://bank.example/cb"], "SecurityProfile": "fapi2", "DpopBoundAccessTokens": True,
     "TokenEndpointAuthMethod": "private_key_jwt", "Jwks": public_jwks(client_key("ES256")),
@@ -108,6 +121,19 @@ def test_program_registers_an_application_of_the_profile(acme: TenantServer) -> 
     assert (made["SecurityProfile"], made["ClientSecret"], made["IdTokenSignedResponseAlg"]) == ("fapi2", None, "PS256")
     changed = answered(ask(acme, token, "PUT", f"{CLIENTS}/bank", {"DisplayName": "Bank"}))
     assert (changed["SecurityProfile"], changed["DisplayName"]) == ("fapi2", "Bank")
+
+
+def test_program_registers_an_application_of_signed_messages(acme: TenantServer) -> None:
+    """FAPI 2.0 Message Signing section 5.3.3"""
+    token = machine(acme, "client:read", "client:create", "client:update")
+    signed = {"RequireSignedRequestObject": True, "ResponseModes": ["jwt"]}
+    made = answered(ask(acme, token, "POST", CLIENTS, {**MANAGED, **signed}))
+    assert {name: made[name] for name in signed} == signed
+    kept = answered(ask(acme, token, "PUT", f"{CLIENTS}/bank", {"DisplayName": "Bank"}))
+    assert {name: kept[name] for name in signed} == signed
+    assert refused(ask(acme, token, "PUT", f"{CLIENTS}/bank", {"ResponseModes": ["web_message"]})) == (400, 7900)
+    freed = answered(ask(acme, token, "PUT", f"{CLIENTS}/bank", {"ResponseModes": []}))
+    assert freed["ResponseModes"] == []
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,75 @@ def test_registered_algorithm_signs_response(world: World, browser: Browser, ada
     assert "code" in response_of(client, step, algorithm)
     refused = browser.authorize(client.authorization_parameters(response_mode="jwt", display="hologram"))
     assert response_of(client, refused, algorithm)["error"] == "invalid_request"
+
+
+REGISTERED: list[tuple[list[str], str | None, str]] = [
+    (["jwt"], "jwt", "query.jwt"),
+    (["jwt"], "query.jwt", "query.jwt"),
+    (["jwt"], None, "refused"),
+    (["jwt"], "query", "refused"),
+    (["jwt"], "form_post.jwt", "refused"),
+    (["query.jwt", "form_post.jwt"], "jwt", "query.jwt"),
+    (["query.jwt", "form_post.jwt"], "form_post.jwt", "form_post.jwt"),
+    (["form_post"], "form_post", "form_post"),
+    (["form_post"], None, "refused"),
+    (["form_post"], "jwt", "refused"),
+    (["query"], None, "query"),
+    (["query"], "fragment", "refused"),
+    ([], "fragment.jwt", "fragment.jwt"),
+]
+"""By what a client registered and asks for: the mode of its response (FAPI 2.0 Message Signing section 5.3.3)."""
+
+
+@pytest.mark.parametrize("is_own", [False, True], ids=["tenant", "own issuer"])
+def test_client_gets_only_its_registered_modes(
+    world: World, browser: Browser, ada: Person, is_own: bool, subtests: pytest.Subtests
+) -> None:
+    browser.signed_in(ada)
+    for number, (modes, requested, expected) in enumerate(REGISTERED):
+        with subtests.test(f"{modes} {requested}"):
+            client = world.application(f"modes-{number}", response_modes=modes)
+            client = client.at_own_issuer() if is_own else client
+            step = browser.authorize(client.authorization_parameters(response_mode=requested), app=client.app)
+            is_signed = expected.endswith("jwt") or (expected == "refused" and modes and "jwt" in modes[0])
+            held = response_of(client, step) if is_signed else parameters_of(step)
+            assert held.get("error") == ("invalid_request" if expected == "refused" else None)
+            if expected != "refused":
+                assert carrier_of(step) == expected.removesuffix(".jwt").replace("form_post", "form")
+            pushed = client.push(response_mode=requested)
+            assert pushed.status_code == (400 if expected == "refused" else 201)
+
+
+def test_jwt_of_registered_modes_depends_on_the_type(world: World, browser: Browser, ada: Person) -> None:
+    """JARM section 2.3.4: for a hybrid type it is the fragment."""
+    grants, types = ["authorization_code", "implicit"], ["code", "code id_token"]
+    client = world.application("both", grant_types=grants, response_types=types, response_modes=["jwt"])
+    browser.signed_in(ada)
+    for response_type, carrier in (("code", "query"), ("code id_token", "fragment")):
+        asked = client.authorization_parameters(response_type=response_type, nonce="n")
+        step = browser.authorize({**asked, "response_mode": "jwt"})
+        assert (carrier_of(step), "code" in response_of(client, step)) == (carrier, True)
+        refused = browser.authorize(asked)
+        assert (carrier_of(refused), response_of(client, refused)["error"]) == (carrier, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"state": "s" * 9_000},
+        {"response_type": None},
+        {"response_type": "token"},
+        {"scope": "profile"},
+        {"display": "hologram"},
+        {"request": "x"},
+        {"prompt": "none"},
+    ],
+    ids=str,
+)
+def test_client_of_signed_responses_gets_each_error_signed(
+    world: World, browser: Browser, changed: dict[str, str | None]
+) -> None:
+    client = world.application("signed-alone", response_modes=["jwt"])
+    for mode in ({"response_mode": "jwt"}, {}):
+        step = browser.authorize(client.authorization_parameters(**{**changed, **mode}))
+        assert "error" in response_of(client, step)

@@ -77,6 +77,24 @@ def test_application_that_must_push_publishes_it_at_its_issuer(world: World, set
     assert (strict.get(SHARED[0]).json or {})[name] is False
 
 
+def test_application_that_must_sign_publishes_it_at_its_issuer(world: World) -> None:
+    """RFC 9101 section 10.5, FAPI 2.0 Message Signing section 5.3.3: at the tenant's issuer, others need not."""
+    world.application("strict", require_signed_request_object=True, response_modes=["jwt", "form_post.jwt"])
+    free = world.application("free")
+    at_its_own, at_another, shared = (
+        free.get(address).json or {}
+        for address in (
+            *(f"/service/oidc/{one}/.well-known/openid-configuration" for one in ("strict", "free")),
+            SHARED[0],
+        )
+    )
+    assert at_its_own["require_signed_request_object"] is True
+    assert at_its_own["response_modes_supported"] == ["jwt", "form_post.jwt"]
+    assert at_another["require_signed_request_object"] is shared["require_signed_request_object"] is False
+    assert at_another["response_modes_supported"] == shared["response_modes_supported"]
+    assert {"query", "form_post", "jwt"} <= set(shared["response_modes_supported"])
+
+
 def test_metadata_lists_supported_features(shop: RelyingParty) -> None:
     metadata = shop.get(SHARED[0]).json or {}
     assert metadata["response_types_supported"] == ["code"]

@@ -292,6 +292,7 @@ REPLACED: dict[str, dict[str, Any]] = {
     "address": {"redirect_uris": ["https://calendar.example/new"]},
     "push": {"require_pushed_authorization_requests": True},
     "signature": {"require_signed_request_object": True, "jwks": public_jwks(client_key("ES256"))},
+    "response mode": {"response_modes": ["jwt"]},
     "public": {"token_endpoint_auth_method": "none"},
     "scope": {"scope": "openid"},
     "grant": {"grant_types": ["implicit"], "response_types": ["id_token"]},

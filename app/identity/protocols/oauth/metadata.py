@@ -54,6 +54,8 @@ class Offer:
     has_open_registration: bool = False
     has_session_management: bool = False
     has_registration: bool = False
+    requires_signature: bool = False
+    response_modes: tuple[str, ...] = ()
     requires_push: bool = False
     takes_documents: bool = False
     authorization_details_types: tuple[str, ...] = ()
@@ -71,6 +73,8 @@ def document(context: Context, issuer: Issuer) -> Document:
         has_session_management=settings.session_management,
         has_registration=settings.client_registration.mode != "closed",
         requires_push=named is not None and named.settings.must_push,
+        requires_signature=named is not None and named.settings.require_signed_request_object,
+        response_modes=named.settings.response_modes if named is not None else (),
         takes_documents=settings.client_registration.client_id_documents,
         authorization_details_types=authorization_details.supported(context),
         client_methods=client_authentication.served(context.services.settings),
@@ -102,11 +106,12 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
         "pushed_authorization_request_endpoint": issuer.client_endpoint("par"),
         "device_authorization_endpoint": issuer.client_endpoint("device"),
         "require_pushed_authorization_requests": offer.requires_push,
+        "require_signed_request_object": offer.requires_signature,
         **({"registration_endpoint": issuer.client_endpoint("register")} if offer.has_registration else {}),
         **({"client_id_metadata_document_supported": True} if offer.takes_documents else {}),
         "jwks_uri": keys.browser_endpoint("jwks"),
         "response_types_supported": _response_types(issuer, offer),
-        "response_modes_supported": list(response_mode.SUPPORTED),
+        "response_modes_supported": list(offer.response_modes or response_mode.SUPPORTED),
         "authorization_signing_alg_values_supported": list(ALGORITHMS),
         "grant_types_supported": [*_GRANTS, *([types.IMPLICIT] if offer.has_open_registration else [])],
         "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *CLAIMS_OF_SCOPES],

@@ -70,6 +70,7 @@ PARAMETER_CHECKS: tuple[Check, ...] = (
 RECHECKS: tuple[Recheck, ...] = (
     redirect_uri.still_holds,
     request_object.still_holds,
+    response_mode.still_holds,
     response_type.still_holds,
     resource.still_holds,
     scope.still_holds,

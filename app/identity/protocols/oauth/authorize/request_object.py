@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode
+from collections.abc import Mapping
 from typing import Any
 
 from app.identity.authentication.federation.providers import id_tokens
@@ -25,6 +26,8 @@ MEDIA_TYPE = "oauth-authz-req+jwt"
 _ACCEPT = f"application/{MEDIA_TYPE}, application/jwt"
 _TYPES = (None, "jwt", MEDIA_TYPE, f"application/{MEDIA_TYPE}")
 _MAX_LENGTH = 50_000
+MESSAGE_SECONDS = 3_600
+"""How far `nbf` may be in the past, and how long after it `exp` may be (FAPI 2.0 Message Signing section 5.3.1)."""
 _OF_THE_JWT = frozenset({"iss", "sub", "aud", "exp", "nbf", "iat", "jti"})
 
 
@@ -161,6 +164,19 @@ def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:
         raise _invalid(f"has a wrong {wrong[0]}")
+    if request.client.settings.is_fapi:
+        _check_message(claims, now)
+
+
+def _check_message(claims: Mapping[str, Any], now: float) -> None:
+    """Check that a FAPI application's object names this server and is of this hour (FAPI 2.0 Message Signing section 5.3.1)."""
+    for name in ("aud", "exp", "nbf"):
+        if claims.get(name) is None:
+            raise _invalid(f"has no {name}")
+    if now - claims["nbf"] > MESSAGE_SECONDS:
+        raise _invalid("has a wrong nbf: it is more than 60 minutes ago")
+    if not 0 < claims["exp"] - claims["nbf"] <= MESSAGE_SECONDS:
+        raise _invalid("has a wrong exp: it is not within 60 minutes after nbf")
 
 
 def _as_text(value: Any) -> str:

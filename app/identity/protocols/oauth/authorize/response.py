@@ -32,7 +32,7 @@ def error(
         "state": accepted.get("state"),
         "iss": issuer,
     }
-    mode, redirect_uri = accepted.get("response_mode", response_mode.QUERY), accepted["redirect_uri"]
+    mode, redirect_uri = accepted.get("response_mode", response_mode.of_refusals(client)), accepted["redirect_uri"]
     refusals.log(problem.error, problem.description, client_id=client.client_id, redirect_uri=redirect_uri)
     return _response(context, client, redirect_uri, mode, parameters)
 

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from app.contract import oauth_response_types as types
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize import request_object
-from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 
 QUERY, FRAGMENT, FORM_POST = "query", "fragment", "form_post"
 JWT = "jwt"
@@ -39,17 +41,40 @@ def check(request: UncheckedRequest) -> None:
     response_type = _value_of(request, "response_type") or ""
     is_front_channel = types.is_front_channel(response_type)
     default = FRAGMENT if is_front_channel else QUERY
-    request.accepted["response_mode"] = default  # of a refusal below
-    mode = _value_of(request, "response_mode") or default
-    if mode == JWT:
-        mode = f"{default}.jwt"
+    request.accepted["response_mode"] = of_refusals(request.client, default)
+    mode = _meant(_value_of(request, "response_mode") or default, default)
     if mode not in MODES:
         raise RefusedByRedirect("invalid_request", "The response_mode is not valid.")
     if is_front_channel and MODES[mode].carrier == QUERY:
         if MODES[mode].is_signed:
             request.accepted["response_mode"] = f"{FRAGMENT}.jwt"
         raise RefusedByRedirect("invalid_request", "Tokens can't be returned in the query.")
+    if not _is_registered(request.client, mode, default):
+        if request.problem is None:  # else that is the refusal
+            raise RefusedByRedirect("invalid_request", "The response_mode is not registered for this client.")
+        return
     request.accepted["response_mode"] = mode
+
+
+def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+    """Return whether the client may still get its response in this mode."""
+    del context
+    return _is_registered(client, request.response_mode, MODES[request.response_mode].carrier)
+
+
+def of_refusals(client: Application, default: str = QUERY) -> str:
+    """Return the mode of a refusal while that of the request is unknown: a client that reads only signed responses gets it signed."""
+    return f"{default}.jwt" if client.settings.needs_signed_responses else default
+
+
+def _meant(mode: str, default: str) -> str:
+    return f"{default}.jwt" if mode == JWT else mode
+
+
+def _is_registered(client: Application, mode: str, default: str) -> bool:
+    """Return whether the client may use a mode (FAPI 2.0 Message Signing section 5.4.3): without registered ones, all."""
+    registered = client.settings.response_modes
+    return not registered or mode in {_meant(one, default) for one in registered}
 
 
 def _value_of(request: UncheckedRequest, name: str) -> str | None:
