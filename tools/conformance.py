@@ -32,13 +32,23 @@ The suite calls the provider over https, so you need Gatehouse at a public host 
 
    | Plan | Clients |
    | --- | --- |
-   | Basic, Hybrid, Implicit, Form Post, logout | `suite-basic`, `suite-post`, `suite-second` |
+   | Basic, Hybrid, Implicit, Form Post, RP-Initiated Logout, Session Management | `suite-basic`, `suite-post`, `suite-second` |
+   | Back-Channel Logout | `suite-backchannel` |
+   | Front-Channel Logout | `suite-frontchannel` |
    | FAPI 2.0 with `private_key_jwt` and DPoP | `suite-fapi`, `suite-fapi-second` |
-   | FAPI 2.0 with mTLS, behind [a suitable proxy](operating.md#client-certificates) | `suite-fapi-mtls`, `suite-fapi-mtls-second` |
+   | FAPI 2.0 with mTLS | `suite-fapi-mtls`, `suite-fapi-mtls-second` |
+   | FAPI 2.0 Message Signing with `private_key_jwt` and DPoP | `suite-signed-key-dpop`, `suite-signed-key-dpop-second` |
+   | FAPI 2.0 Message Signing with `private_key_jwt` and mTLS | `suite-signed-key-mtls`, `suite-signed-key-mtls-second` |
+   | FAPI 2.0 Message Signing with mTLS and DPoP | `suite-signed-mtls-dpop`, `suite-signed-mtls-dpop-second` |
+   | FAPI 2.0 Message Signing with mTLS alone | `suite-signed-mtls-mtls`, `suite-signed-mtls-mtls-second` |
    | Dynamic, Third-Party-Initiated | none: the suite registers its own |
 
-4. Sign in as `ada@example.com` with the password in the file. The suite warns about claims that this account doesn’t have, such as
-   `address` and `picture`. To add them, use `PUT /identity/v2/manage/account/{uid}`.
+   For Message Signing, choose signed requests and JARM. With mTLS, you need [a suitable proxy](operating.md#client-certificates).
+
+4. Sign in as `ada@example.com` with the password in the file, and allow access. The suite warns about claims that this account
+   doesn’t have, such as `address` and `picture`. To add them, use `PUT /identity/v2/manage/account/{uid}`.
+5. In `fapi2-security-profile-final-user-rejects-authentication`, clear the browser’s cookies, sign in as `grace@example.com`, and
+   choose **Don’t allow**. Nobody is asked twice for the same consent, so never allow anything with this account.
 
 Session Management and Front-Channel Logout need third-party cookies, which browsers block by default. Run these plans in a browser
 that allows them.

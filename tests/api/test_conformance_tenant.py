@@ -1,14 +1,108 @@
-"""The tenant that `examples/conformance.yaml` describes for the conformance suite, on a fresh service."""
+"""The tenant that `examples/conformance.yaml` describes for the conformance suite, on a fresh service, as the suite uses it."""
 
+from __future__ import annotations
+
+import json
 import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
+import pytest
+import yaml
+from werkzeug.test import Client as WsgiClient
+
+from app.contract.hub import Next, Step
+from app.identity import create_app, create_service
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read
 from app.identity.platform.services import Services
 from app.kit.package_files import HOME
+from tests.support.client_certificates import certificate
+from tests.support.dpop import Prover
+from tests.support.plain_client import PlainClient
+from tests.support.relying_party import Browser, Pkce, RelyingParty, claims_in, parameters_of
+from tests.support.signed_requests import Signer, client_key, public_jwks
 from tools import conformance
 
 FILE = HOME / "examples" / "conformance.yaml"
+DUMMY = "?dummy1=lorem&dummy2=ipsum"
+CHANNELS = {"backchannel_logout_uri", "frontchannel_logout_uri"}
+
+
+def stated() -> Mapping[str, Any]:
+    """Return the tenant of the file with the suite's host, and with keys that the tests have."""
+    tenant: dict[str, Any] = yaml.safe_load(FILE.read_text().replace("SUITE", "suite.example"))["tenants"][0]
+    for one in tenant["applications"]:
+        if "jwks" in one:
+            one["jwks"] = public_jwks(client_key("ES256", one["client_id"]))
+    return tenant
+
+
+APPLICATIONS: Mapping[str, Mapping[str, Any]] = {one["client_id"]: one for one in stated()["applications"]}
+PROFILED = [name for name, one in APPLICATIONS.items() if one.get("security_profile") == "fapi2"]
+
+
+@dataclass
+class Suite:
+    """The suite's clients at the applied tenant."""
+
+    services: Services
+    wsgi: WsgiClient
+
+    def browser(self, email: str) -> Browser:
+        """Return a browser without cookies, signed in with a password of the file."""
+        browser = Browser(self.services, self.wsgi, "conformance")
+        password = next(one["password"] for one in stated()["accounts"] if one["email"] == email)
+        browser.sign_in(None, email, password)
+        return browser
+
+    def client(self, name: str, suffix: str = "") -> RelyingParty:
+        known = APPLICATIONS[name]
+        uri = next(one for one in known["redirect_uris"] if one.endswith(f"callback{suffix}"))
+        secret = known.get("client_secret")
+        return RelyingParty(self.services, self.wsgi, "conformance", "", name, uri, name, secret)
+
+    def push(self, client: RelyingParty, pkce: Pkce, prover: Prover) -> dict[str, str | None]:
+        """Push the request of a client of FAPI 2.0, as its settings demand."""
+        known, signer = APPLICATIONS[client.client_id], Signer(client, key=client_key("ES256", client.client_id))
+        mode = (known.get("response_modes") or [None])[0]
+        asked = {**client.authorization_parameters(response_mode=mode), "code_challenge": pkce.challenge}
+        if known.get("require_signed_request_object"):
+            asked = {"request": signer.request_object(**asked)}
+        answer = self.post("par", client, asked, prover)
+        assert answer.status_code == 201, answer.text
+        return {"client_id": client.client_id, "request_uri": (answer.json or {})["request_uri"]}
+
+    def post(self, what: str, client: RelyingParty, form: Mapping[str, Any], prover: Prover) -> Any:
+        known = APPLICATIONS[client.client_id]
+        signer = Signer(client, key=client_key("ES256", client.client_id))
+        own = signer.assertion() if known["token_endpoint_auth_method"] == "private_key_jwt" else {}
+        bound = known.get("dpop_bound_access_tokens", False)
+        headers = {"DPoP": prover.dpop_proof("POST", f"{client.hub_url}/api/oidc/{what}")} if bound else {}
+        environ = certificate(f"CN={client.client_id}").environ()
+        sent = {"client_id": client.client_id, **own, **form}
+        return client.back(what, sent, headers=headers, environ_overrides=environ)
+
+
+@pytest.fixture
+def suite(own_services: Services) -> Iterator[Suite]:
+    own_services.settings = replace(
+        own_services.settings,
+        client_certificate_header="X-SSL-Client-Cert",
+        client_verification_header="X-SSL-Client-Verify",
+        trusted_proxies=("10.0.0.1",),
+    )
+    text = json.dumps({"tenants": [stated()]}).encode()
+    configuration.apply(own_services, read(text, FILE.name, FILE.parent), prune=False)
+    return Suite(own_services, PlainClient(create_app(create_service(own_services))))
+
+
+def read_response(step: Next) -> dict[str, str]:
+    """Return the parameters of a response, also of one that is a JWT."""
+    held = parameters_of(step)
+    return {name: str(value) for name, value in claims_in(held["response"]).items()} if "response" in held else held
 
 
 def test_tenant_of_the_suite_applies_to_a_fresh_service(own_services: Services) -> None:
@@ -21,3 +115,72 @@ def test_tenant_of_the_suite_applies_to_a_fresh_service(own_services: Services) 
 def test_page_and_file_name_the_same_clients() -> None:
     named = set(re.findall(r"`(suite-[a-z-]+)`", conformance.INTRODUCTION))
     assert named == set(re.findall(r"client_id: (suite-[a-z-]+)", FILE.read_text()))
+
+
+def test_page_names_the_accounts_of_the_file() -> None:
+    named = re.findall(r"`([a-z]+@example\.com)`", conformance.INTRODUCTION)
+    assert set(named) == {one["email"] for one in stated()["accounts"]}
+
+
+def test_each_channel_is_on_a_client_of_its_own() -> None:
+    """A module of another plan fails at a logout token or a frame that it does not expect."""
+    having = {name: CHANNELS & one.keys() for name, one in APPLICATIONS.items() if CHANNELS & one.keys()}
+    assert having == {
+        "suite-backchannel": {"backchannel_logout_uri"},
+        "suite-frontchannel": {"frontchannel_logout_uri"},
+    }
+
+
+def test_second_clients_have_the_dummy_redirect_uris() -> None:
+    """`AbstractFAPI2SPFinalMultipleClient` of the suite uses them."""
+    having = {name for name, one in APPLICATIONS.items() if any(uri.endswith(DUMMY) for uri in one["redirect_uris"])}
+    assert having == {name for name in PROFILED if name.endswith("-second")}
+
+
+def test_profiles_of_message_signing_are_all_there() -> None:
+    signed = [one for one in APPLICATIONS.values() if one.get("require_signed_request_object")]
+    profiles = {(one["token_endpoint_auth_method"], one.get("dpop_bound_access_tokens", False)) for one in signed}
+    assert len(signed) == 8
+    assert profiles == {(method, bound) for method in ("private_key_jwt", "tls_client_auth") for bound in (True, False)}
+
+
+def test_birthdate_is_one_that_the_suite_accepts(suite: Suite) -> None:
+    """Its `AbstractValidateOpenIdStandardClaims` takes years from 1850 on."""
+    client, browser = suite.client("suite-basic"), suite.browser("ada@example.com")
+    step = browser.authorize(client.authorization_parameters())
+    basic = b64encode(f"{client.client_id}:{client.secret}".encode()).decode()
+    given = {
+        "grant_type": "authorization_code",
+        "code": parameters_of(step)["code"],
+        "redirect_uri": client.redirect_uri,
+    }
+    held = client.back("token", given, headers={"Authorization": f"Basic {basic}"})
+    token = (held.json or {})["access_token"]
+    assert (client.userinfo(token).json or {})["birthdate"] == "1990-12-10"
+
+
+@pytest.mark.parametrize("name", PROFILED)
+def test_fapi_clients_of_the_file_get_tokens(suite: Suite, name: str) -> None:
+    browser = suite.browser("ada@example.com")
+    for suffix in ("", DUMMY) if name.endswith("-second") else ("",):
+        client = suite.client(name, suffix)
+        pkce, prover = Pkce(), Prover(client)
+        step = browser.authorize(suite.push(client, pkce, prover))
+        step = browser.consent(step.attempt or "", allow=True) if step.step is Step.CONSENT else step
+        response = read_response(step)
+        assert ("dummy1=lorem&dummy2=ipsum" in (step.address or "")) is bool(suffix)
+        given = {"grant_type": "authorization_code", "code": response["code"], "redirect_uri": client.redirect_uri}
+        held = suite.post("token", client, {**given, "code_verifier": pkce.verifier}, prover)
+        assert held.status_code == 200, held.text
+
+
+def test_person_can_refuse_the_fapi_clients(suite: Suite, subtests: pytest.Subtests) -> None:
+    """The module of the suite for this needs a page, for the first client and then for the second."""
+    browser = suite.browser("grace@example.com")
+    for name in PROFILED:
+        with subtests.test(name):
+            client = suite.client(name, DUMMY if name.endswith("-second") else "")
+            for _ in range(2):
+                step = browser.authorize(suite.push(client, Pkce(), Prover(client)))
+                assert step.step is Step.CONSENT
+                assert read_response(browser.consent(step.attempt or "", allow=False))["error"] == "access_denied"

@@ -151,7 +151,7 @@ def outcome(answer: TestResponse) -> tuple[int, str]:
 
 @pytest.mark.parametrize("is_own", [False, True], ids=["tenant", "own issuer"])
 def test_every_message_of_a_sign_in_is_signed(bank: Bank, browser: Browser, ada: Person, is_own: bool) -> None:
-    """FAPI 2.0 Message Signing sections 5.3 and 5.4."""
+    """FAPI 2.0 Message Signing sections 5.3.1 and 5.4.1"""
     bank = at_own_issuer(bank) if is_own else bank
     step = browser.signed_in(ada).authorize(bank.pushed(nonce="n", state="s"), app=bank.client.app)
     response = bank.read(step)
@@ -294,6 +294,14 @@ def test_response_mode_that_is_not_jwt_is_refused(bank: Bank, mode: str | None) 
     assert bank.push(bank.signed(response_mode="query.jwt"), response_mode="query").status_code == 201
 
 
+@pytest.mark.parametrize("address", [None, "https://evil.example/"])
+def test_signed_request_without_redirect_uri_is_refused(bank: Bank, address: str | None) -> None:
+    """FAPI 2.0 section 5.3.2.2; the registered one beside the object does not count (RFC 9101 section 6.3)."""
+    text = bank.signed(redirect_uri=address)
+    assert outcome(bank.push(text)) == (400, "invalid_request")
+    assert outcome(bank.push(text, redirect_uri=bank.client.redirect_uri)) == (400, "invalid_request")
+
+
 def test_request_uri_counts_once(bank: Bank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.2"""
     taken = bank.pushed()
@@ -373,7 +381,7 @@ def test_pushed_object_is_not_checked_again_at_the_page(
 
 
 def test_profile_without_signatures_of_responses_is_served(world: World, browser: Browser, ada: Person) -> None:
-    """FAPI 2.0 Message Signing section 5.1: each kind of signature is demanded on its own."""
+    """FAPI 2.0 Message Signing section 5.3.3: each kind of signature is demanded on its own."""
     settings = {**settings_of(KEY, DPOP), "response_modes": []}
     client = world.application("plain-responses", secret=None, **settings)
     bank = Bank(client, Signer(client), Prover(client), certificate("CN=bank"), KEY, DPOP, Pkce())
