@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,7 +87,7 @@ class Suite:
 
 
 @pytest.fixture
-def suite(own_services: Services) -> Iterator[Suite]:
+def suite(own_services: Services) -> Suite:
     own_services.settings = replace(
         own_services.settings,
         client_certificate_header="X-SSL-Client-Cert",
