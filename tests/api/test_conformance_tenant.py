@@ -31,7 +31,7 @@ DUMMY = "?dummy1=lorem&dummy2=ipsum"
 CHANNELS = {"backchannel_logout_uri", "frontchannel_logout_uri"}
 
 
-def stated() -> Mapping[str, Any]:
+def tenant_of_file() -> Mapping[str, Any]:
     """Return the tenant of the file with the suite's host, and with keys that the tests have."""
     tenant: dict[str, Any] = yaml.safe_load(FILE.read_text().replace("SUITE", "suite.example"))["tenants"][0]
     for one in tenant["applications"]:
@@ -40,7 +40,7 @@ def stated() -> Mapping[str, Any]:
     return tenant
 
 
-APPLICATIONS: Mapping[str, Mapping[str, Any]] = {one["client_id"]: one for one in stated()["applications"]}
+APPLICATIONS: Mapping[str, Mapping[str, Any]] = {one["client_id"]: one for one in tenant_of_file()["applications"]}
 PROFILED = [name for name, one in APPLICATIONS.items() if one.get("security_profile") == "fapi2"]
 
 
@@ -54,7 +54,7 @@ class Suite:
     def browser(self, email: str) -> Browser:
         """Return a browser without cookies, signed in with a password of the file."""
         browser = Browser(self.services, self.wsgi, "conformance")
-        password = next(one["password"] for one in stated()["accounts"] if one["email"] == email)
+        password = next(one["password"] for one in tenant_of_file()["accounts"] if one["email"] == email)
         browser.sign_in(None, email, password)
         return browser
 
@@ -94,7 +94,7 @@ def suite(own_services: Services) -> Suite:
         client_verification_header="X-SSL-Client-Verify",
         trusted_proxies=("10.0.0.1",),
     )
-    text = json.dumps({"tenants": [stated()]}).encode()
+    text = json.dumps({"tenants": [tenant_of_file()]}).encode()
     configuration.apply(own_services, read(text, FILE.name, FILE.parent), prune=False)
     return Suite(own_services, PlainClient(create_app(create_service(own_services))))
 
@@ -119,7 +119,7 @@ def test_page_and_file_name_the_same_clients() -> None:
 
 def test_page_names_the_accounts_of_the_file() -> None:
     named = re.findall(r"`([a-z]+@example\.com)`", conformance.INTRODUCTION)
-    assert set(named) == {one["email"] for one in stated()["accounts"]}
+    assert set(named) == {one["email"] for one in tenant_of_file()["accounts"]}
 
 
 def test_each_channel_is_on_a_client_of_its_own() -> None:

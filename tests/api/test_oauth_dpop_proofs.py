@@ -279,20 +279,20 @@ def test_jti_in_a_newer_dpop_proof_is_refused(
     now, address = int(services.clock.now().timestamp()), f"{prover.client.hub_url}/api/oidc/token"
     errors = []
     for seconds, prover.nonce in enumerate(nonces):
-        proof = prover.dpop_proof("POST", address, jti="the same", iat=now - 20 + 10 * seconds)
-        errors.append(outcome(prover.redeem("unknown", proof))[1])
+        dpop_proof = prover.dpop_proof("POST", address, jti="the same", iat=now - 20 + 10 * seconds)
+        errors.append(outcome(prover.redeem("unknown", dpop_proof))[1])
     own.database.dispose()
     assert errors == ["invalid_grant", "invalid_dpop_proof"]
 
 
-def test_jti_in_a_proof_of_the_next_nonce_is_refused(services: Services, prover: Prover) -> None:
+def test_jti_beside_the_next_nonce_is_refused(services: Services, prover: Prover) -> None:
     """(RFC 9449 sections 8 and 11.1)"""
     errors = []
     for seconds in (0, dpop.NONCE_SECONDS):
         with moved(services, seconds=seconds):
             prover.nonce = prover.redeem("x").headers["DPoP-Nonce"]
-            proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token", jti="of two nonces")
-            errors.append(outcome(prover.redeem("unknown", proof))[1])
+            dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token", jti="of two nonces")
+            errors.append(outcome(prover.redeem("unknown", dpop_proof))[1])
     assert errors == ["invalid_grant", "invalid_dpop_proof"]
 
 

@@ -61,14 +61,14 @@ class Bank:
         has_certificate = self.authentication == CERTIFICATE or self.binding == MTLS
         return self.tls.environ() if has_certificate else {"REMOTE_ADDR": "198.51.100.9"}
 
-    def proof(self, method: str, path: str, token: str | None = None) -> dict[str, str]:
+    def dpop_headers(self, method: str, path: str, token: str | None = None) -> dict[str, str]:
         if self.binding == MTLS:
             return {}
         return {"DPoP": self.prover.dpop_proof(method, self.client.hub_url + path, token=token)}
 
     def post(self, what: str, form: Mapping[str, str | None], **headers: str) -> TestResponse:
         path = f"/api/oidc/{self.client.app}/{what}" if self.client.app else f"/api/oidc/{what}"
-        sent = {**self.proof("POST", path), **headers}
+        sent = {**self.dpop_headers("POST", path), **headers}
         return self.client.back(what, form, headers=sent, environ_overrides=self.environ())
 
     def push(self, text: str | None = None, **beside: str | None) -> TestResponse:
@@ -86,7 +86,7 @@ class Bank:
     def userinfo(self, token: str) -> TestResponse:
         path = "/service/oidc/userinfo"
         scheme = "DPoP" if self.binding == DPOP else "Bearer"
-        headers = {"Authorization": f"{scheme} {token}", **self.proof("GET", path, token)}
+        headers = {"Authorization": f"{scheme} {token}", **self.dpop_headers("GET", path, token)}
         return self.client.get(path, headers=headers, environ_overrides=self.environ())
 
     def read(self, step: Next) -> dict[str, Any]:
@@ -205,9 +205,9 @@ def test_object_of_another_hour_is_refused(bank: Bank, subtests: pytest.Subtests
     for name, changed in WRONG_OBJECTS.items():
         with subtests.test(name):
             assert outcome(bank.push(bank.signed(**from_now(bank, changed)))) == (400, "invalid_request_object")
-    for stated in NO_TIMES:
-        with subtests.test(str(stated)):
-            assert outcome(bank.push(bank.signed(**stated))) == (400, "invalid_request_object")
+    for claims in NO_TIMES:
+        with subtests.test(str(claims)):
+            assert outcome(bank.push(bank.signed(**claims))) == (400, "invalid_request_object")
     assert bank.push().status_code == 201
 
 
@@ -324,21 +324,21 @@ def test_one_of_many_browsers_uses_a_signed_request(world: World, any_bank: Bank
     ] * 3
 
 
-def test_replayed_assertion_or_proof_is_refused_at_par(bank: Bank) -> None:
+def test_replayed_assertion_or_dpop_jwt_is_refused_at_par(bank: Bank) -> None:
     """RFC 7523 section 3, RFC 9449 section 11.1"""
     form = bank.form(request=bank.signed())
-    proof = bank.proof("POST", "/api/oidc/par")
-    assert bank.post("par", form, **proof).status_code == 201
+    dpop = bank.dpop_headers("POST", "/api/oidc/par")
+    assert bank.post("par", form, **dpop).status_code == 201
     if bank.authentication == KEY:
         assert outcome(bank.post("par", form)) == (401, "invalid_client")
     if bank.binding == DPOP:
-        assert outcome(bank.post("par", bank.form(request=bank.signed()), **proof)) == (400, "invalid_dpop_proof")
+        assert outcome(bank.post("par", bank.form(request=bank.signed()), **dpop)) == (400, "invalid_dpop_proof")
 
 
 def test_client_that_shows_no_key_pushes_nothing(bank: Bank) -> None:
     """FAPI 2.0 section 5.3.2.1"""
     form = {"client_id": bank.client.client_id, "request": bank.signed()}
-    bare = bank.client.back("par", form, headers=bank.proof("POST", "/api/oidc/par"))
+    bare = bank.client.back("par", form, headers=bank.dpop_headers("POST", "/api/oidc/par"))
     assert outcome(bare) == (401, "invalid_client")
 
 
