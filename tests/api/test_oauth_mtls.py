@@ -370,7 +370,7 @@ def test_every_alias_answers(tls: RelyingParty, shop_certificate: Certificate) -
         "revocation": 200,
         "introspection": 200,
         "pushed_authorization_request": 201,
-        "device_authorization": 403,  # authenticated, but without this grant
+        "device_authorization": 400,  # authenticated, but without this grant
         "userinfo": 401,  # without an access token
     }
 
