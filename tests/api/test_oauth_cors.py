@@ -182,7 +182,7 @@ def test_refusals_are_for_origins_of_clients(world: World, spa: RelyingParty, su
         "type": ("token", {"grant_type": "x", "client_id": spa.client_id}, 400),
         "revocation": ("revoke", {"token": "x", "client_id": "nobody"}, 401),
         "pushed": ("par", {"client_id": spa.client_id}, 400),
-        "device": ("device", {"client_id": spa.client_id}, 403),
+        "device": ("device", {"client_id": spa.client_id}, 400),
     }
     for name, (path, form, status) in requests.items():
         for origin, expected in ((PAGE, PAGE), (OTHER, OTHER), (EVIL, None)):
