@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
+from app.contract.client_addresses import Resource
 from app.contract.client_authentication import AuthenticationSettings
 from app.contract.configuration import DAY, HOUR
 from app.contract.configuration_model import (
@@ -24,16 +24,6 @@ _INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
     "read": (ACCOUNT_READ,),
     "full": (ACCOUNT_READ, ACCOUNT_WRITE),
 }
-
-
-def _resource(text: str) -> str:
-    parts = urlsplit(text)
-    if not (parts.scheme and (parts.netloc or parts.path)) or "#" in text:
-        raise ValueError("an absolute URI without a fragment (RFC 8707)")
-    return text
-
-
-Resource = Annotated[str, Field(max_length=500), AfterValidator(_resource)]
 
 
 class AssertionIssuer(ConfigurationModel):

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from app.contract.connections import is_provider_address
-from app.kit.web_addresses import is_web_address
+from app.kit.web_addresses import is_web_address, split_address
 
 _MOST_FRAGMENT = 128
 
@@ -17,6 +17,14 @@ def _secure_address(address: str) -> str:
     return address
 
 
+def _resource(text: str) -> str:
+    parts = split_address(text)
+    if parts is None or not (parts.scheme and (parts.netloc or parts.path)) or "#" in text:
+        raise ValueError("an absolute URI without a fragment (RFC 8707)")
+    return text
+
+
+Resource = Annotated[str, Field(max_length=500), AfterValidator(_resource)]
 SecureAddress = Annotated[str, AfterValidator(_secure_address), Field(max_length=2_000)]
 
 
@@ -29,4 +37,6 @@ def _request_uri(address: str) -> str:
 
 RequestUri = Annotated[str, AfterValidator(_request_uri), Field(max_length=2_000)]
 """A fragment may tell versions of the request object apart (OpenID Connect Core section 6.2)."""
+ScopeName = Annotated[str, Field(pattern=r"^[!#-\[\]-~]{1,100}$")]
+"""(RFC 6749 section 3.3)"""
 AuthenticationClass = Annotated[str, Field(pattern=r"^[!-~]{1,100}$")]

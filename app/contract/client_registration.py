@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from app.contract.client_addresses import Resource
 from app.contract.configuration_model import ConfigurationModel, Different, Moment
 from app.contract.connections import Issuer, ProviderAddress
 from app.contract.redirect_schemes import RedirectScheme
@@ -29,6 +30,7 @@ class ClientRegistration(ConfigurationModel):
     redirect_schemes: Annotated[tuple[RedirectScheme, ...], Different] = Field(
         default=("cursor", "vscode", "vscode-insiders", "claude"), max_length=50
     )
+    resources: Annotated[tuple[Resource, ...], Different] = Field(default=(), max_length=100)
     software_statement_issuers: Annotated[dict[Issuer, ProviderAddress], Field(max_length=20)] = Field(
         default_factory=dict
     )

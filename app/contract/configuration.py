@@ -12,6 +12,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from app.contract.authorization_details import AuthorizationDetailsTypes
 from app.contract.captcha import Provider
+from app.contract.client_addresses import ScopeName
 from app.contract.client_registration import ClientRegistration
 from app.contract.configuration_model import (
     ConfigurationModel,
@@ -280,6 +281,7 @@ class TenantSettings(ConfigurationModel):
     custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
     organizations: Organizations = Organizations()
     client_registration: ClientRegistration = ClientRegistration()
+    default_scopes: Annotated[tuple[ScopeName, ...], Different] = Field(default=(), max_length=50)
     authorization_details_types: AuthorizationDetailsTypes = Field(default_factory=dict)
     custom_objects: Annotated[tuple[CustomObject, ...], AfterValidator(_unique)] = Field(default=(), max_length=100)
     security_questions: dict[Words, Words] = Field(default_factory=dict, max_length=50)  # question by its id

@@ -191,7 +191,7 @@ REDIRECTED_ERRORS: list[tuple[Any, str]] = [
     ({"response_type": "token"}, "unsupported_response_type"),
     ({"response_type": "code id_token"}, "unauthorized_client"),
     ({"scope": "profile"}, "request_not_supported"),
-    ({"scope": None}, "request_not_supported"),
+    ({"scope": None}, "invalid_scope"),
     ({"scope": "openid permissions"}, "invalid_scope"),
     ({"scope": "openid account:write"}, "invalid_scope"),
     ({"response_mode": "web_message"}, "invalid_request"),

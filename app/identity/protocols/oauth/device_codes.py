@@ -77,8 +77,9 @@ def _new_user_code(context: Context) -> str:
 
 
 def _accepted(context: Context, client: Application, issuer: Issuer, req: DeviceRequest) -> dict[str, Any]:
-    default = scope.OPENID if issuer.protocol == OIDC else ""
-    parameters = [("scope", req.scope or default), ("resource", req.resource or "")]
+    default = scope.OPENID if issuer.protocol == OIDC and not client.is_self_registered else ""
+    named = req.scope or " ".join(scope.defaults(context, client, issuer.protocol)) or default
+    parameters = [("scope", named), ("resource", req.resource or "")]
     if (details := req.authorization_details) is not None:
         parameters.append(("authorization_details", details if isinstance(details, str) else json.dumps(details)))
     request = UncheckedRequest(context, issuer.protocol, req.app, parameters)

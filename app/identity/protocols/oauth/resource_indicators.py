@@ -8,20 +8,39 @@ from app.contract.auth import INTERFACE_SCOPES
 from app.contract.errors_oauth import InvalidTarget
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.kit.web_addresses import parse_address
 
 _OF_THIS_API: Final = frozenset(INTERFACE_SCOPES)
 _OFFLINE: Final = "offline_access"
 
 
 def is_known(context: Context, client: Application, resource: str) -> bool:
-    """Return whether a client may request a resource: one of its `resources`, or this API if it has `interface_access`.
+    """Return whether a client may request a resource."""
+    return known_as(context, client, resource) is not None
 
-    Addresses below the API's address are audiences of machine tokens, never resources of a client.
+
+def known_as(context: Context, client: Application, requested: str) -> str | None:
+    """Return the resource that a client requests, as it is registered; None for one that it may not have.
+
+    It is one of its `resources`, of the tenant's for applications that registered themselves if it is one of them, or this API if it has
+    `interface_access`. Addresses below the API's address are audiences of machine tokens, never resources of a client.
     """
-    api = context.services.settings.base_url
-    if resource == api:
-        return bool(client.settings.interface_scopes)
-    return resource in client.settings.resources and not resource.startswith(f"{api}/")
+    api, settings = context.services.settings.base_url, context.tenant.settings
+    of_tenant = settings.client_registration.resources if client.is_self_registered else ()
+    named, ours = _comparable(requested), _comparable(api)
+    if named == ours:
+        return api if client.settings.interface_scopes else None
+    if named.startswith(ours):
+        return None
+    return next((one for one in (*client.settings.resources, *of_tenant) if _comparable(one) == named), None)
+
+
+def _comparable(resource: str) -> str:
+    """Return a web address in one spelling of its host, and with a path: programs that parse it send `/` for none (RFC 3986, 6.2.3)."""
+    address = parse_address(resource)
+    if address is None or "#" in resource:
+        return resource
+    return address.origin + (address.path or "/") + ("?" + address.query if "?" in resource else "")
 
 
 def resolve(context: Context, client: Application, granted: object, requested: str | None) -> str | None:
@@ -35,8 +54,10 @@ def resolve(context: Context, client: Application, granted: object, requested: s
         InvalidTarget: the client may not request this resource.
     """
     authorized = str(granted) if granted else None
-    resource = requested or authorized
-    if resource is not None and (authorized not in (None, resource) or not is_known(context, client, resource)):
+    if not (requested or authorized):
+        return None
+    resource = known_as(context, client, requested or str(authorized))
+    if resource is None or (authorized is not None and _comparable(authorized) != _comparable(resource)):
         raise InvalidTarget
     return resource
 

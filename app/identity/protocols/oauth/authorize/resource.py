@@ -9,10 +9,11 @@ from app.identity.protocols.oauth.authorize.request import Authorization, Refuse
 def check(request: UncheckedRequest) -> None:
     if "resource" in request.repeated:
         raise RefusedByRedirect("invalid_target", "Name one resource.")
-    resource = request.values.get("resource")
-    if resource is None:
+    requested = request.values.get("resource")
+    if requested is None:
         return
-    if not resource_indicators.is_known(request.context, request.client, resource):
+    resource = resource_indicators.known_as(request.context, request.client, requested)
+    if resource is None:
         raise RefusedByRedirect("invalid_target", "The resource is not registered for this client.")
     request.accepted["resource"] = resource
 

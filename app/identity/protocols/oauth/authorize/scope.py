@@ -1,7 +1,8 @@
 """scope: limited to the scopes of the client; `openid` at the OpenID addresses (OpenID Connect Core section 3.1.2.1).
 
 An unknown scope is ignored, as that section says; the token response tells the granted scope (RFC 6749
-section 3.3). A known scope for which the client is not registered is an error.
+section 3.3). A known scope for which the client is not registered is an error. A request without scope gets the tenant's
+default scopes that the client may have (decisions/0342).
 """
 
 from app.contract.auth import INTERFACE_SCOPES
@@ -19,6 +20,10 @@ _KNOWN = frozenset((OPENID, OFFLINE, *INTERFACE_SCOPES, *CLAIMS_OF_SCOPES))
 def check(request: UncheckedRequest) -> None:
     requested = tuple(dict.fromkeys(name for name in request.values.get("scope", "").split(" ") if name))
     settings = request.client.settings
+    if not requested:
+        requested = defaults(request.context, request.client, request.protocol)
+        if not requested and (request.protocol == issuers.OIDC or request.client.is_self_registered):
+            raise RefusedByRedirect("invalid_scope", "The scope is missing, and there is no default.")
     if request.protocol == issuers.OIDC and OPENID not in requested:
         raise RefusedByRedirect("request_not_supported", "The scope openid is missing.")
     allowed = _allowed(request.client)
@@ -35,6 +40,14 @@ def check(request: UncheckedRequest) -> None:
     request.accepted["scope"] = resource_indicators.narrow_scope(
         request.context, request.client, granted, request.accepted.get("resource")
     )
+
+
+def defaults(context: Context, client: Application, protocol: str) -> tuple[str, ...]:
+    """Return the tenant's default scopes that the client may have, with `openid` where only OpenID requests are; empty for none."""
+    allowed = _allowed(client)
+    found = [name for name in context.tenant.settings.default_scopes if name in allowed]
+    needed = [OPENID] if found and protocol == issuers.OIDC and OPENID in allowed else []
+    return tuple(dict.fromkeys([*needed, *found]))
 
 
 def still_holds(context: Context, client: Application, request: Authorization) -> bool:

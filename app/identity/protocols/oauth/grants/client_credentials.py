@@ -19,8 +19,9 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     """Issue a token for the client, which must be confidential."""
     if client.settings.is_public:
         raise UnauthorizedClient("A public client may not use this grant.")
-    scope = tuple(dict.fromkeys((req.scope or "").split()))
-    if unknown := set(scope) - (client.scopes - _ACCOUNT_SCOPES):
+    allowed, scope = client.scopes - _ACCOUNT_SCOPES, tuple(dict.fromkeys((req.scope or "").split()))
+    if unknown := set(scope) - allowed:
         raise refusals.scope_of_another(unknown)
+    scope = scope or tuple(name for name in context.tenant.settings.default_scopes if name in allowed)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     return issuing.token_response(context, client, issuer, Grant(NAME, scope, resource=resource), None)
