@@ -81,7 +81,11 @@ def test_configured_oauth_client_may_go_without_scope(without: World) -> None:
 
 
 def test_device_without_scope_gets_the_defaults(world: World, without: World) -> None:
-    members: dict[str, Any] = {"grant_types": [DEVICE_GRANT], "token_endpoint_auth_method": "none", "redirect_uris": None}
+    members: dict[str, Any] = {
+        "grant_types": [DEVICE_GRANT],
+        "token_endpoint_auth_method": "none",
+        "redirect_uris": None,
+    }
     tvs = {
         one.name: one.application("tv", secret=None, grant_types=[DEVICE_GRANT], redirect_uris=[], scope="openid email")
         for one in (world, without)
