@@ -18,6 +18,7 @@ from wtforms.fields.core import Field, Label
 from app.hub.escaping import written
 from app.hub.fragments import only
 from app.hub.locale import template_text
+from app.kit.host_names import readable
 
 _BREAKING_AT: Final = "@<wbr>"
 _DRAWINGS: Final = frozenset({"icon", "chevron", "time_left"})
@@ -75,7 +76,7 @@ def breaking(text: Any) -> Any:
     """Return a text, such as an email address, that may break after its `@`; a translated text or markup as it is."""
     if hasattr(text, "__html__"):
         return text
-    return Markup(str.replace(escape(text), "@", _BREAKING_AT))  # noqa: S704 - an escaped text and the mark
+    return Markup(str.replace(escape(readable(text)), "@", _BREAKING_AT))  # noqa: S704 - an escaped text and the mark
 
 
 class PageEnvironment(Environment):
@@ -87,6 +88,7 @@ class PageEnvironment(Environment):
     def __init__(self, app: App, **options: Any) -> None:
         super().__init__(app, **options)
         self.filters["breaking"] = breaking
+        self.filters["readable"] = readable
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """Return the environment's own map: Jinja compares the globals of two templates at every import."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
-from typing import Final
+from typing import Any, Final
 
 PREFIX: Final = "xn--"
 _SENT: Final = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?")
 _NUMBER: Final = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)")
+_HOST_IN_TEXT: Final = re.compile(
+    r"(?<![\w.-])(?:[a-z0-9_-]+\.)*xn--[a-z0-9-]+(?:\.[a-z0-9_-]+)*", re.IGNORECASE | re.ASCII
+)
 _LONGEST: Final = 254
 _SINGLE: Final = frozenset(
     {"ARABIC", "ARMENIAN", "BENGALI", "CYRILLIC", "DEVANAGARI", "ETHIOPIC", "GEORGIAN", "GREEK", "GUJARATI", "GURMUKHI", "HEBREW"}
@@ -82,10 +85,11 @@ def shown_host(host: str) -> str:
     return ".".join(map(_shown_label, host.split(".")))
 
 
-def shown_email(email: str) -> str:
-    """Return the email address with its domain as people write it."""
-    local, at, domain = email.rpartition("@")
-    return f"{local}{at}{shown_host(domain)}"
+def readable(text: Any) -> Any:
+    """Return a text, such as an email address, with each host in it as people write it; a translated text or markup as it is."""
+    if not isinstance(text, str) or hasattr(text, "__html__") or PREFIX not in text.lower():
+        return text
+    return _HOST_IN_TEXT.sub(lambda found: shown_host(found[0]), text)
 
 
 def _in_punycode(name: str) -> str:

@@ -69,6 +69,12 @@ def split_address(text: str) -> SplitResult | None:
     return parts if is_readable else None
 
 
+def host_of(text: str | None) -> str:
+    """Return the host of a web address as browsers send it, with a port that is not the scheme's own; empty for none."""
+    address = parse_address(text)
+    return address.origin.partition("://")[2] if address is not None else ""
+
+
 def is_web_address(text: str) -> bool:
     """Return whether the text is an absolute http or https address, safe in a link."""
     return parse_address(text) is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.kit.host_names import sent_host, shown_email, shown_host
+from app.kit.host_names import readable, sent_host, shown_host
 
 SHOWN = [
     ("bücher.example", "bücher.example"),
@@ -34,7 +34,7 @@ def test_host_is_shown_as_people_write_it(subtests: pytest.Subtests) -> None:
             assert "xn--" in sent
             assert shown_host(sent) == expected
             assert shown_host(f"{sent}:8443") == f"{expected}:8443"
-            assert shown_email(f"ada@{sent}") == f"ada@{expected}"
+            assert readable(f"ada@{sent}") == f"ada@{expected}"
 
 
 def test_host_that_reads_as_another_stays_punycode(subtests: pytest.Subtests) -> None:
@@ -43,7 +43,7 @@ def test_host_that_reads_as_another_stays_punycode(subtests: pytest.Subtests) ->
             sent = sent_host(name)
             assert "xn--" in sent
             assert shown_host(sent) == sent
-            assert shown_email(f"ada@{sent}") == f"ada@{sent}"
+            assert readable(f"ada@{sent}") == f"ada@{sent}"
 
 
 def test_malformed_punycode_stays_as_it_is(subtests: pytest.Subtests) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from flask import Response
 from wtforms import HiddenField
@@ -23,6 +22,7 @@ from app.hub.parts import formatting
 from app.hub.parts.formatting import DEFAULT_SCOPES, Scope
 from app.hub.services import api
 from app.hub.visit import current_visit
+from app.kit.web_addresses import host_of
 
 ADDRESS: Final = "/applications"
 
@@ -125,5 +125,5 @@ def _render(form: RevokeForm, status: int = 200) -> Response:
 
 def _application_row(view: contract.ApplicationView) -> Application:
     scopes = tuple(Scope(scope.name, scope.description or "") for scope in view.scopes) or DEFAULT_SCOPES
-    host = urlsplit(view.home or "").netloc
+    host = host_of(view.home)
     return Application(view.client_id, view.name, scopes, formatting.short_day(view.since), host, view.opens or "")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
-from urllib.parse import urlsplit
 
 from flask import Response, request
 
@@ -25,6 +24,7 @@ from app.hub.parts.formatting import DEFAULT_SCOPES, Scope
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.proxies import hostname_of, is_local
+from app.kit.web_addresses import host_of
 
 
 class ConsentForm(HubForm):
@@ -177,12 +177,12 @@ def switch_account() -> Response:
 def _host(relying_party: contract.RelyingPartyView) -> str:
     if relying_party.is_self_registered:
         return relying_party.document_host or ""
-    return urlsplit(relying_party.home or "").netloc
+    return host_of(relying_party.home)
 
 
 def _destination(relying_party: contract.RelyingPartyView) -> str:
     origin = relying_party.redirect_origin or ""
-    return urlsplit(origin).netloc or origin
+    return host_of(origin) or origin
 
 
 def _page(form: ConsentForm, step: Next) -> ConsentPage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
 from html import escape
@@ -25,6 +26,7 @@ from app.identity.messaging.message import (
     unlinked,
 )
 from app.kit.colour import Colour
+from app.kit.host_names import readable
 from app.kit.languages import LANGUAGES, Language, catalogue
 from app.kit.package_files import TEMPLATES
 from app.kit.palette import palette
@@ -39,6 +41,7 @@ _ESCAPED_FONT: Final = Markup.escape(_FONT)
 _NEW_SIGN_INS: Final = frozenset(
     {MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP}
 )
+_ADDRESSES: Final = ("to", "email", "username", "added_by", "domain")
 _GROUNDS: Final = {
     "ground": ("surface", "canvas"),
     "card": ("raised", "raised"),
@@ -53,6 +56,7 @@ _BLANK: Final = Markup("&zwnj;&nbsp;" * 90)  # noqa: S704 - a constant
 def render(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> RenderedMessage:
     """Return the mail of this kind in HTML and plain text."""
     tag = language.tag
+    facts = replace(facts, **{name: readable(getattr(facts, name)) for name in _ADDRESSES})
     origin = Origin(origin_sentence(facts, tag), origin_sentence(facts, tag, is_change=True))
 
     def rendered(facts: Facts, origin: Origin) -> RenderedMessage:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import urlsplit
 
 from app.contract.hub import PersonView, RelyingPartyView
 from app.contract.hub_models import COPIED_LOGOS
@@ -13,7 +12,7 @@ from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import third_party_login
-from app.kit.web_addresses import is_web_address, redirect_origin, web_address
+from app.kit.web_addresses import host_of, is_web_address, redirect_origin, web_address
 
 _LONGEST_HOME: Final = 160
 """Cookies of the hub cut a longer address."""
@@ -42,7 +41,7 @@ def relying_party(context: Context, client: Application, redirect_uri: str | Non
         policy=web_address(settings.text("policy_uri", languages)) or None,
         terms=web_address(settings.text("tos_uri", languages)) or None,
         is_self_registered=client.is_self_registered,
-        document_host=urlsplit(client.client_id).netloc if client.is_of_document else None,
+        document_host=host_of(client.client_id) if client.is_of_document else None,
     )
 
 

@@ -23,7 +23,7 @@ from app.identity.protocols.oauth import consents, rate_limits
 from app.identity.protocols.oauth.registration import client_metadata, fetched, recognition
 from app.kit.limits import Rate
 from app.kit.proxies import is_local
-from app.kit.web_addresses import is_web_address
+from app.kit.web_addresses import host_of, is_web_address
 
 _FRESH: Final = timedelta(hours=1)
 _USABLE: Final = timedelta(hours=24)
@@ -102,7 +102,7 @@ def _settings(context: Context, client_id: str, members: dict[str, Any], *, allo
     method = members.get("token_endpoint_auth_method", "none")
     if not isinstance(method, str) or method in WITH_SECRET or any(name in members for name in _SECRETS):
         raise InvalidClientMetadata("token_endpoint_auth_method: expected one without a shared secret.")
-    named = {"client_name": urlsplit(client_id).netloc, **members, "token_endpoint_auth_method": method}
+    named = {"client_name": host_of(client_id), **members, "token_endpoint_auth_method": method}
     name = f"doc-{hashlib.sha256(client_id.encode()).hexdigest()[:20]}"
     own, schemes = context.own_addresses, context.tenant.settings.client_registration.redirect_schemes
     return client_metadata.read(named, name=name, schemes=schemes, allows_http=allows_http, own_addresses=own)
