@@ -22,7 +22,7 @@ def consent(world: World, visitor: Visitor, **settings: object) -> VisitedPage:
     return visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
 
 
-def test_consent_shows_host_and_email_in_letters(world: World, visitor: Visitor) -> None:
+def test_consent_shows_unicode_host_and_email(world: World, visitor: Visitor) -> None:
     page = consent(world, visitor, client_uri="https://xn--mnchner-n2a.example:8443/")
     assert "münchner.example:8443" in page.text
     assert SHOWN in page.text
@@ -44,7 +44,7 @@ def test_host_that_reads_as_another_is_shown_in_punycode(world: World, visitor: 
         ("https://xn--pple-43d.com/cb", "xn--pple-43d.com"),
     ],
 )
-def test_consent_names_the_destination_of_a_stranger(
+def test_consent_names_unicode_destination(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, registered: str, expected: str
 ) -> None:
     world = new_world(client_registration={"mode": "open"})
@@ -56,7 +56,7 @@ def test_consent_names_the_destination_of_a_stranger(
     assert "аррӏе" not in page.text
 
 
-def test_profile_and_apps_show_letters(world: World, visitor: Visitor) -> None:
+def test_profile_and_apps_show_unicode(world: World, visitor: Visitor) -> None:
     page = consent(world, visitor, client_uri="https://xn--mnchner-n2a.example/")
     page.press("Allow access")
     profile = visitor.open("/profile")
@@ -66,7 +66,7 @@ def test_profile_and_apps_show_letters(world: World, visitor: Visitor) -> None:
     assert "münchner.example" in applications.text
 
 
-def test_emails_and_their_page_show_letters(world: World, visitor: Visitor) -> None:
+def test_emails_and_their_page_show_unicode(world: World, visitor: Visitor) -> None:
     ada = world.person(EMAIL)
     sent = visitor.open("/forgot-password").press("Send reset link", identifier=ada.email)
     assert SHOWN in sent.text
