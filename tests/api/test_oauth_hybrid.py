@@ -12,6 +12,7 @@ from joserfc.jwk import KeySet
 from app.contract.hub import Next, Step
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, parameters_of
+from tests.support.signed_requests import Signer, client_key, public_jwks
 
 FRONT = ["id_token", "token id_token", "code id_token", "code token", "code id_token token"]
 GRANTS = ["authorization_code", "refresh_token", "implicit"]
@@ -159,6 +160,21 @@ def test_code_token_needs_no_nonce(
     held = fragment_of(ask(browser.signed_in(ada), client, response_type, nonce=None))
     assert set(held) == {*MEMBERS["code"], *MEMBERS["token"], "state", "iss"}
     assert "nonce" not in claims_in((client.redeem(held["code"]).json or {})["id_token"])
+
+
+def test_nonce_counts_in_the_request_object_alone(world: World, browser: Browser, ada: Person) -> None:
+    """RFC 9101 section 6.3"""
+    client = world.application(
+        "signing", grant_types=GRANTS, response_types=["code", *FRONT], jwks=public_jwks(client_key("ES256"))
+    )
+    browser.signed_in(ada)
+    for response_type, nonce, expected in (
+        ("code token", None, "code"),
+        ("code id_token", None, "error"),
+        ("code id_token", "n", "code"),
+    ):
+        text = Signer(client).request_object(response_type=response_type, nonce=nonce)
+        assert expected in fragment_of(ask(browser, client, response_type, request=text, nonce="beside"))
 
 
 def test_pushed_code_token_needs_no_nonce(hybrid: RelyingParty) -> None:

@@ -96,6 +96,13 @@ def test_assertion_is_used_once(payroll: RelyingParty, ada: Person, algorithm: s
     assert error(bears(payroll, assertion)) == (400, "invalid_grant")
 
 
+def test_jti_in_a_newer_assertion_is_refused(payroll: RelyingParty, hr: Hr, ada: Person) -> None:
+    """RFC 7523 section 3: the `jti` counts once for the issuer, whatever times stand beside it."""
+    now = int(payroll.services.clock.now().timestamp())
+    sent = [hr.assertion(sub=ada.uid, jti="chosen", exp=now + 60 + 30 * one, iat=now + one) for one in range(3)]
+    assert [bears(payroll, one).status_code for one in sent] == [200, 400, 400]
+
+
 @pytest.mark.both_databases
 def test_of_twenty_uses_at_once_one_gets_a_token(payroll: RelyingParty, hr: Hr, ada: Person) -> None:
     assertion = hr.assertion(sub=ada.uid)

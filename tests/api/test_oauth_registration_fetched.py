@@ -19,7 +19,7 @@ from app.kit.public_addresses import Resolver
 from tests.support.oauth_world import NewWorld
 from tests.support.registrations import CALLBACK, METADATA, Registrar, error_of
 from tests.support.relying_party import RelyingParty
-from tests.support.signed_requests import Signer, part
+from tests.support.signed_requests import Signer, client_key, part, public_jwks
 from tests.support.upstream import FakeProvider, key
 
 OPEN = {"client_registration": {"mode": "open"}}
@@ -44,6 +44,19 @@ class TestFetched:
         assert error_of(answer) == (400, "invalid_client_metadata")
         fake_provider.answers["/large"] = (200, JSON_TYPE, b'{"keys": [' + b" " * 300_000 + b"]}")
         assert error_of(registrar.register({**METADATA, "jwks_uri": f"{fake_provider.url}/large"}))[0] == 400
+
+    def test_request_uri_with_a_random_fragment_serves(self, registrar: Registrar, fake_provider: FakeProvider) -> None:
+        """OpenID Connect Core section 6.2: the certification suite registers such ones."""
+        address, jwks = f"{fake_provider.url}/request.jwt#{'x' * 43}", public_jwks(client_key("ES256"))
+        made = registrar.registered(request_uris=[address], jwks=jwks)
+        assert made["request_uris"] == [address]
+        text = Signer(registrar.relying_party(made)).request_object(scope="openid")
+        fake_provider.answers["/request.jwt"] = (200, {}, text.encode())
+        browser = registrar.world.browser()
+        opened = [
+            browser.authorize({"client_id": made["client_id"], "request_uri": one}) for one in (address, address[:-1])
+        ]
+        assert [step.step for step in opened] == [Step.LOGIN, Step.REFUSED]
 
     @pytest.mark.parametrize(
         ("content", "is_good"),
