@@ -166,6 +166,14 @@ def test_time_is_read_in_every_spelling(name: str, tenant: World, tmp_path: Path
     assert account(tenant, "kc@example.com").created_at == AT
 
 
+@pytest.mark.parametrize(
+    "written", ["2000-02-29", "02-29-2000", "2000-02-29T00:00:00.000Z", {"$date": "2000-02-29T00:00:00Z"}]
+)
+def test_birth_date_is_read_in_every_spelling(written: Any, tenant: World, tmp_path: Path) -> None:
+    assert outcomes(imported(tenant, tmp_path, "gatehouse", {**OWN, "birth_date": written})) == ["created"]
+    assert account(tenant).profile["BirthDate"] == "02-29-2000"
+
+
 def test_canonical_mongodb_numbers_and_ids_are_read(
     tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt
 ) -> None:

@@ -35,6 +35,9 @@ MATCHES = {
     ),
     "argon2i": ("$argon2i$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$wWKIMhR9lyDFvRz9YTZweHKfbftvj+qf+YFY4NeBbtA", "password"),
     "argon2id": (KEYCLOAK_ARGON2, "secretpass"),
+    "argon2id with padding": (KEYCLOAK_ARGON2.replace("$PMj1", "==$PMj1") + "=", "secretpass"),
+    "argon2id in the alphabet of passlib": (KEYCLOAK_ARGON2.replace("+", "."), "secretpass"),
+    "argon2id with zeros": (KEYCLOAK_ARGON2.replace("m=65536,t=4", "m=0065536,t=04"), "secretpass"),
 }
 PARAMETERS = Argon2(memory_kib=8192, iterations=1)
 
@@ -70,6 +73,8 @@ REFUSED = {
     "$1$salt$hash": "expected a bcrypt, PBKDF2, scrypt or argon2 hash",
     f"$pbkdf2-sha256$i=1${'x' * 1_024}${DERIVED}": "at most 1,024 characters",
     "$2b$10$short": "a complete bcrypt hash",
+    f"{OPENBSD[:28]}/{OPENBSD[29:]}": "a complete bcrypt hash",
+    f"{OPENBSD[:-1]}/": "a complete bcrypt hash",
     OPENBSD.replace("$05$", "$31$"): "a bcrypt cost from 4 to 14; found 31",
     OPENBSD.replace("$05$", "$03$"): "a bcrypt cost from 4 to 14; found 3",
     f"$pbkdf2-md5$i=1000${SALT}${DERIVED}": "a complete PBKDF2 hash",

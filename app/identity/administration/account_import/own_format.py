@@ -21,6 +21,8 @@ def draft(record: Any, mapped: Mapped) -> Draft:
     for key in _INSTANTS:
         if key in keys:
             keys[key] = given.instant(key)
+    if (born := given.date("birth_date")) is not None:
+        keys["birth_date"] = born
     if keys.get("roles") is not None:
         keys["roles"] = [new for one in given.texts("roles") if (new := mapped.role(one))]
     if keys.get("identities") is not None:

@@ -19,6 +19,7 @@ _WORDS: Final = {
     **dict.fromkeys(("false", "0", "no", "n", "off", "f"), False),
 }
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")
+_ISO_DAY: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:T[0-9:.]+Z?)?")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_MILLISECONDS: Final = 100_000_000_000
 """A number below this counts seconds until the year 5138, one from this on milliseconds since 1973."""
@@ -56,6 +57,15 @@ class Fields:
     def instant(self, *keys: str) -> datetime | None:
         """Return an instant: ISO 8601, or seconds or milliseconds since 1970."""
         return as_instant(*self.value(*keys))
+
+    def date(self, *keys: str) -> str | None:
+        """Return a day as the profile has it, MM-dd-yyyy, from ISO 8601; any other text unchanged."""
+        name, value = self.value(*keys)
+        if isinstance(value, datetime):
+            return f"{value:%m-%d-%Y}"
+        text = as_text(name, value)
+        found = _ISO_DAY.fullmatch(text or "")
+        return f"{found[2]}-{found[3]}-{found[1]}" if found else text
 
     def fields(self, key: str) -> Fields:
         """Return an object; an empty one if it is missing."""

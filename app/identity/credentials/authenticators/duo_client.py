@@ -14,6 +14,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 from pydantic_core import from_json
 
+from app.identity.platform.openid_metadata import PARSE_ERRORS
 from app.kit import randomness
 
 TIMEOUT_SECONDS: Final = 6.0
@@ -98,7 +99,7 @@ class DuoClient:
     def _verify(self, text: str) -> dict[str, Any]:
         try:
             return dict(jwt.decode(text, self._key(), algorithms=[_ALGORITHM]).claims)
-        except (JoseError, ValueError):
+        except (JoseError, *PARSE_ERRORS):
             raise DuoDenied("the token is not signed by Duo") from None
 
     def _key(self) -> OctKey:

@@ -24,11 +24,12 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from app.contract.configuration import MAX_HASH_CHARACTERS
 from app.identity.credentials.passwords import hash_cost
 
-_BCRYPT: Final = re.compile(r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{53}")
+_BCRYPT: Final = re.compile(r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]")
+"""The last characters of salt and hash have 4 and 2 bits that are always 0; the library refuses any other salt."""
 _PBKDF2: Final = re.compile(r"\$pbkdf2-(sha1|sha256|sha512)\$i=([0-9]{1,19})(?:,l=([0-9]{1,9}))?\$([^$]+)\$([^$]+)")
 _SCRYPT: Final = re.compile(r"\$scrypt\$ln=([0-9]{1,9}),r=([0-9]{1,19}),p=([0-9]{1,19})\$([^$]+)\$([^$]+)")
 _ARGON2: Final = re.compile(
-    r"\$argon2(?:id|i|d)(?:\$v=(?:16|19))?\$m=([0-9]{1,19}),t=([0-9]{1,19}),p=([0-9]{1,19})\$([^$]+)\$([^$]+)"
+    r"\$argon2(id|i|d)(?:\$v=(16|19))?\$m=([0-9]{1,19}),t=([0-9]{1,19}),p=([0-9]{1,19})\$([^$]+)\$([^$]+)"
 )
 _BCRYPT_BYTES: Final = 72
 """bcrypt ignores the rest of a password; the library refuses it instead, so it is cut off here."""
@@ -145,16 +146,18 @@ def _read_argon2(stored: str) -> VerifiableHash:
     found = _ARGON2.fullmatch(stored)
     if found is None:
         raise UnusableHash("expected a complete argon2 hash, such as $argon2id$v=19$m=7168,t=5,p=1$SALT$HASH")
-    _decoded(found[4], _ARGON2_SALT_BYTES, "argon2 salt")
-    _decoded(found[5], _HASH_BYTES, "argon2 hash")
-    kib = _within(_ARGON2_KIB, int(found[1]), "argon2 memory in KiB (m)")
-    iterations = _within(_ARGON2_ITERATIONS, int(found[2]), "argon2 iterations (t)")
-    parallelism = _within(_ARGON2_P, int(found[3]), "an argon2 parallelism (p)")
+    salt = _decoded(found[6], _ARGON2_SALT_BYTES, "argon2 salt")
+    derived = _decoded(found[7], _HASH_BYTES, "argon2 hash")
+    kib = _within(_ARGON2_KIB, int(found[3]), "argon2 memory in KiB (m)")
+    iterations = _within(_ARGON2_ITERATIONS, int(found[4]), "argon2 iterations (t)")
+    parallelism = _within(_ARGON2_P, int(found[5]), "an argon2 parallelism (p)")
     if kib < 8 * parallelism:  # RFC 9106 section 3.1
         raise UnusableHash(
             f"expected at least {8 * parallelism} KiB of argon2 memory (m) for p={parallelism}; found {kib}"
         )
-    return VerifiableHash(hash_cost.argon2(kib, iterations), partial(_is_argon2_match, stored), kib)
+    # the library reads neither padding nor zeros before a number; a hash without a version is of 1.0
+    plain = argon2(found[1], int(found[2] or 16), (kib, iterations, parallelism), salt, derived)
+    return VerifiableHash(hash_cost.argon2(kib, iterations), partial(_is_argon2_match, plain), kib)
 
 
 def _is_bcrypt_match(stored: str, password: bytes) -> bool:

@@ -15,14 +15,20 @@ def normalize(answer: str) -> str:
 
 
 def hash_answers(context: Context, answers: Mapping[str, str]) -> dict[str, str]:
-    """Return hashes of the answers by question id. Costs one hash each; release the connection before."""
-    return {question: context.hashing.hash(normalize(text)) for question, text in answers.items()}
+    """Return hashes of the answers by question id. Costs one hash each; release the connection before.
+
+    Raises BadParameter for a blank answer, which anybody would guess.
+    """
+    normal = {question: normalize(text) for question, text in answers.items()}
+    if not all(normal.values()):
+        raise e.BadParameter("The SecurityQuestionAnswer is not formatted correctly: an answer is blank.")
+    return {question: context.hashing.hash(text) for question, text in normal.items()}
 
 
 def are_correct(
     context: Context, stored: Mapping[str, str], given: Mapping[str, str], *, hides_unknown: bool = False
 ) -> bool:
-    """Return whether all given answers are right; at least one must be given.
+    """Return whether all given answers are right; at least one must be given, and a blank one, which older versions stored, is wrong.
 
     Raises UnknownSecurityQuestion for a question that the account has not answered; with `hides_unknown` it returns False
     instead, after the same time.
@@ -32,5 +38,6 @@ def are_correct(
     if not hides_unknown and not given.keys() <= stored.keys():
         raise e.UnknownSecurityQuestion
     hashing = context.hashing
-    matches = [hashing.is_match(stored.get(question), normalize(text)) for question, text in given.items()]
-    return all(matches)
+    normal = {question: normalize(text) for question, text in given.items()}
+    matches = [hashing.is_match(stored.get(question), text) for question, text in normal.items()]
+    return all(matches) and all(normal.values())

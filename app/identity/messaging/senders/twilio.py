@@ -10,6 +10,8 @@ from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from pydantic_core import from_json
+
 from app.identity.platform.outbox.claims import Message
 from app.identity.platform.outbox.sender import DeliveryError, Sender
 
@@ -83,7 +85,7 @@ def _twiml(message: Message) -> str:
 
 def _json_body(response: httpx.Response) -> dict[str, object]:
     try:
-        body = response.json()
+        body = from_json(response.content)
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
