@@ -78,7 +78,7 @@ def serve(bind: str, only: str | None, workers: int) -> None:
     with as_command_errors():
         if role != "hub":
             prepare_database(settings)
-            warn_of_redis(settings)
+            prepare_redis(settings)
         jobs = [outbox_job(settings)] if role != "hub" and settings.is_sqlite else []
         metrics = server_metrics.start(settings, role, workers)
         try:
@@ -243,22 +243,21 @@ def prepare_database(settings: Settings) -> None:
         database.dispose()
 
 
-def warn_of_redis(settings: Settings) -> None:
-    """Warn if Redis doesn't respond; the start goes on, because it may come later."""
+def prepare_redis(settings: Settings) -> None:
+    """Note since when Redis keeps nonces, and warn if it doesn't respond; the start goes on, because it may come later."""
     if not settings.redis_url:
         return
-    from redis import Redis, RedisError
+    from app.kit.nonces import Nonces
+    from app.kit.shared_store import SharedStore, SharedStoreUnavailable
 
-    from app.kit.limits import redis_options
-
-    client = Redis.from_url(settings.redis_url, **redis_options())
+    shared = SharedStore(settings.redis_url)
     try:
-        client.ping()
-    except RedisError as problem:
+        Nonces.begin(shared, int(SystemClock().now().timestamp()))
+    except SharedStoreUnavailable as problem:
         sentence = f"Redis (GATEHOUSE_REDIS_URL) isn't responding: {str(problem).rstrip('.')}."
         click.echo(f"Warning: {sentence} Until it does, pages and operations answer 503.", err=True)
     finally:
-        client.close()
+        shared.redis.close()
 
 
 def _refuse_api_host(settings: Settings, database: Database) -> None:

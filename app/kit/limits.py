@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from app.kit.clock import Clock, SystemClock
-from app.kit.time_budget import CircuitBreaker, CircuitOpen, Measured
+from app.kit.shared_store import SharedStore
 from app.kit.window_counts import WindowCounts
 
 if TYPE_CHECKING:
     from limits import RateLimitItemPerSecond
+    from limits.strategies import SlidingWindowCounterRateLimiter
 
 
 @dataclass(frozen=True)
@@ -22,19 +23,6 @@ class Rate:
 
     amount: int
     seconds: int
-
-
-def redis_options() -> dict[str, Any]:
-    """Return options of redis-py: reconnect once after a lost connection, and wait once for a server that hangs.
-
-    By default it retries ten times.
-    """
-    from redis.backoff import NoBackoff
-    from redis.exceptions import ConnectionError as ConnectionLost
-    from redis.retry import Retry
-
-    retry = Retry(NoBackoff(), 1, supported_errors=(ConnectionLost,))
-    return {"socket_timeout": 1, "socket_connect_timeout": 1, "retry": retry}
 
 
 _TAKE_BACK = """
@@ -55,24 +43,18 @@ class OverLimit(Exception):
         self.retry_after_seconds = retry_after_seconds
 
 
-class LimitsUnavailable(Exception):
-    """The shared store does not answer; the request is refused with 503 rather than let through uncounted."""
-
-    unavailable_status = 503
-
-
 class Limits:
-    """Rate limits with sliding windows: in memory by the given clock, in Redis by its own."""
+    """Rate limits with sliding windows: in memory by the given clock, in the shared store by the machine's."""
 
-    def __init__(self, redis_url: str = "", clock: Clock | None = None) -> None:
-        self._counts = _SharedCounts(redis_url) if redis_url else WindowCounts(clock or SystemClock())
+    def __init__(self, shared: SharedStore | None = None, clock: Clock | None = None) -> None:
+        self._counts = _SharedCounts(shared) if shared is not None else WindowCounts(clock or SystemClock())
 
     def spend(self, what: str, rate: Rate, *who: str, count: int = 1) -> None:
         """Count events in the window of `what` and `who`: all or none of them.
 
         Raises:
             OverLimit: the window is used up.
-            LimitsUnavailable: Redis does not answer.
+            SharedStoreUnavailable: Redis does not answer.
         """
         wait_seconds = self._counts.spend((what, *who), rate.amount, rate.seconds, count)
         if wait_seconds is not None:
@@ -90,14 +72,17 @@ class Limits:
 
 
 class _SharedCounts:
-    """The counters in Redis. Raises LimitsUnavailable where it does not answer."""
+    """The counters in the shared store. Raises SharedStoreUnavailable where it does not answer."""
 
-    def __init__(self, redis_url: str) -> None:
+    def __init__(self, shared: SharedStore) -> None:
+        self._shared = shared
+
+    @cached_property
+    def _windows(self) -> SlidingWindowCounterRateLimiter:
         from limits.storage import RedisStorage
         from limits.strategies import SlidingWindowCounterRateLimiter
 
-        self._circuit = CircuitBreaker()
-        self._windows = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, **redis_options()))
+        return SlidingWindowCounterRateLimiter(RedisStorage(self._shared.url, connection_pool=self._shared.pool))
 
     def spend(self, key: tuple[str, ...], most: int, seconds: int, count: int) -> float | None:
         """Count the events, as `WindowCounts.spend` does."""
@@ -120,19 +105,9 @@ class _SharedCounts:
 
     def _ask(self, question: Callable[..., bool], who: tuple[str, ...], most: int, seconds: int) -> float | None:
         item = _item(most, seconds)
-        try:
-            self._circuit.admit()
-            with Measured():
-                is_allowed = question(item, *who)
-            self._circuit.record_answer()
-            if is_allowed:
-                return None
-            stats = self._windows.get_window_stats(item, *who)
-        except CircuitOpen:
-            raise LimitsUnavailable("Redis did not answer recently.") from None
-        except Exception as problem:
-            self._circuit.record_timeout() if _is_timeout(problem) else self._circuit.record_answer()
-            raise LimitsUnavailable(str(problem)) from problem
+        if self._shared.ask(partial(question, item, *who)):
+            return None
+        stats = self._shared.ask(partial(self._windows.get_window_stats, item, *who))
         now = SystemClock().now().timestamp()  # the library counts from the epoch, by the machine's clock
         return stats.reset_time - now
 
@@ -142,9 +117,3 @@ def _item(most: int, seconds: int) -> RateLimitItemPerSecond:
     from limits import RateLimitItemPerSecond
 
     return RateLimitItemPerSecond(most, seconds, namespace="gatehouse")
-
-
-def _is_timeout(problem: Exception) -> bool:
-    from redis.exceptions import TimeoutError as RedisHangs
-
-    return isinstance(problem, RedisHangs)

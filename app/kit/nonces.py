@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from functools import partial
+from typing import Final
 
-from app.kit.limits import LimitsUnavailable
-
-if TYPE_CHECKING:
-    from redis import Redis
+from app.kit.clock import monotonic
+from app.kit.shared_store import SharedStore, SharedStoreUnavailable
 
 MOST_IN_MEMORY: Final = 500_000
 """Only nonces of valid signatures are kept; more within two windows than one process can serve indicate a bug."""
+_SINCE: Final = "gatehouse:nonces:since"
+"""The key with the time, in Unix seconds, since which Redis has kept every nonce. It goes with the nonces when Redis comes back empty."""
 
 
 class Nonces:
@@ -19,17 +21,34 @@ class Nonces:
 
     Args:
         window_seconds: how far the time of a signature may be off, either way.
+        since: the start of this process in Unix seconds. Signatures are then refused that are older than what is remembered, by
+            this process or by Redis, because nobody knows whether they were used. None for signers whose clock may be wrong.
+        elapsed: seconds that no change of the clock moves.
     """
 
-    def __init__(self, redis_url: str, window_seconds: int) -> None:
-        self._redis = _redis_at(redis_url) if redis_url else None
+    def __init__(
+        self,
+        shared: SharedStore | None,
+        window_seconds: int,
+        *,
+        since: int | None = None,
+        elapsed: Callable[[], float] = monotonic,
+    ) -> None:
+        self._shared = shared
+        self._elapsed = elapsed
         self._window = window_seconds
+        self._since = since
         self._lock = threading.Lock()
         self._taken: set[str] = set()
-        self._ending: dict[
-            int, list[str]
-        ] = {}  # those of `_taken`, by the last second in which their signature is valid
+        self._ending: dict[int, list[str]] = {}
+        """Those of `_taken`, by the second of `elapsed` until which they are kept: by the clock, which may be put forward and back again,
+        a signature could become valid anew."""
         self._cleared_at = 0
+
+    @staticmethod
+    def begin(shared: SharedStore, now: int) -> None:
+        """Let Redis note since when it keeps nonces, before the first call needs it. Raises SharedStoreUnavailable."""
+        shared.ask(partial(shared.redis.set, _SINCE, now + 1, nx=True))
 
     def take(self, nonce: str, at: int, now: int) -> bool:
         """Claim the nonce; return False if it was claimed before. `at` is the signature's time; both are Unix seconds.
@@ -37,35 +56,37 @@ class Nonces:
         Costs one round trip to Redis, if configured.
 
         Raises:
-            LimitsUnavailable: Redis does not answer or memory is full, so a replay could not be detected.
+            SharedStoreUnavailable: Redis does not answer, nonces of that time are forgotten, or memory is full: a replay could
+                not be detected.
         """
-        if self._redis is None:
+        if self._shared is None:
             return self._take_in_memory(nonce, at, now)
-        from redis import RedisError
+        # One window more, because the signature is valid longer for an instance whose clock is behind.
+        lifetime = max(at + self._window - now + 1 + self._window, 1)
+        with self._shared.redis.pipeline(transaction=False) as pipeline:
+            pipeline.set(_SINCE, now + 1, nx=True)  # the next second: in this one, others may have been used
+            pipeline.get(_SINCE)
+            pipeline.set(f"gatehouse:nonce:{nonce}", b"", nx=True, ex=lifetime)
+            _, since, is_new = self._shared.ask(pipeline.execute)
+        self._refuse_forgotten(at, int(since or now + 1))
+        return bool(is_new)
 
-        try:
-            # One window more, because the signature is valid longer for an instance whose clock is behind.
-            lifetime = at + self._window - now + 1 + self._window
-            return bool(self._redis.set(f"gatehouse:nonce:{nonce}", b"", nx=True, ex=max(lifetime, 1)))
-        except RedisError as problem:
-            raise LimitsUnavailable(str(problem)) from problem
+    def _refuse_forgotten(self, at: int, remembered_since: int) -> None:
+        if self._since is not None and at < remembered_since:
+            raise SharedStoreUnavailable("Nonces of that time are forgotten, so this call may be a replay.")
 
     def _take_in_memory(self, nonce: str, at: int, now: int) -> bool:
+        self._refuse_forgotten(at, self._since or 0)
         with self._lock:
+            elapsed = self._elapsed()
             if now != self._cleared_at:
                 self._cleared_at = now
-                for second in [one for one in self._ending if one < now]:
+                for second in [one for one in self._ending if one < elapsed]:
                     self._taken.difference_update(self._ending.pop(second))
             if nonce in self._taken:
                 return False
             if len(self._taken) >= MOST_IN_MEMORY:
-                raise LimitsUnavailable("more nonces than memory holds")
+                raise SharedStoreUnavailable("more nonces than memory holds")
             self._taken.add(nonce)
-            self._ending.setdefault(at + self._window, []).append(nonce)
+            self._ending.setdefault(int(elapsed) + 2 * self._window + 1, []).append(nonce)
             return True
-
-
-def _redis_at(url: str) -> Redis:
-    from redis import Redis
-
-    return Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)

@@ -31,14 +31,13 @@ class ProbedHttp:
     def __init__(self, http: httpx.Client) -> None:
         self._http = http
         self._send: Transport = http_transport(http)
-        self._circuit = CircuitBreaker()
+        self._circuit = CircuitBreaker(self._probe)
         self._calls = ThreadPoolExecutor(_MOST_CALLS, thread_name_prefix="call")
 
     def __call__(self, method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         """Return the response; raises ServiceUnavailable, at once while the service hangs."""
         try:
-            if self._circuit.admit():
-                self._refuse_dead()
+            self._circuit.admit()
         except CircuitOpen:
             raise ServiceUnavailable from None
         # In a separate thread, because a blocked call cannot be abandoned otherwise.
@@ -53,8 +52,10 @@ class ProbedHttp:
         from httpx import HTTPError  # noqa: TID251 - a transport of kit/client
 
         try:
-            self._http.get(LIVE, timeout=PROBE_SECONDS)
+            self._probe()
         except HTTPError as problem:
             self._circuit.record_timeout()
             raise ServiceUnavailable from problem
-        self._circuit.record_answer()
+
+    def _probe(self) -> None:
+        self._http.get(LIVE, timeout=PROBE_SECONDS)

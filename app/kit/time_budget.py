@@ -5,17 +5,22 @@ Only time that a request waits for dependencies counts, not its own computation 
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from app.kit.clock import monotonic
+from app.kit.clock import monotonic, sleep
+
+log = logging.getLogger("gatehouse.serving")
 
 RETRY_SECONDS: Final = 0.5
-_TRIAL_SECONDS: Final = 10.0
-"""A trial whose outcome is not reported expires."""
+"""How often the probe of an open circuit asks whether the dependency answers again."""
+PROBE_SECONDS: Final = 1.0
+"""How long a probe may wait."""
 
 
 class Budget:
@@ -42,15 +47,31 @@ def remaining_seconds(otherwise: float) -> float:
 
 
 class Measured:
-    """Subtracts the duration of a block from the request's budget."""
+    """Subtracts the duration of a block from the request's budget; what blocks within it have subtracted counts once."""
 
-    __slots__ = ("_begun",)
+    __slots__ = ("_begun", "_left")
 
     def __enter__(self) -> None:
-        self._begun = monotonic()
+        self._begun, self._left = monotonic(), remaining_seconds(0.0)
 
     def __exit__(self, *_: object) -> None:
-        spend(monotonic() - self._begun)
+        budget = _BUDGET.get()
+        if budget is not None:
+            budget.left_seconds = min(budget.left_seconds, self._left - (monotonic() - self._begun))
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Let a block wait no longer than so many seconds, of those that its request may wait."""
+    outer = _BUDGET.get()
+    inner = Budget(min(seconds, remaining_seconds(seconds)))
+    given, token = inner.left_seconds, _BUDGET.set(inner)
+    try:
+        yield
+    finally:
+        _BUDGET.reset(token)
+        if outer is not None:
+            outer.left_seconds -= given - inner.left_seconds
 
 
 def spend(seconds: float) -> None:
@@ -79,30 +100,59 @@ class CircuitOpen(Exception):
 class CircuitBreaker:
     """A circuit breaker: keeps callers from waiting for a dependency that hangs.
 
-    The first timeout opens it. While it is open, calls are refused at once, except one trial every `RETRY_SECONDS`.
+    The first timeout opens it. While it is open, every call is refused at once, and one background thread probes the dependency:
+    no request ever waits to find out whether it answers again.
+
+    Args:
+        probe: asks the dependency, waiting at most `PROBE_SECONDS` (its budget); raises while it hangs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, probe: Callable[[], object]) -> None:
+        self._probe = probe
         self._is_open = False
-        self._next_trial_at = 0.0
+        self._is_watched = False
         self._lock = threading.Lock()
 
-    def admit(self) -> bool:
-        """Admit a call, and return whether it is the trial; raises CircuitOpen."""
-        if not self._is_open:
-            return False
-        with self._lock:
-            if monotonic() < self._next_trial_at:
-                raise CircuitOpen
-            self._next_trial_at = monotonic() + _TRIAL_SECONDS
-            return True
+    @property
+    def is_open(self) -> bool:
+        return self._is_open
+
+    def admit(self) -> None:
+        """Raise CircuitOpen while the dependency hangs."""
+        if self._is_open:
+            raise CircuitOpen
 
     def record_timeout(self) -> None:
-        """Open the circuit after a timeout."""
-        with self._lock:
-            self._is_open = True
-            self._next_trial_at = monotonic() + RETRY_SECONDS
+        """Open the circuit after a timeout, until a probe is answered."""
+        self._is_open = True
+        self._watch()
 
-    def record_answer(self) -> None:
-        """Close the circuit: the dependency answered, if only with an error."""
-        self._is_open = False
+    def record_doubt(self) -> None:
+        """Probe the dependency, after a call that could not wait long enough to tell whether it hangs."""
+        self._watch()
+
+    def _watch(self) -> None:
+        with self._lock:
+            if self._is_watched:
+                return
+            self._is_watched = True
+        try:
+            threading.Thread(target=self._probe_until_answered, name="probe", daemon=True).start()
+        except RuntimeError:  # the process has no more threads
+            self._is_open = self._is_watched = False
+
+    def _probe_until_answered(self) -> None:
+        while not self._is_answered():
+            self._is_open = True
+            sleep(RETRY_SECONDS)
+        with self._lock:
+            self._is_open = self._is_watched = False
+
+    def _is_answered(self) -> bool:
+        begin(PROBE_SECONDS)  # the thread's own
+        try:
+            self._probe()
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the dependency does not answer
+            log.debug("circuit.open", extra={"problem": str(problem)})
+            return False
+        return True

@@ -31,6 +31,7 @@ from app.identity.platform.store import database, migrate
 from app.identity.platform.store.database import Database
 from app.kit.clock import Clock, FixedClock, SystemClock
 from app.kit.limits import Limits
+from app.kit.shared_store import SharedStore
 from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, PostgresUrls
 from tests.support.services import of_the_run, template, worker_number
@@ -96,7 +97,8 @@ class SinceMidnight:
 
 def limits_of_a_test(services: Services) -> Limits:
     """Limits that no window divides: one begins at each multiple of its length, and a test across that could ask for more."""
-    return Limits(services.settings.redis_url, SinceMidnight(services.clock))
+    address = services.settings.redis_url
+    return Limits(SharedStore(address) if address else None, SinceMidnight(services.clock))
 
 
 def pass_time(services: Services, **by: float) -> None:

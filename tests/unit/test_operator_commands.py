@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.commands.serving import warn_of_redis
+from app.commands.serving import prepare_redis
 from app.identity.platform.store.database import Database
 from app.kit.metrics import Exposition
 from app.settings import Settings
@@ -108,9 +108,9 @@ def test_export_of_another_system_is_recognized(run: Run, file: str, tmp_path: P
 
 
 def test_start_warns_of_redis_that_does_not_respond(capsys: pytest.CaptureFixture[str]) -> None:
-    warn_of_redis(Settings(secrets=(b"0" * 32,)))
+    prepare_redis(Settings(secrets=(b"0" * 32,)))
     assert capsys.readouterr().err == ""
-    warn_of_redis(Settings(redis_url="redis://127.0.0.1:9/0", secrets=(b"0" * 32,)))
+    prepare_redis(Settings(redis_url="redis://127.0.0.1:9/0", secrets=(b"0" * 32,)))
     assert capsys.readouterr().err.startswith("Warning: Redis (GATEHOUSE_REDIS_URL) isn't responding: ")
 
 

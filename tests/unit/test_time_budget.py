@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from contextvars import copy_context
@@ -14,6 +15,7 @@ from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import time_budget
+from tests.support.installation import eventually
 from tests.support.servers import Postgres
 
 on_postgres = pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
@@ -93,23 +95,98 @@ def test_hanging_server_is_waited_for_once(own_postgres: Postgres) -> None:
     with pytest.raises(StoreUnavailable, match="recently"):
         within(1.5, lambda: ask(database, "SELECT 1"))
     own_postgres.thaw()
-    time.sleep(time_budget.RETRY_SECONDS)
+    eventually(lambda: not database.is_hanging)
     assert within(1.5, lambda: ask(database, "SELECT 1")) == 1
     database.dispose()
 
 
-def test_open_circuit_admits_one_trial() -> None:
-    circuit = time_budget.CircuitBreaker()
-    assert circuit.admit() is False
+def test_open_circuit_refuses_until_a_probe_is_answered() -> None:
+    hangs, probes = threading.Event(), []
+
+    def probe() -> None:
+        probes.append(threading.current_thread().name)
+        if not hangs.is_set():
+            raise TimeoutError
+
+    circuit = time_budget.CircuitBreaker(probe)
+    circuit.admit()
     circuit.record_timeout()
+    for _ in range(3):
+        circuit.record_timeout()
+        with pytest.raises(time_budget.CircuitOpen):
+            circuit.admit()
+    eventually(lambda: len(probes) >= 2)
     with pytest.raises(time_budget.CircuitOpen):
         circuit.admit()
-    time.sleep(time_budget.RETRY_SECONDS)
-    assert circuit.admit() is True
-    with pytest.raises(time_budget.CircuitOpen):
-        circuit.admit()
-    circuit.record_answer()
-    assert circuit.admit() is False
+    hangs.set()
+    eventually(lambda: not circuit.is_open)
+    circuit.admit()
+    assert set(probes) == {"probe"}, "a caller has waited for the dependency"
+
+
+def test_doubt_opens_the_circuit_of_what_hangs_alone() -> None:
+    answers, probed = True, threading.Event()
+
+    def probe() -> None:
+        probed.set()
+        if not answers:
+            raise TimeoutError
+
+    circuit = time_budget.CircuitBreaker(probe)
+    circuit.record_doubt()
+    assert probed.wait(30)
+    eventually(lambda: not circuit._is_watched)
+    circuit.admit()
+    answers = False
+    circuit.record_doubt()
+    eventually(lambda: circuit.is_open)
+    answers = True
+    eventually(lambda: not circuit.is_open)
+
+
+@on_postgres
+def test_wait_for_a_connection_ends_with_the_budget(own_database: Database) -> None:
+    held = [own_database.connect() for _ in range(40)]
+    begun = time.monotonic()
+    with pytest.raises(StoreUnavailable, match="in use"):
+        within(0.2, lambda: ask(own_database, "SELECT 1"))
+    assert time.monotonic() - begun < 1.5
+    for connection in held:
+        connection.close()
+    assert within(1.0, lambda: ask(own_database, "SELECT 1")) == 1
+
+
+def test_connecting_ends_with_the_budget(own_postgres: Postgres) -> None:
+    database = Database(own_postgres.database("slow").runtime_url.replace("postgresql:", "postgresql+psycopg:"))
+    own_postgres.freeze()
+    begun = time.monotonic()
+    with pytest.raises(StoreUnavailable):
+        within(0.3, lambda: ask(database, "SELECT 1"))
+    took = time.monotonic() - begun
+    own_postgres.thaw()
+    assert took < 1.5, "psycopg waits for at least two seconds"
+    database.dispose()
+
+
+def test_nested_waits_count_once() -> None:
+    def request() -> float:
+        time_budget.begin(1.0)
+        with time_budget.Measured(), time_budget.Measured():
+            time.sleep(0.1)
+        return time_budget.remaining_seconds(9.0)
+
+    assert 0.5 < copy_context().run(request) <= 0.9
+
+
+def test_part_of_the_budget_is_taken_from_the_whole() -> None:
+    def request() -> tuple[float, float]:
+        time_budget.begin(1.0)
+        with time_budget.at_most(0.3):
+            within_part = time_budget.remaining_seconds(9.0)
+            time_budget.spend(0.2)
+        return within_part, time_budget.remaining_seconds(9.0)
+
+    assert copy_context().run(request) == (0.3, pytest.approx(0.8))
 
 
 def test_only_waits_count_against_the_budget() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from app.identity.authentication.sign_in.locations.registry import locations
 from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
 from app.identity.credentials.passwords.hashing import Hashing
@@ -18,6 +20,7 @@ from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
 from app.kit.nonces import Nonces
 from app.kit.public_addresses import Resolver
+from app.kit.shared_store import SharedStore
 from app.kit.signing import WINDOW_SECONDS
 from app.settings import Settings
 
@@ -33,6 +36,7 @@ def assemble(settings: Settings, clock: Clock | None = None, *, loads_later: boo
     clock = clock or SystemClock()
     database = Database(settings.database)
     encryption = Encryption(settings.secrets)
+    shared = SharedStore(settings.redis_url) if settings.redis_url else None
 
     def refresh_keys(tenant: Tenant) -> None:
         services.signing_keys.refresh_if_changed(tenant.tenant_id, tenant.version)
@@ -43,7 +47,7 @@ def assemble(settings: Settings, clock: Clock | None = None, *, loads_later: boo
         database=database,
         encryption=encryption,
         hashing=Hashing(settings.hashes_at_once),
-        limits=Limits(settings.redis_url, clock),
+        limits=Limits(shared, clock),
         directory=CachedTenantDirectory(database, settings, refresh_keys),
         signing_keys=StoredSigningKeys(encryption, clock),
         breached_passwords=BreachedPasswords(settings.breaches_url, settings.breaches_file),
@@ -54,7 +58,7 @@ def assemble(settings: Settings, clock: Clock | None = None, *, loads_later: boo
         subject_secrets=CommittedCache(_CACHED_RESOURCES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
         hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
-        nonces=Nonces(settings.redis_url, WINDOW_SECONDS),
-        used_proofs=Nonces(settings.redis_url, dpop.REPLAY_SECONDS),
+        nonces=Nonces(shared, WINDOW_SECONDS, since=ceil(clock.now().timestamp())),
+        used_proofs=Nonces(shared, dpop.REPLAY_SECONDS),
     )
     return services

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from app.identity.platform.store.database import Database, StoreUnavailable, refuse_unwritable
 from app.identity.platform.store.migrate import incompatibility_of
 from app.identity.platform.store.schema_state import read_schema_state
 from app.kit.clock import monotonic
 from app.kit.health import Check
-from app.kit.limits import redis_options
+from app.kit.shared_store import SharedStore
 from app.settings import Settings
-
-if TYPE_CHECKING:
-    from redis import Redis
 
 _CHECK_SECONDS = 2.0
 """The time limit of a check; a probe responds earlier, and the next probe reports the result."""
@@ -48,12 +44,10 @@ def checks(settings: Settings) -> dict[str, Check]:
             raise StoreUnavailable(found)
 
     @cache
-    def client() -> Redis:
-        from redis import Redis
-
-        return Redis.from_url(settings.redis_url, **redis_options())
+    def shared() -> SharedStore:
+        return SharedStore(settings.redis_url)
 
     def redis() -> None:
-        client().ping()
+        shared().ask(shared().redis.ping)
 
     return {"database": store, "redis": redis} if settings.redis_url else {"database": store}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -12,11 +13,13 @@ from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
-from app.kit import randomness
-from app.kit.clock import monotonic
+from app.kit import randomness, time_budget
+from app.kit.clock import monotonic, sleep
 from app.kit.lru_cache import LruCache
 from app.settings import Settings
 
+_GLANCE_SECONDS = 0.2
+"""How long a request waits for the current version of a tenant that is cached; the cached one serves it while the database hangs."""
 FRESH_SECONDS = 2.5  # the hub keeps a copy for 2 s more: together within the 5 s that a change may take
 _NAME, _CUSTOM_HOST = _HOSTS = ("name", "custom host")  # kinds of cache keys that are no credentials
 _MAX_TENANTS = 2_000
@@ -27,6 +30,8 @@ _MAX_APPLICATIONS = 20_000
 class _CachedTenant:
     tenant: Tenant
     checked_at: float = field(default_factory=monotonic)
+    is_being_checked: bool = False
+    """Whether a background thread reads the current version."""
 
     @property
     def is_fresh(self) -> bool:
@@ -133,19 +138,53 @@ class CachedTenantDirectory:
         cached = self._tenants.get(key)
         if cached is not None and cached.is_fresh:
             return cached.tenant
+        if cached is None or key[0] not in _HOSTS:  # credentials are never accepted from an outdated cache
+            return self._read(key, cached, load, cost)
+        if cached.is_being_checked or self._database.is_hanging:
+            return cached.tenant  # key sets, metadata and pages need no store
+        try:
+            with time_budget.at_most(_GLANCE_SECONDS):
+                return self._read(key, cached, load, cost)
+        except StoreUnavailable:
+            self._check_later(key, cached, load)
+            return cached.tenant
+
+    def _read(
+        self,
+        key: tuple[str, str],
+        cached: _CachedTenant | None,
+        load: Callable[[UnitOfWork], Tenant | None],
+        cost: Cost | None,
+    ) -> Tenant | None:
         work = UnitOfWork(self._database, store.LOOKUP_TENANT, cost)
         try:
             if cached is not None and store.version(work, cached.tenant.tenant_id) == cached.tenant.version:
                 cached.checked_at = monotonic()
                 return cached.tenant
             tenant = load(work)
-        except StoreUnavailable:
-            if cached is None or key[0] not in _HOSTS:  # credentials are never accepted from an outdated cache
-                raise
-            return cached.tenant  # key sets, metadata and pages need no store
         finally:
             work.rollback()
         if tenant is not None:
             self._on_load(tenant)
             self._tenants.put(key, _CachedTenant(tenant))
         return tenant
+
+    def _check_later(
+        self, key: tuple[str, str], cached: _CachedTenant, load: Callable[[UnitOfWork], Tenant | None]
+    ) -> None:
+        """Read the current version in the background, for as long as that takes, while requests get the cached one."""
+
+        def check() -> None:
+            time_budget.begin(self._settings.request_wait_seconds)  # the thread's own
+            try:
+                self._read(key, cached, load, None)
+            except Exception:  # noqa: BLE001 - a later request asks again
+                sleep(time_budget.RETRY_SECONDS)
+            finally:
+                cached.is_being_checked = False
+
+        cached.is_being_checked = True
+        try:
+            threading.Thread(target=check, name="tenant", daemon=True).start()
+        except RuntimeError:  # the process has no more threads
+            cached.is_being_checked = False

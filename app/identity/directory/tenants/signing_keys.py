@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Collection
-from contextlib import nullcontext
-from datetime import datetime, timedelta
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -21,13 +22,33 @@ from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import KeySet, RevokedKey, Signer
 from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
-from app.kit import randomness
+from app.kit import randomness, time_budget
 from app.kit.clock import Clock, monotonic
 
 OVERLAP = timedelta(days=2)  # longer than the lifetime of any token
 LEAD = timedelta(minutes=20)  # time between publication and first use: longer than clients cache the JWKS
-_FRESH_SECONDS = 5.0
+_FRESH_SECONDS = 300.0
+"""How long a key set is kept; a change of the tenant drops it, and one whose keys change by the clock is made anew then."""
+_GLANCE_SECONDS = 0.2
+"""How long verifiers wait for a newer key set than the cached one."""
+_LOCK_SECONDS = 30.0
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _K = signing_keys.c
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A cached key set: when it was read, of which rows, and between which instants it says what the clock demands."""
+
+    read_at: float
+    mark: str
+    keys: KeySet
+    since: datetime
+    until: datetime
+
+    def spans(self, now: datetime) -> bool:
+        """Return whether no key has begun or ended since, by a clock that may have been put forward or back."""
+        return self.since <= now < self.until
 
 
 class StoredSigningKeys:
@@ -39,7 +60,7 @@ class StoredSigningKeys:
         self._encryption = encryption
         self._clock = clock
         self._new_rsa_key = new_rsa_key
-        self._cached: dict[str, tuple[float, str, KeySet]] = {}
+        self._cached: dict[str, _Held] = {}
         self._loaded: dict[tuple[str, str], Key] = {}
         self._lock = threading.Lock()
         self._dropped = 0
@@ -55,7 +76,8 @@ class StoredSigningKeys:
     def held(self, tenant_id: str) -> KeySet | None:
         """Return the tenant's key set if the cached one is current. Makes no query."""
         cached = self._cached.get(tenant_id)
-        return cached[2] if cached is not None and monotonic() - cached[0] < _FRESH_SECONDS * 60 else None
+        is_current = cached is not None and monotonic() - cached.read_at < _FRESH_SECONDS
+        return cached.keys if cached is not None and is_current and cached.spans(self._clock.now()) else None
 
     def publish(self, work: UnitOfWork, algorithms: Collection[str]) -> None:
         """Create the missing keys of these algorithms, except RS256, in this unit of work; every process then rereads the keys.
@@ -74,37 +96,50 @@ class StoredSigningKeys:
     def can_sign(self, work: UnitOfWork, algorithm: str) -> bool:
         """Return whether the tenant has keys of the algorithm; creates none, so it may be asked within a transaction."""
         cached, wanted = self._cached.get(work.tenant_id), {DEFAULT, algorithm}
-        if cached is not None and cached[2].has(wanted):
+        if cached is not None and cached.keys.has(wanted):
             return True
         return wanted <= {row.algorithm for row in self._rows(work)}
 
     def published(self, work: UnitOfWork) -> KeySet:
         """Return the key set for verifiers, the cached one if the store does not respond."""
-        try:
+        if (cached := self._cached.get(work.tenant_id)) is None:
             return self.current(work)
+        try:
+            with time_budget.at_most(_GLANCE_SECONDS):
+                return self.current(work)
         except StoreUnavailable:
-            if (cached := self._cached.get(work.tenant_id)) is None:
-                raise
-            return cached[2]
+            return cached.keys
 
-    def _refresh(self, work: UnitOfWork, cached: tuple[float, str, KeySet] | None, wanted: set[str]) -> KeySet:
+    def _refresh(self, work: UnitOfWork, cached: _Held | None, wanted: set[str]) -> KeySet:
         if not work.is_writing:
             work.release_connection()  # a waiting thread would keep it from the thread that creates the keys
-        with self._lock:
-            dropped = self._dropped
+        with self._alone():
+            dropped, now = self._dropped, self._clock.now()
             rows = self._rows(work)
             if not wanted <= {row.algorithm for row in rows}:
                 rows = self._create_missing(work, wanted)
             mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
             keys = (
-                cached[2]
-                if cached is not None and cached[1] == mark and self._signing_kids(rows) == cached[2].kids
+                cached.keys
+                if cached is not None and cached.mark == mark and self._signing_kids(rows) == cached.keys.kids
                 else self._assemble(work, rows)
             )
             # A change may have happened during the read, and a transaction that has written may be rolled back.
             if dropped == self._dropped and not work.is_writing:
-                self._cached[work.tenant_id] = (monotonic(), mark, keys)
+                self._cached[work.tenant_id] = _Held(monotonic(), mark, keys, *_span(rows, now))
             return keys
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the lock, for which a request waits no longer than for the store. Raises StoreUnavailable."""
+        with time_budget.Measured():
+            is_acquired = self._lock.acquire(timeout=time_budget.remaining_seconds(_LOCK_SECONDS))
+        if not is_acquired:
+            raise StoreUnavailable("Another request has read signing keys for longer than this one may wait.")
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def _create_missing(self, work: UnitOfWork, wanted: set[str]) -> list[Any]:
         """Create the keys that no process has created meanwhile, and return all rows.
@@ -236,6 +271,14 @@ class StoredSigningKeys:
         }
         work.run(insert(signing_keys).values(row))
         return kid, created
+
+
+def _span(rows: list[Any], now: datetime) -> tuple[datetime, datetime]:
+    """Return the last and the next instant at which one of these keys begins to sign, retires or is no longer published."""
+    instants = {at for row in rows for at in (row.active_at, row.retired_at) if at is not None}
+    instants |= {row.retired_at + OVERLAP for row in rows if row.retired_at is not None}
+    earlier, later = [at for at in instants if at <= now], [at for at in instants if at > now]
+    return max(earlier, default=_FIRST), min(later, default=_LAST)
 
 
 def _by_algorithm(rows: list[Any]) -> dict[str, list[Any]]:

@@ -55,6 +55,18 @@ class FirstStatement(NamedTuple):
     """False: the transaction ends with this statement."""
 
 
+class _Pool(QueuePool):
+    """SQLAlchemy's pool, whose wait for a connection that is given back ends with the request's time budget."""
+
+    @property
+    def _timeout(self) -> float:
+        return min(_POOL_SECONDS, time_budget.remaining_seconds(_POOL_SECONDS))
+
+    @_timeout.setter
+    def _timeout(self, _: float) -> None:
+        """Leave it as it is: SQLAlchemy sets its default."""
+
+
 class Database:
     """One database for all tenants.
 
@@ -69,7 +81,7 @@ class Database:
         self.driver_error: Any = self.engine.dialect.loaded_dbapi.Error  # only one driver is loaded
         self.writing = threading.Lock()  # one SQLite writer at a time in this process: a queue instead of busy waiting
         self.built = BuiltStatements(self.engine.dialect)
-        self._circuit = time_budget.CircuitBreaker()
+        self._circuit = time_budget.CircuitBreaker(self._probe)
         self._idle = IdlePool(self._checkout, pool_size, None if self.is_sqlite else _RECYCLE_SECONDS)
 
     def connect(self) -> Connection:
@@ -90,13 +102,11 @@ class Database:
         if self.is_sqlite:
             return
         try:
-            is_trial = self._circuit.admit()
+            self._circuit.admit()
         except time_budget.CircuitOpen:
             raise StoreUnavailable("The database hasn't responded recently.") from None
         if time_budget.remaining_seconds(1.0) <= 0:
             raise StoreUnavailable("The request has used up its time for the database.")
-        if is_trial:
-            self._probe()
 
     def execute(
         self, borrowed: Borrowed, form: Form, parameters: Parameters, first: FirstStatement | None = None
@@ -142,8 +152,11 @@ class Database:
 
     def record_error(self, problem: BaseException | None) -> None:
         """Report a driver error; a hanging server opens the circuit breaker, so that other requests do not wait."""
-        if getattr(problem, "is_hang", False):
+        is_hang = getattr(problem, "is_hang", None)
+        if is_hang:
             self._circuit.record_timeout()
+        elif is_hang is not None:
+            self._circuit.record_doubt()
 
     def begin_write(self, before_wait: Callable[[], None], begin: Callable[[int], None]) -> None:
         """Acquire the process's SQLite write lock and let `begin` begin a transaction.
@@ -158,42 +171,64 @@ class Database:
         Raises:
             StoreUnavailable: another thread or another process holds the lock for too long.
         """
+        self._refuse_locked()
         if not self.writing.acquire(blocking=False):
             before_wait()
             with time_budget.Measured():
                 is_acquired = self.writing.acquire(timeout=time_budget.remaining_seconds(6 * LOCK_SECONDS))
             if not is_acquired:
                 raise StoreUnavailable("Another transaction has held the write lock longer than the request may wait.")
-        started, is_trial = monotonic(), False
+        started = monotonic()
         wait_seconds = min(LOCK_SECONDS, time_budget.remaining_seconds(LOCK_SECONDS / _LOCK_SHARE) * _LOCK_SHARE)
         try:
-            is_trial = self._circuit.admit()
+            self._refuse_locked()
             begin(int(wait_seconds * 4) * 250)  # in steps, so that few transactions have to change the setting
-        except BaseException as problem:
+        except BaseException:
             self.writing.release()
-            if isinstance(problem, time_budget.CircuitOpen):
-                raise StoreUnavailable("Another process is holding the write lock of the file.") from None
-            if is_trial or monotonic() - started >= 1.0:  # only another process's lock can take that long
+            if monotonic() - started >= 1.0:  # only another process's lock can take that long
                 self._circuit.record_timeout()
             raise
         finally:
             time_budget.spend(monotonic() - started)
-        self._circuit.record_answer()
+
+    def _refuse_locked(self) -> None:
+        try:
+            self._circuit.admit()
+        except time_budget.CircuitOpen:
+            raise StoreUnavailable("Another process is holding the write lock of the file.") from None
+
+    @property
+    def is_hanging(self) -> bool:
+        """Whether the database has not answered recently."""
+        return self._circuit.is_open
 
     def _probe(self) -> None:
-        """Test the server over a new connection and discard the old ones."""
+        """Ask over a new connection and discard the old ones; return if the database answers, if only with an error."""
+        if self.is_sqlite:
+            self._probe_lock()
+            return
         self.dispose()
-        with self._checkout() as connection:
-            try:
+        try:
+            with self.engine.connect() as connection:
                 connection.exec_driver_sql("SELECT 1")
-            except DBAPIError as problem:
-                self._circuit.record_timeout()
-                raise StoreUnavailable(self.sentence(problem)) from problem
-        self._circuit.record_answer()
+        except DBAPIError as problem:
+            if hasattr(problem.orig, "is_hang"):
+                raise
+
+    def _probe_lock(self) -> None:
+        """Return if no other process holds the file's write lock."""
+        with self.writing, self.engine.connect() as connection:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={int(time_budget.PROBE_SECONDS * 1000)}")
+            try:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                connection.exec_driver_sql("ROLLBACK")
+            finally:
+                connection.invalidate()  # with its setting
 
     def _checkout(self) -> Connection:
         try:
-            return self.engine.connect()
+            with time_budget.Measured():
+                return self.engine.connect()
         except DBAPIError as problem:
             self.record_error(problem.orig)
             raise StoreUnavailable(self.sentence(problem)) from problem
@@ -291,13 +326,12 @@ def _sqlite(url: str, pool_size: int) -> Engine:
         address,
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,  # error texts are logged, and parameters contain personal data
-        poolclass=QueuePool,
+        poolclass=_Pool,
         json_serializer=_json,
         json_deserializer=from_json,
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,
-        pool_timeout=_POOL_SECONDS,
         connect_args={"check_same_thread": False, "timeout": LOCK_SECONDS, "cached_statements": 512},
     )
 
@@ -328,13 +362,13 @@ def _postgres(url: str, pool_size: int, patience_seconds: float) -> Engine:
         address,
         isolation_level="AUTOCOMMIT",
         hide_parameters=True,
+        poolclass=_Pool,
         json_serializer=_json,
         json_deserializer=from_json,
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,
         pool_recycle=_RECYCLE_SECONDS,
-        pool_timeout=_POOL_SECONDS,
         connect_args=postgres.connect_parameters(address, prepares=options.get("prepare") != "off"),
     )
     postgres.use_bounded_connections(engine, patience_seconds)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 import psycopg
-from psycopg.abc import RV, PQGen
+from psycopg.abc import RV, PQGen, PQGenConn
 from psycopg.errors import ConnectionTimeout, InFailedSqlTransaction, _WaitTimeout
 from psycopg.pq.abc import PGresult
 from sqlalchemy import event
@@ -136,14 +136,30 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     @classmethod
     def connect(cls, conninfo: str = "", **parameters: Any) -> Self:
-        """As the base class; raises NoAnswer if the server does not respond within `connect_timeout`."""
+        """As the base class; raises NoAnswer if the server does not respond within `connect_timeout` and the remaining time."""
+        started = monotonic()
         try:
             with time_budget.Measured():
                 return super().connect(conninfo, **parameters)
         except ConnectionTimeout as timeout:
             problem = NoAnswer(str(timeout))
-            problem.is_hang = True
+            problem.is_hang = monotonic() - started >= HANGS_AFTER_SECONDS
             raise problem from None
+
+    @classmethod
+    def _connect_gen(cls, conninfo: str = "") -> PQGenConn[Self]:
+        """As the base class, which is asked ten times a second while nothing happens; ends with the request's time budget."""
+        ends_at = monotonic() + time_budget.remaining_seconds(cls.patience_seconds)
+        connecting = super()._connect_gen(conninfo)
+        ready: Any = None
+        while True:
+            try:
+                waited_for = connecting.send(ready)
+            except StopIteration as done:
+                return cast(Self, done.value)
+            ready = yield waited_for
+            if monotonic() >= ends_at:
+                raise ConnectionTimeout("the request has used up its time for the database")
 
 
 def connect_parameters(url: str, *, prepares: bool = True) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def verify(context: Context, expected: Expected) -> str:
 
     Raises:
         ProofRefused: it is wrong, was used before, or needs a nonce that it lacks.
-        LimitsUnavailable: the store of used proofs does not answer.
+        SharedStoreUnavailable: the store of used proofs does not answer.
     """
     context.raw.response_headers[NONCE_HEADER] = nonce(context)
     dpop_proof = context.raw.headers.get(HEADER, "")
