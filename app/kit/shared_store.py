@@ -100,6 +100,6 @@ class _Bounded:
 
     socket_connect_timeout = socket_timeout
 
-    def send_packed_command(self, command: Any, check_health: bool = True) -> None:  # noqa: FBT001, FBT002 - redis-py's
+    def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         self.update_current_socket_timeout(-1)  # type: ignore[attr-defined]  # to that of the request at hand
         super().send_packed_command(command, check_health)  # type: ignore[misc]

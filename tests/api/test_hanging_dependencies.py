@@ -6,14 +6,18 @@ import sqlite3
 import threading
 import time
 from pathlib import Path
+from statistics import median
 
 import pytest
 
+from app.identity.directory.tenants.directory import FRESH_SECONDS
 from tests.support.installation import eventually
 from tests.support.outages import (
     ASKING_SECONDS,
     HANG_SECONDS,
+    JWKS,
     ask_during,
+    asking,
     frozen,
     kinds,
     print_results,
@@ -96,3 +100,40 @@ def test_separate_hub_answers_503_while_redis_hangs(
         begun = time.monotonic()
         eventually(lambda: asks["authorize"]().status == before["authorize"], "it recovers")
         print_results("Redis behind a separate identity service", seen, time.monotonic() - begun, capsys)
+    assert all(one.has_retry_after for one in seen.values())
+    assert {kind: set(one.statuses) for kind, one in seen.items()} == {
+        **dict.fromkeys(("authorize", "unknown tenant"), frozenset({503})),
+        **dict.fromkeys(("page", "live"), frozenset({200})),
+    }
+    for kind, one in seen.items():
+        assert max(one.seconds) < 3, kind
+        assert median(one.seconds) < 1, f"{kind}: most are refused at once"
+
+
+def test_key_sets_wait_for_no_hanging_database(
+    own_postgres: Postgres, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody else asks, so no other request finds out first; and what is cached grows old meanwhile."""
+    with serving(tmp_path, own_postgres) as ours:
+        asks = {kind: ask for kind, ask in kinds(ours).items() if kind in {"jwks", "discovery"}}
+        asks["jwks with a query"] = asking(ours, f"{JWKS}?fresh=1")
+        with frozen(own_postgres, HANG_SECONDS + FRESH_SECONDS):
+            seen = ask_during(asks, HANG_SECONDS + FRESH_SECONDS - 1)
+        print_results("PostgreSQL, for key sets alone,", seen, wait_for_recovery(ours), capsys)
+    for kind, one in seen.items():
+        assert set(one.statuses) == {200}, kind
+        assert max(one.seconds) < 1, kind
+
+
+@pytest.mark.parametrize("operation", ["sign-in", "authorize"])
+def test_operation_alone_is_refused_at_once_after_a_while(
+    own_redis: Redis, tmp_path: Path, operation: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One client, whose own request opens the circuit: it waits once, and for no probe afterwards."""
+    with serving(tmp_path, None, own_redis) as ours:
+        ask = {operation: kinds(ours)[operation]}
+        with frozen(own_redis):
+            seen = ask_during(ask, ASKING_SECONDS, clients_each=1)
+        print_results("Redis, for one client,", seen, wait_for_recovery(ours), capsys)
+    assert set(seen[operation].statuses) == {503}
+    assert sum(seconds > 0.5 for seconds in seen[operation].seconds) <= 1

@@ -82,8 +82,8 @@ def kinds(ours: Installation) -> dict[str, Ask]:
     }
 
 
-def ask_during(asks: dict[str, Ask], seconds: float) -> dict[str, Responses]:
-    """Send each kind of request repeatedly from four clients, and return the responses."""
+def ask_during(asks: dict[str, Ask], seconds: float, clients_each: int = 4) -> dict[str, Responses]:
+    """Send each kind of request repeatedly from several clients, and return the responses."""
     ends_at = time.monotonic() + seconds
     seen = {kind: Responses() for kind in asks}
     lock = threading.Lock()
@@ -97,8 +97,8 @@ def ask_during(asks: dict[str, Ask], seconds: float) -> dict[str, Responses]:
                 seen[kind].has_retry_after &= answer.status != 503 or kind == "ready" or answer.retry_after is not None
             time.sleep(0.25)
 
-    with ThreadPoolExecutor(4 * len(asks)) as clients:
-        for done in [clients.submit(client, kind) for kind in asks for _ in range(4)]:
+    with ThreadPoolExecutor(clients_each * len(asks)) as clients:
+        for done in [clients.submit(client, kind) for kind in asks for _ in range(clients_each)]:
             done.result()
     return seen
 
@@ -124,10 +124,10 @@ def serving(folder: Path, postgres: Postgres | None, redis: Redis | None = None)
 
 
 @contextmanager
-def frozen(server: Server) -> Iterator[None]:
-    """Let a server hang for `HANG_SECONDS`, while the block runs."""
+def frozen(server: Server, seconds: float = HANG_SECONDS) -> Iterator[None]:
+    """Let a server hang for so long, while the block runs."""
     server.freeze()
-    timer = threading.Timer(HANG_SECONDS, server.thaw)
+    timer = threading.Timer(seconds, server.thaw)
     timer.start()
     try:
         yield
@@ -147,7 +147,8 @@ def wings_apart(folder: Path, redis: Redis | None = None) -> Iterator[tuple[Inst
         ours.tenant(email_verification="optional", email_login=True)
         for wing, at in (("identity", port), ("hub", ours.port)):
             ours.run("serve", "--only", wing, "--bind", f"127.0.0.1:{at}")
-        eventually(lambda: ours.send("GET", "/health/ready").status_code == 200, "both wings serve")
+        eventually(lambda: ours.send("GET", "/health/ready").status_code == 200, "the hub reaches the identity service")
+        eventually(lambda: kinds(ours)["authorize"]().status < 500, "both wings serve")
         yield ours, Server(folder, port, ours.running[0])
 
 
