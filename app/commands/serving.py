@@ -76,7 +76,9 @@ def serve(bind: str, only: str | None, workers: int) -> None:
     settings = replace(settings, hashes_at_once=max(1, settings.hashes_at_once // workers))
     logs.configure()
     with as_command_errors():
-        if role != "hub":
+        if role == "hub":
+            warn_of_identity(settings)
+        else:
             prepare_database(settings)
             prepare_redis(settings)
         jobs = [outbox_job(settings)] if role != "hub" and settings.is_sqlite else []
@@ -189,9 +191,9 @@ def instrumented(
 def health_checks(settings: Settings, role: str) -> dict[str, Check]:
     """Return the readiness checks of this process."""
     if role == "hub":
-        from app.kit.client import check_reachable
+        from app.hub.identity_check import check_identity
 
-        return {"identity": lambda: check_reachable(f"{settings.api_url.rstrip('/')}/health/live")}
+        return {"identity": lambda: check_identity(settings)}
     from app.identity.entry.health import checks
 
     return checks(settings)
@@ -258,6 +260,16 @@ def prepare_redis(settings: Settings) -> None:
         click.echo(f"Warning: {sentence} Until it does, pages and operations answer 503.", err=True)
     finally:
         shared.redis.close()
+
+
+def warn_of_identity(settings: Settings) -> None:
+    """Warn if no identity service accepts the calls of this hub; the start goes on, because it may come later."""
+    from app.hub.identity_check import IdentityUnusable, check_identity
+
+    try:
+        check_identity(settings)
+    except IdentityUnusable as problem:
+        click.echo(f"Warning: {problem} Until that changes, pages answer 503.", err=True)
 
 
 def _refuse_api_host(settings: Settings, database: Database) -> None:

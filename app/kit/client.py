@@ -235,10 +235,3 @@ __all__ = [
     "http_transport",
     "wsgi_transport",
 ]
-
-
-def check_reachable(url: str) -> None:
-    """Raise unless a server answers 200 at the address within 2 seconds."""
-    import httpx
-
-    httpx.get(url, timeout=2).raise_for_status()
