@@ -51,6 +51,7 @@ def start(settings: Settings, role: str, workers: int) -> ServerMetrics:
         from app.identity.platform.outbox.metrics import OutboxMetrics
         from app.identity.platform.store.database import Database
 
+        metrics.count_full_disk()
         collectors.append(OutboxMetrics(Database(settings.database, pool_size=1)))  # connects at the first scrape
     try:
         exposition = metrics.Exposition(settings.metrics_bind, shared.path if shared else None, collectors)

@@ -24,7 +24,9 @@ _BY_CODE: Final = {
     UnknownTenant.code: "",
 }
 _NOT_OURS: Final = "isn't a Gatehouse identity service. Set GATEHOUSE_API_URL to the internal address of one."
-_OTHER_HOST: Final = "doesn't serve this hub at that address. Start it with the same GATEHOUSE_API_URL, without --only hub."
+_OTHER_HOST: Final = (
+    "doesn't serve this hub at that address. Start it with the same GATEHOUSE_API_URL, without --only hub."
+)
 
 
 class IdentityUnusable(Exception):

@@ -11,6 +11,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app.kit.admission import LEAVING
 from app.kit.clock import monotonic
+from app.kit.disk_watch import DISK
 from app.kit.kept_answers import Ready, ReadyOf
 
 log = logging.getLogger("gatehouse.health")
@@ -79,7 +80,8 @@ class Health:
     def _states(self) -> dict[str, str]:
         """Check all dependencies concurrently."""
         runs = {name: part.begin() for name, part in self._parts.items()}
-        return {name: run.state() for name, run in runs.items()}
+        states = {name: run.state() for name, run in runs.items()}
+        return {**states, "disk": full} if (full := DISK.state()) else states  # what reads goes on, so it stays ready
 
 
 class _Run:

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import REGISTRY, Collector
 
+from app.kit.disk_watch import DISK
 from app.kit.instrumentation import RequestObserver
 
 log = logging.getLogger("gatehouse.metrics")
@@ -44,6 +45,11 @@ def count_refusals() -> Callable[[str, int], None]:
         refused.labels(reason, status).inc()
 
     return observe
+
+
+def count_full_disk() -> None:
+    """Count writes that the database refused because its disk is full."""
+    DISK.observe(Counter("gatehouse_disk_full", "Writes refused because the disk of the database is full.").inc)
 
 
 def forget(process: int, shared: Path) -> None:

@@ -83,6 +83,8 @@ def test_hub_with_a_wrong_address_says_so(another: int, tmp_path: Path) -> None:
         assert ready().status_code == 503
         assert ready().json()["parts"] == {"identity": "down"}
         log = (hub.folder / "log").read_text()
-    warning = f"Warning: The server at GATEHOUSE_API_URL (http://127.0.0.1:{another}) isn't a Gatehouse identity service."
+    warning = (
+        f"Warning: The server at GATEHOUSE_API_URL (http://127.0.0.1:{another}) isn't a Gatehouse identity service."
+    )
     assert warning in log
     assert '"health.down"' in log

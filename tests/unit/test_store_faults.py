@@ -23,10 +23,15 @@ from app.identity.directory.tenants.tables import tenants
 from app.identity.entry import health
 from app.identity.platform.audit import audit
 from app.identity.platform.services import Services
-from app.identity.platform.store.database import StoreUnavailable
+from app.identity.platform.store.database import Database, DiskFull, StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness, time_budget
+from app.kit.clock import SystemClock
+from app.kit.disk_watch import DISK
+from app.kit.health import Health
 from app.settings import Settings
+from tests.support.installation import migrated
+from tests.support.servers import Postgres
 
 MANAGE = "/identity/v2/manage/account"
 LOGIN = "/identity/v2/auth/login"
@@ -222,6 +227,59 @@ def test_unwritable_database_is_not_ready(place: Place) -> None:
             health.checks(place.services.settings)["database"]()
     finally:
         event.remove(Engine, "connect", read_only)
+
+
+def ready(services: Services) -> tuple[int, Any]:
+    """Return the status and the parts of a readiness probe."""
+    answer = Client(Health(lambda *_: [], health.checks(services.settings))).get("/health/ready")
+    return answer.status_code, answer.get_json()["parts"]
+
+
+@pytest.fixture
+def room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget what earlier tests have filled, and afterwards what this one fills."""
+    monkeypatch.setattr(DISK, "_refused_at", None)
+    monkeypatch.setattr(DISK, "_observers", [])
+
+
+@pytest.mark.usefixtures("room")
+def test_full_disk_is_named_and_leaves_the_process_ready(place: Place) -> None:
+    assert ready(place.services) == (200, {"database": "ok"})
+    spoilt(place, "full")
+    assert ready(place.services) == (200, {"database": "ok", "disk": "full"})
+    query = {"apikey": KEY, "apisecret": SECRET, "email": "first@example.test"}
+    base = f"http://{place.services.settings.api_hostname}"
+    assert place.client.get(MANAGE, query_string=query, base_url=base).status_code == 200
+
+
+@pytest.mark.usefixtures("room")
+def test_full_disk_is_counted_for_metrics(place: Place) -> None:
+    refused: list[str] = []
+    DISK.observe(lambda: refused.append("full"))
+    spoilt(place, "full")
+    assert refused
+
+
+@pytest.mark.usefixtures("room")
+def test_full_disk_of_a_server_is_named(own_postgres: Postgres) -> None:
+    """A real error of the server: what it answers where a file can't grow."""
+    urls = migrated(own_postgres.database("full"))
+    database = Database(urls.runtime_url.replace("postgresql://", "postgresql+psycopg://"))
+    function = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {} END $$"
+    raised = "RAISE EXCEPTION USING ERRCODE = '53100', MESSAGE = 'could not extend file'; RETURN NEW;"
+    own_postgres.execute(function.format(raised), "full")
+    own_postgres.execute(
+        "CREATE TRIGGER full_disk BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()", "full"
+    )
+    work = UnitOfWork(database, TENANT)
+    row = {"tenant_id": TENANT, "entry_id": "1", "at": SystemClock().now(), "event": "test", "facts": {}}
+    with pytest.raises(DiskFull, match="the disk of its server is full"):
+        work.run(insert(audit), row)
+    work.rollback()
+    settings = Settings(database_url=str(database.url), secrets=(b"0" * 32,))
+    answer = Client(Health(lambda *_: [], health.checks(settings))).get("/health/ready")
+    assert (answer.status_code, answer.get_json()["parts"]) == (200, {"database": "ok", "disk": "full"})
+    database.dispose()
 
 
 def test_database_locked_by_a_writer_is_ready(place: Place) -> None:

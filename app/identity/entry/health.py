@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 
-from app.identity.platform.store.database import Database, StoreUnavailable, refuse_unwritable
+from app.identity.platform.store.database import Database, DiskFull, StoreUnavailable, refuse_unwritable
 from app.identity.platform.store.migrate import incompatibility_of
 from app.identity.platform.store.schema_state import read_schema_state
 from app.kit.clock import monotonic
@@ -32,7 +33,8 @@ def checks(settings: Settings) -> dict[str, Check]:
         with database().connect() as connection:
             found = incompatibility_of(read_schema_state(connection))
             if found is None and monotonic() >= next_write:
-                refuse_unwritable(connection)
+                with suppress(DiskFull):  # reads go on, and the probe names it
+                    refuse_unwritable(connection)
                 next_write = monotonic() + _WRITE_INTERVAL_SECONDS
             return found
 

@@ -22,6 +22,7 @@ from app.identity.platform.store.pool import Borrowed, IdlePool
 from app.kit import time_budget
 from app.kit.clock import monotonic
 from app.kit.database_address import own_parameters
+from app.kit.disk_watch import DISK
 
 PATIENCE_SECONDS = 30.0
 """The time limit of commands and background jobs for PostgreSQL; requests have their own time budget."""
@@ -34,6 +35,7 @@ _RECYCLE_SECONDS = 900
 """The age at which a connection to PostgreSQL is closed."""
 SYNCHRONOUS = "full"
 """SQLite syncs to disk at each commit, so acknowledged changes survive a power failure; `?synchronous=normal` does not."""
+_DISK_FULL = "53100"  # PostgreSQL's disk_full
 _CONTENDED = frozenset({"40P01", "40001"})  # PostgreSQL's deadlock_detected and serialization_failure
 
 
@@ -41,6 +43,10 @@ class StoreUnavailable(Exception):
     """The database cannot be reached or written: responds 503; nothing was partly written."""
 
     unavailable_status = 503
+
+
+class DiskFull(StoreUnavailable):
+    """The disk is full: the database is read, not written. `DISK` has been told."""
 
 
 class StoreContended(StoreUnavailable):
@@ -231,13 +237,9 @@ class Database:
                 return self.engine.connect()
         except DBAPIError as problem:
             self.record_error(problem.orig)
-            raise StoreUnavailable(self.sentence(problem)) from problem
+            raise unavailable(problem.orig, self.engine) from problem
         except PoolTimeout as problem:
             raise StoreUnavailable("Every connection to the database is in use.") from problem
-
-    def sentence(self, problem: DBAPIError) -> str:
-        """Return what a driver error means for an operator."""
-        return sentence_of(problem, self.engine)
 
     def dispose(self) -> None:
         """Close the connections; borrowed ones when they are given back."""
@@ -259,7 +261,7 @@ def refuse_unwritable(connection: Connection) -> None:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")  # in autocommit
     except DBAPIError as problem:
         if "locked" not in str(problem.orig):  # another process is writing, so writes work
-            raise StoreUnavailable(sentence_of(problem, connection.engine)) from problem
+            raise unavailable(problem.orig, connection.engine) from problem
 
 
 _READ_ONLY = "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
@@ -268,38 +270,43 @@ _READ_ONLY = "SELECT pg_is_in_recovery() OR current_setting('default_transaction
 def translate(problem: DBAPIError, engine: Engine) -> Exception:
     """Map a driver error: StoreUnavailable for a lost, full or read-only database, StoreContended for a deadlock."""
     if getattr(problem.orig, "sqlstate", None) in _CONTENDED:
-        return StoreContended(sentence_of(problem, engine))
+        return StoreContended(str(unavailable(problem.orig, engine)))
     text = str(problem.orig).lower()
     is_lost = problem.connection_invalidated or isinstance(problem, OperationalError)
     if is_lost or "readonly" in text or "read-only" in text or "disk" in text:
-        return StoreUnavailable(sentence_of(problem, engine))
+        return unavailable(problem.orig, engine)
     return problem
 
 
-def sentence_of(problem: DBAPIError, engine: Engine) -> str:
-    """Return what a driver error means for an operator."""
-    said = str(problem.orig).splitlines()[0] if str(problem.orig) else str(problem)
-    return file_fault(problem.orig, engine) or f"The database isn't responding: {said}"
+def unavailable(error: object, engine: Engine, otherwise: str = "The database isn't responding") -> StoreUnavailable:
+    """Return what an error of the driver means for an operator: DiskFull where a full disk refused a write."""
+    said = str(error).splitlines()[0] if str(error) else type(error).__name__
+    sentence = _write_fault(error, engine) or f"{otherwise}: {said}"
+    if not _is_full(error, engine):
+        return StoreUnavailable(sentence)
+    DISK.record_full()
+    return DiskFull(sentence)
 
 
-def file_fault(error: object, engine: Engine) -> str:
-    """Return why a SQLite file can't be written, with its name; empty for any other driver error."""
+def _write_fault(error: object, engine: Engine) -> str:
+    """Return why the database can't be written; empty for any other driver error."""
     file, code = engine.url.database, getattr(error, "sqlite_errorname", "")
-    if file and code == "SQLITE_FULL":
-        return f"The database can't be written: the disk of {file} is full."
+    if _is_full(error, engine):
+        return f"The database can't be written: the disk of {file if code else 'its server'} is full."
     if file and code.startswith("SQLITE_READONLY"):
         return f"The database can't be written: {file} or its folder is read-only."
     if file and code.startswith("SQLITE_IOERR"):
-        return f"The database can't be read or written: {_space_of(file)} ({error})."
+        return f"The database can't be read or written: the disk of {file} fails ({error})."
     return ""
 
 
-def _space_of(file: str) -> str:
-    """Return why reading or writing a file failed: SQLite reports a full disk as an I/O error if a file beside it can't grow."""
-    with suppress(OSError):
-        if os.statvfs(Path(file).parent).f_bavail == 0:
-            return f"the disk of {file} is full"
-    return f"the disk of {file} fails"
+def _is_full(error: object, engine: Engine) -> bool:
+    """SQLite reports a full disk as an I/O error if a file beside it can't grow."""
+    code = getattr(error, "sqlite_errorname", "")
+    if code.startswith("SQLITE_IOERR") and engine.url.database:
+        with suppress(OSError):
+            return os.statvfs(Path(engine.url.database).parent).f_bavail == 0
+    return code == "SQLITE_FULL" or getattr(error, "sqlstate", None) == _DISK_FULL
 
 
 def _json(value: Any) -> str:

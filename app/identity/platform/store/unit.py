@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
 
 from app.identity.platform.store.compiled import Compiled, Form, Parameters, Rows
-from app.identity.platform.store.database import Database, FirstStatement, StoreUnavailable, file_fault, translate
+from app.identity.platform.store.database import Database, FirstStatement, StoreUnavailable, translate, unavailable
 from app.identity.platform.store.pool import Borrowed
 
 _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
@@ -229,8 +229,7 @@ class UnitOfWork:
             self._database.record_error(problem)
             if getattr(raw, "closed", False):
                 self._discard()
-            fault = file_fault(problem, self._database.engine)
-            raise StoreUnavailable(fault or f"The database refused {name}: {problem}") from problem
+            raise unavailable(problem, self._database.engine, f"The database refused {name}") from problem
 
     def _finish(self, command: str) -> None:
         try:
