@@ -171,6 +171,17 @@ def test_old_document_is_read_again_and_a_removed_one_ends(
         assert browser.authorize(asked(client, pkce)).problem == "client", "its owner removed it"
 
 
+def test_document_is_read_again_although_the_clock_was_put_back(taking: World, publish: Publish) -> None:
+    client, pkce = editor(taking, publish()), Pkce()
+    browser = taking.browser()
+    with moved(taking.services, hours=5):
+        assert browser.authorize(asked(client, pkce)).step is Step.LOGIN
+    publish(client_name="Renamed Editor")
+    step = browser.authorize(asked(client, pkce))
+    assert step.relying_party is not None
+    assert step.relying_party.name == "Renamed Editor"
+
+
 @pytest.mark.both_databases
 def test_document_that_is_read_again_stays_blocked(taking: World, publish: Publish) -> None:
     client, pkce, browser = editor(taking, publish()), Pkce(), taking.browser()
