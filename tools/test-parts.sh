@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, Chromium, Apache with mod_auth_openidc, fonts, and what comes
-# from npm.
+# See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, nginx, Caddy, Chromium, Apache with mod_auth_openidc,
+# fonts, and what comes from npm.
 # Root on Debian gets what is missing; anybody else gets one sentence that says what to install. Nothing is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +16,8 @@ missing=()
 have_postgres || missing+=(postgresql)
 command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 [ -e /usr/lib/apache2/modules/mod_auth_openidc.so ] || missing+=(apache2 libapache2-mod-auth-openidc)
+command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
+command -v caddy >/dev/null || missing+=(caddy)
 command -v redis-server >/dev/null || missing+=(redis-server)
 have_chromium || missing+=(chromium-headless-shell)
 have_arabic || missing+=(fontconfig fonts-noto-core)

@@ -102,4 +102,4 @@ class _Bounded:
 
     def send_packed_command(self, command: Any, check_health: bool = True) -> None:
         self.update_current_socket_timeout(-1)  # type: ignore[attr-defined]  # to that of the request at hand
-        super().send_packed_command(command, check_health)  # type: ignore[misc]
+        super().send_packed_command(command, check_health)  # type: ignore[misc]  # of the class that it is mixed into

@@ -35,7 +35,7 @@ def rotate(services: Services, world: World) -> str:
 
 
 @pytest.mark.both_databases
-def test_rotated_key_signs_as_soon_as_the_clock_says_so(services: Services, world: World) -> None:
+def test_rotated_key_signs_at_its_instant_by_the_clock(services: Services, world: World) -> None:
     old = signs(services, world)
     new = rotate(services, world)
     assert signs(services, world) == old
@@ -53,9 +53,7 @@ def test_retired_key_is_not_published_after_its_time(services: Services, world: 
     assert published(services, world) == {new}
 
 
-def test_key_of_a_provider_is_fetched_although_the_clock_was_put_back(
-    services: Services, fake_provider: FakeProvider
-) -> None:
+def test_provider_key_is_fetched_after_clock_was_put_back(services: Services, fake_provider: FakeProvider) -> None:
     address = f"{fake_provider.url}/keys"
 
     def keys(kid: str) -> int:

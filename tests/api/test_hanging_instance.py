@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import signal
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ import pytest
 from tests.support.installation import Installation, eventually, installed, migrated
 from tests.support.outages import LOGIN
 from tests.support.reverse_proxies import ReverseProxy
-from tests.support.servers import PostgresUrls, Server, free_port
+from tests.support.servers import PostgresUrls, Server, end, free_port
 from tests.support.tenant_server import PASSWORD
 
 CLIENTS = 8
@@ -49,8 +51,12 @@ def two_instances(folder: Path, urls: PostgresUrls) -> Iterator[tuple[Installati
         for port in ports:
             ours.run("serve", "--bind", f"127.0.0.1:{port}")
         for port in ports:
-            eventually(lambda port=port: status(port, "GET", "/health/ready", "acme") == 200, "it serves")
+            eventually(partial(is_ready, port), "it serves")
         yield ours, ports
+
+
+def is_ready(port: int) -> bool:
+    return status(port, "GET", "/health/ready", "acme") == 200
 
 
 def status(port: int, method: str, path: str, host: str, body: dict[str, str] | None = None) -> int:
@@ -69,11 +75,12 @@ def client(ours: Installation, number: int, seen: Seen, over: threading.Event) -
     """Sign in and look at the sign-in page, one after the other."""
     person = {"email": f"person{number}@example.test", "password": PASSWORD}
     path, api, tenant = f"{LOGIN}?apikey={ours.api_key}", f"api.localhost:{ours.port}", f"acme.localhost:{ours.port}"
+    asks: dict[str, Callable[[], int]] = {
+        "POST": partial(status, ours.port, "POST", path, api, person),
+        "GET": partial(status, ours.port, "GET", "/login?prompt=login", tenant),
+    }
     while not over.is_set():
-        for method, ask in (
-            ("POST", lambda: status(ours.port, "POST", path, api, person)),
-            ("GET", lambda: status(ours.port, "GET", "/login?prompt=login", tenant)),
-        ):
+        for method, ask in asks.items():
             with seen.lock:
                 seen.sent[method] += 1
             found = ask()
@@ -146,11 +153,9 @@ def test_killed_instance_fails_only_what_it_was_doing(
 ) -> None:
     with two_instances(tmp_path, fresh_postgres) as (ours, ports):
         proxy = ReverseProxy.of(kind, ours.port, ports)
-        killed = Server(tmp_path, pid=ours.running[0])
 
         def kill(seen: Seen) -> None:
-            killed.stop_signal = 9
-            killed.stop()
+            end(ours.running[0], signal.SIGKILL)
             before = seen.statuses.total()
             eventually(lambda: seen.statuses.total() - before > SERVED, "the other instance serves")
 

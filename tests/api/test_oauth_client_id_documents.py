@@ -171,7 +171,7 @@ def test_old_document_is_read_again_and_a_removed_one_ends(
         assert browser.authorize(asked(client, pkce)).problem == "client", "its owner removed it"
 
 
-def test_document_is_read_again_although_the_clock_was_put_back(taking: World, publish: Publish) -> None:
+def test_document_is_read_again_after_clock_was_put_back(taking: World, publish: Publish) -> None:
     client, pkce = editor(taking, publish()), Pkce()
     browser = taking.browser()
     with moved(taking.services, hours=5):

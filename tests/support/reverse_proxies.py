@@ -34,19 +34,13 @@ class ReverseProxy(Server):
     """A proxy that sends the requests at its port to two instances."""
 
     @classmethod
-    def of(
-        cls, kind: str, port: int, instances: tuple[int, int], changes: tuple[tuple[str, str], ...] = ()
-    ) -> ReverseProxy:
-        """Start nginx or Caddy. `changes`: what to replace in the sample, to see what it is good for."""
+    def of(cls, kind: str, port: int, instances: tuple[int, int]) -> ReverseProxy:
+        """Start nginx or Caddy."""
         proxy = cls(Path(tempfile.mkdtemp(prefix=f"gatehouse-{kind}-", dir="/tmp")), port)
         sample = (DEPLOY / {"nginx": "nginx.two-instances.conf", "caddy": "Caddyfile.two-instances"}[kind]).read_text()
-        for was, becomes in (
-            ("127.0.0.1:8001", f"127.0.0.1:{instances[0]}"),
-            ("127.0.0.1:8002", f"127.0.0.1:{instances[1]}"),
-            *changes,
-        ):
+        for was, instance in zip(("127.0.0.1:8001", "127.0.0.1:8002"), instances, strict=True):
             assert was in sample, was
-            sample = sample.replace(was, becomes)
+            sample = sample.replace(was, f"127.0.0.1:{instance}")
         try:
             proxy._start(kind, sample)
         except BaseException:

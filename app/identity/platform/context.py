@@ -17,7 +17,8 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.kit.auth import AuthScheme
-from app.kit.limits import LimitsUnavailable, OverLimit, Rate
+from app.kit.limits import OverLimit, Rate
+from app.kit.shared_store import SharedStoreUnavailable
 from app.kit.operation import AnyOperation
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
@@ -158,7 +159,7 @@ class Context:
 
     def give_back(self, limit: str, per_minute: int) -> None:
         """Take back one request that `count` counted, now or earlier; without an answer of the counters it stays counted."""
-        with suppress(LimitsUnavailable):
+        with suppress(SharedStoreUnavailable):
             if per_minute:
                 self.services.limits.give_back(limit, Rate(per_minute, 60), self.tenant.tenant_id, self.network)
 

@@ -209,11 +209,12 @@ class Database:
         return self._circuit.is_open
 
     def _probe(self) -> None:
-        """Ask over a new connection and discard the old ones; return if the database answers, if only with an error."""
+        """Return if the database answers, if only with an error; while the circuit is open, over a new connection."""
         if self.is_sqlite:
             self._probe_lock()
             return
-        self.dispose()
+        if self._circuit.is_open:  # after mere doubt, what answers slowly keeps its connections
+            self.dispose()
         try:
             with self.engine.connect() as connection:
                 connection.exec_driver_sql("SELECT 1")
