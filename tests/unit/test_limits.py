@@ -9,6 +9,7 @@ import pytest
 from app.kit import randomness
 from app.kit.clock import FixedClock
 from app.kit.limits import Limits, OverLimit, Rate
+from app.kit.shared_store import SharedStore
 from tests.support.races import at_once
 
 THREE_A_MINUTE = Rate(3, 60)
@@ -77,7 +78,7 @@ def test_clock_put_back_admits_no_more(clock: FixedClock) -> None:
 
 @pytest.fixture(params=["memory", "redis"])
 def counters(request: pytest.FixtureRequest) -> Limits:
-    return Limits(request.getfixturevalue("redis_url") if request.param == "redis" else "")
+    return Limits(SharedStore(request.getfixturevalue("redis_url")) if request.param == "redis" else None)
 
 
 def test_event_that_is_given_back_is_not_counted(counters: Limits) -> None:
