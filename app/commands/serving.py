@@ -164,7 +164,7 @@ def application(
         served.load()
         has_loaded.set()
 
-    health = Health(wsgi, health_checks(settings, role), has_loaded.is_set)
+    health = Health(wsgi, health_checks(settings, role), has_loaded.is_set, disk_state(settings, role))
     return replace(served, wsgi=instrumented(health, settings, observers), ready=Health.beside(served.ready), load=load)
 
 
@@ -197,6 +197,15 @@ def health_checks(settings: Settings, role: str) -> dict[str, Check]:
     from app.identity.entry.health import checks
 
     return checks(settings)
+
+
+def disk_state(settings: Settings, role: str) -> Callable[[], str]:
+    """Return what says whether the disk of the database is full; a separate hub has none."""
+    if role == "hub":
+        return str
+    from app.identity.entry.health import disk
+
+    return disk(settings)
 
 
 def check_options(settings: Settings, bind: str, role: str, workers: int) -> None:

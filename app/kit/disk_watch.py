@@ -1,8 +1,9 @@
-"""Whether the disk of the database is full: what reads goes on then, so a process stays ready and names it."""
+"""Whether the disk of a database is full: what reads goes on then, so a process stays ready and names it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from app.kit.clock import monotonic
@@ -10,21 +11,20 @@ from app.kit.clock import monotonic
 NAMED_SECONDS: Final = 60.0
 """How long a refused write counts: small ones may succeed on a full disk, in the room that a file has left."""
 
+OBSERVERS: Final[list[Callable[[], object]]] = []
+"""Called at each refused write."""
+
 
 class DiskWatch:
-    """Remembers refused writes of this process."""
+    """Remembers the writes of this process that the full disk of a database refused."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
+        self.address = address
         self._refused_at: float | None = None
-        self._observers: list[Callable[[], object]] = []
-
-    def observe(self, refused: Callable[[], object]) -> None:
-        """Call this at each refused write."""
-        self._observers.append(refused)
 
     def record_full(self) -> None:
         self._refused_at = monotonic()
-        for observer in self._observers:
+        for observer in OBSERVERS:
             observer()
 
     def state(self) -> str:
@@ -33,5 +33,7 @@ class DiskWatch:
         return "full" if at is not None and monotonic() - at < NAMED_SECONDS else ""
 
 
-DISK: Final = DiskWatch()
-"""One for the process, as its disk is: the store, the probes and the metrics meet here without a service between them."""
+@cache
+def disk_of(address: str) -> DiskWatch:
+    """Return the watch of a database: one for all that open it in this process, requests and probes."""
+    return DiskWatch(address)

@@ -11,7 +11,6 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app.kit.admission import LEAVING
 from app.kit.clock import monotonic
-from app.kit.disk_watch import DISK
 from app.kit.kept_answers import Ready, ReadyOf
 
 log = logging.getLogger("gatehouse.health")
@@ -32,13 +31,22 @@ Check = Callable[[], None]
 
 
 class Health:
-    """Answers probes: live while the process runs, ready once it `has_loaded` all of its code and while its dependencies answer."""
+    """Answers probes: live while the process runs, ready once it `has_loaded` all of its code and while its dependencies answer.
+
+    Args:
+        disk: says what is wrong with the disk, which is named.
+    """
 
     def __init__(
-        self, app: WSGIApplication, checks: Mapping[str, Check], has_loaded: Callable[[], bool] = lambda: True
+        self,
+        app: WSGIApplication,
+        checks: Mapping[str, Check],
+        has_loaded: Callable[[], bool] = lambda: True,
+        disk: Callable[[], str] = str,
     ) -> None:
         self._app = app
         self._has_loaded = has_loaded
+        self._disk = disk
         self._parts = {name: _Part(name, check) for name, check in checks.items()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -81,7 +89,7 @@ class Health:
         """Check all dependencies concurrently."""
         runs = {name: part.begin() for name, part in self._parts.items()}
         states = {name: run.state() for name, run in runs.items()}
-        return {**states, "disk": full} if (full := DISK.state()) else states  # what reads goes on, so it stays ready
+        return {**states, "disk": full} if (full := self._disk()) else states  # what reads goes on, so it stays ready
 
 
 class _Run:

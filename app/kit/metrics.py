@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import REGISTRY, Collector
 
-from app.kit.disk_watch import DISK
+from app.kit import disk_watch
 from app.kit.instrumentation import RequestObserver
 
 log = logging.getLogger("gatehouse.metrics")
@@ -49,7 +49,9 @@ def count_refusals() -> Callable[[str, int], None]:
 
 def count_full_disk() -> None:
     """Count writes that the database refused because its disk is full."""
-    DISK.observe(Counter("gatehouse_disk_full", "Writes refused because the disk of the database is full.").inc)
+    disk_watch.OBSERVERS.append(
+        Counter("gatehouse_disk_full", "Writes refused because the disk of the database is full.").inc
+    )
 
 
 def forget(process: int, shared: Path) -> None:

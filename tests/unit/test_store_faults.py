@@ -28,7 +28,6 @@ from app.identity.platform.store.database import Database, DiskFull, StoreUnavai
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import metrics, randomness, time_budget
 from app.kit.clock import SystemClock
-from app.kit.disk_watch import DISK
 from app.kit.health import Health
 from app.settings import Settings
 from tests.support.installation import migrated
@@ -230,20 +229,16 @@ def test_unwritable_database_is_not_ready(place: Place) -> None:
         event.remove(Engine, "connect", read_only)
 
 
+def _probed(settings: Settings) -> Health:
+    return Health(lambda *_: [], health.checks(settings), disk=health.disk(settings))
+
+
 def ready(services: Services) -> tuple[int, Any]:
     """Return the status and the parts of a readiness probe."""
-    answer = Client(Health(lambda *_: [], health.checks(services.settings))).get("/health/ready")
+    answer = Client(_probed(services.settings)).get("/health/ready")
     return answer.status_code, answer.get_json()["parts"]
 
 
-@pytest.fixture
-def room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget what earlier tests have filled, and afterwards what this one fills."""
-    monkeypatch.setattr(DISK, "_refused_at", None)
-    monkeypatch.setattr(DISK, "_observers", [])
-
-
-@pytest.mark.usefixtures("room")
 def test_full_disk_is_named_and_leaves_the_process_ready(place: Place) -> None:
     assert ready(place.services) == (200, {"database": "ok"})
     spoilt(place, "full")
@@ -253,7 +248,6 @@ def test_full_disk_is_named_and_leaves_the_process_ready(place: Place) -> None:
     assert place.client.get(MANAGE, query_string=query, base_url=base).status_code == 200
 
 
-@pytest.mark.usefixtures("room")
 def test_refused_writes_of_a_full_disk_are_counted(place: Place) -> None:
     metrics.count_full_disk()
     assert REGISTRY.get_sample_value("gatehouse_disk_full_total") == 0
@@ -261,7 +255,6 @@ def test_refused_writes_of_a_full_disk_are_counted(place: Place) -> None:
     assert (REGISTRY.get_sample_value("gatehouse_disk_full_total") or 0) >= 2
 
 
-@pytest.mark.usefixtures("room")
 def test_full_disk_of_a_server_is_named(own_postgres: Postgres) -> None:
     """A real error of the server: what it answers where a file can't grow."""
     urls = migrated(own_postgres.database("full"))
@@ -278,7 +271,7 @@ def test_full_disk_of_a_server_is_named(own_postgres: Postgres) -> None:
         work.run(insert(audit), row)
     work.rollback()
     settings = Settings(database_url=str(database.url), secrets=(b"0" * 32,))
-    answer = Client(Health(lambda *_: [], health.checks(settings))).get("/health/ready")
+    answer = Client(_probed(settings)).get("/health/ready")
     assert (answer.status_code, answer.get_json()["parts"]) == (200, {"database": "ok", "disk": "full"})
     database.dispose()
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
-from app.identity.platform.store.database import Database, DiskFull, StoreUnavailable, refuse_unwritable
+from sqlalchemy.engine import make_url
+
+from app.identity.platform.store.database import Database, DiskFull, StoreUnavailable, disk_watch, refuse_unwritable
 from app.identity.platform.store.migrate import incompatibility_of
 from app.identity.platform.store.schema_state import read_schema_state
 from app.kit.clock import monotonic
@@ -17,6 +20,11 @@ _CHECK_SECONDS = 2.0
 """The time limit of a check; a probe responds earlier, and the next probe reports the result."""
 _WRITE_INTERVAL_SECONDS = 5.0
 """Seconds between two checks that write; those in between only read."""
+
+
+def disk(settings: Settings) -> Callable[[], str]:
+    """Return what says whether the disk of the database is full."""
+    return disk_watch(make_url(settings.database)).state
 
 
 def checks(settings: Settings) -> dict[str, Check]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
 from sqlalchemy import create_engine, event
-from sqlalchemy.engine import Connection, Engine, make_url
+from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
@@ -22,7 +22,7 @@ from app.identity.platform.store.pool import Borrowed, IdlePool
 from app.kit import time_budget
 from app.kit.clock import monotonic
 from app.kit.database_address import own_parameters
-from app.kit.disk_watch import DISK
+from app.kit.disk_watch import DiskWatch, disk_of
 
 PATIENCE_SECONDS = 30.0
 """The time limit of commands and background jobs for PostgreSQL; requests have their own time budget."""
@@ -46,7 +46,7 @@ class StoreUnavailable(Exception):
 
 
 class DiskFull(StoreUnavailable):
-    """The disk is full: the database is read, not written. `DISK` has been told."""
+    """The disk is full: the database is read, not written. Its `DiskWatch` has been told."""
 
 
 class StoreContended(StoreUnavailable):
@@ -71,6 +71,8 @@ class _Pool(QueuePool):
     @_timeout.setter
     def _timeout(self, _: float) -> None:
         """Leave it as it is: SQLAlchemy sets its default."""
+
+    __module__ = QueuePool.__module__  # names the logger
 
 
 class Database:
@@ -285,8 +287,13 @@ def unavailable(error: object, engine: Engine, otherwise: str = "The database is
     sentence = _write_fault(error, engine) or f"{otherwise}: {said}"
     if not _is_full(error, engine):
         return StoreUnavailable(sentence)
-    DISK.record_full()
+    disk_watch(engine.url).record_full()
     return DiskFull(sentence)
+
+
+def disk_watch(url: URL) -> DiskWatch:
+    """Return the watch of a database's disk."""
+    return disk_of(f"{url.host}:{url.port}/{url.database}")
 
 
 def _write_fault(error: object, engine: Engine) -> str:
