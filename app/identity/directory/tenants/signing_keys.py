@@ -117,7 +117,7 @@ class StoredSigningKeys:
             dropped, now = self._dropped, self._clock.now()
             rows = self._rows(work)
             if not wanted <= {row.algorithm for row in rows}:
-                rows = self._create_missing(work, wanted)
+                rows, now = self._create_missing(work, wanted), self._clock.now()  # the new keys sign from before now
             mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
             keys = (
                 cached.keys
