@@ -74,6 +74,13 @@ def test_phone_signs_the_device_in_once(tenant: TenantServer, phone: str) -> Non
     assert refused(approves(tenant, phone, held)) == (400, 908)
 
 
+@pytest.mark.parametrize("zero", [0x660, 0xFF10])
+def test_number_is_read_in_any_script(tenant: TenantServer, phone: str, zero: int) -> None:
+    held = generated(tenant)
+    shown = " ".join(chr(zero + int(digit)) for digit in held["number"])
+    assert answered(approves(tenant, phone, held, number=shown)) == {"isPosted": True}
+
+
 def test_number_of_the_device_is_needed(tenant: TenantServer, phone: str) -> None:
     held = generated(tenant)
     assert refused(approves(tenant, phone, held, number=None)) == (400, 908)

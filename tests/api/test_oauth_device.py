@@ -126,6 +126,22 @@ def test_wrong_user_code_leads_back_to_the_field(browser: Browser, ada: Person, 
     assert (step.step, step.problem, step.attempt) == (Step.DEVICE_CODE, "wrong", None)
 
 
+FULL_WIDTH = {ord(letter): ord(letter) + 0xFEE0 for letter in "BCDFGHJKLMNPQRSTVWXZbcdfghjklmnpqrstvwxz-"}
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["{}-{}", "{}{}", " {} {} ", "{}–{}", "{}−{}", "{}ー{}", "{}\u2011{}", "\u200e{}\u00a0{}", "full width", "full width, lower"],
+)  # fmt: skip
+def test_user_code_is_read_as_people_type_it(tv: RelyingParty, browser: Browser, ada: Person, written: str) -> None:
+    code = started(tv)["user_code"]
+    typed = written.format(*code.split("-"))
+    if written.startswith("full"):
+        typed = (code.lower() if "lower" in written else code).translate(FULL_WIDTH)
+    assert browser.signed_in(ada).type_code(typed).step is Step.DEVICE
+    assert browser.type_code(typed.lower()).step is Step.DEVICE
+
+
 def test_used_user_code_is_wrong(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     held = started(tv)
     browser.allow_device(asked(browser.signed_in(ada), held).attempt)

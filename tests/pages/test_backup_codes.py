@@ -11,7 +11,7 @@ from tests.pages.test_second_factor import code_now, codes_on, enrol_totp, sign_
 from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor, is_empty_with_focus
 
 APP = {"second_factors": {"email": False, "passkey": False}}
 HEADING = "Save your backup codes"
@@ -75,6 +75,7 @@ def test_codes_work_only_after_they_are_saved(
     second = codes_on(unsaved)
     refused = by_code(new_visitor_at(tenant), tenant, ada, second[0])
     assert (refused.status, "Wrong code." in refused.text) == (403, True)
+    assert is_empty_with_focus(refused, "backup_code")
     assert by_code(new_visitor_at(tenant), tenant, ada, first[0]).query["code"], "the old ones work meanwhile"
     assert "Backup codes saved" in unsaved.press("I’ve saved them").text
     assert by_code(new_visitor_at(tenant), tenant, ada, first[1]).status == 403

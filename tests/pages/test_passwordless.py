@@ -18,7 +18,7 @@ from tests.support.message_templates import add_templates
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor, is_empty_with_focus
 
 ADA, NEW = "ada@example.com", "new@example.com"
 NUMBER, E164 = "020 7946 0123", "+442079460123"
@@ -120,6 +120,7 @@ def test_code_signs_in_the_requesting_browser(world: World, visitor: Visitor, ad
     sent = by_mail(visitor.authorize(world.application("shop")), ada.email)
     wrong = sent.press("Sign in", code="000000")
     assert (wrong.status, "Wrong or expired code" in wrong.text) == (403, True)
+    assert is_empty_with_focus(wrong, "code")
     right_code = code(world)
     arabic = f"{right_code[:3]}-{right_code[3:]}".translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))
     assert wrong.press("Sign in", code=arabic).query["code"]
@@ -209,6 +210,7 @@ def test_three_wrong_numbers_deny_the_request(
     assert request_page.press("Approve", number="").status == 422
     for _ in range(3):
         wrong = request_page.press("Approve", number=str(number - 1 or 99))
+        assert is_empty_with_focus(wrong, "number") or wrong.heading == "Denied"
         assert (wrong.status, "Wrong number" in wrong.text) == (403, True)
     assert request_page.press("Approve", number=str(number)).heading == "Denied"
     assert waiting.press("Continue").heading == "Request denied"

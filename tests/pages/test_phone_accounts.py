@@ -9,7 +9,7 @@ import pytest
 from tests.pages.test_verification import wait
 from tests.support.mailbox import code_in, sent_messages
 from tests.support.oauth_world import NewWorld, World
-from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor, is_empty_with_focus
 
 PASSWORD = "Zebra-kettle-91"
 TYPED, SHOWN, E164 = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
@@ -51,6 +51,7 @@ def test_registration_by_number_continues_to_application(world: World, visitor: 
     right_code = code_in(texts(world)[-1])
     wrong = waiting.press("Verify", code=f"{(int(right_code) + 1) % 1_000_000:06}")
     assert "Wrong or expired code" in wrong.text
+    assert is_empty_with_focus(wrong, "code")
     callback = wrong.press("Verify", code=f" {right_code[:3]} {right_code[3:]}".translate(ARABIC))
     assert callback.address.startswith(shop.redirect_uri)
     assert callback.query["code"]

@@ -17,7 +17,7 @@ from tests.support.mailbox import code_in, mails_to, other_code, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import at_once, tabs
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor, is_empty_with_focus
 
 PASSWORD = "correct horse 7"
 TYPED, SHOWN, E164 = "020 7946 0123", "+44 20 7946 0123", "+442079460123"
@@ -135,6 +135,7 @@ def test_wrong_expired_or_superseded_code_is_refused(world: World, visitor: Visi
     first = code_in(texts(world, E164)[-1])
     refused = sent.press("Verify", code=other_code(first))
     assert (refused.status, "Wrong or expired code" in refused.text) == (403, True)
+    assert is_empty_with_focus(refused, "code")
     assert SHOWN in refused.text.replace("\u00a0", " ")
     assert refused.press("Verify", code="").status == 422
     advance_clock(world, seconds=resend_delay.SECONDS)

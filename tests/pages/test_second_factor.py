@@ -11,7 +11,7 @@ import pytest
 from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
-from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
+from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor, is_empty_with_focus
 
 pytestmark = pytest.mark.usefixtures("direct_and_flask")
 
@@ -96,6 +96,7 @@ def test_enrolled_factor_is_asked_after_the_password(
     assert wrong.status == 403
     assert "Wrong code" in wrong.text
     assert wrong.title.startswith("Error: ")
+    assert is_empty_with_focus(wrong, "code")
     assert wrong.press("Verify", code=code_now(tenant, app)).query["code"]
 
 

@@ -238,3 +238,12 @@ def new_visitor_at(hub_app: Flask) -> NewVisitorAt:
 @pytest.fixture
 def visitor(new_visitor: NewVisitor) -> Visitor:
     return new_visitor()
+
+
+def is_empty_with_focus(page: VisitedPage, name: str) -> bool:
+    """Return whether a field is empty and takes the focus without a script: what is typed is all that is sent."""
+    found = re.search(rf'<input[^>]* name="{name}"[^>]*>', page.html)
+    if found is None:
+        return False
+    value = re.search(r' value="([^"]+)"', found[0])
+    return value is None and " autofocus" in found[0]

@@ -87,7 +87,8 @@ def test_same_glyphs_of_two_scripts_are_two_usernames() -> None:
     "text",
     ["+44 20 7946 0123", "+44(0)20 7946 0123", "+442079460123", " +44-20-7946-0123",
      "+44\u0662\u0660\u0667\u0669\u0664\u0666\u0660\u0661\u0662\u0663",  # Arabic-Indic
-     "\uff0b\uff14\uff14 20 7946 0123", "0044 20 7946 0123", "+0044 20 7946 0123", "\u2066+44 20 7946 0123\u2069"],
+     "\uff0b\uff14\uff14 20 7946 0123",
+     "\uff0b44\uff08\uff10\uff0920\uff0d7946\u22120123", "0044 20 7946 0123", "+0044 20 7946 0123", "\u2066+44 20 7946 0123\u2069"],
 )  # fmt: skip
 def test_spellings_of_one_number_normalize_to_e164(text: str) -> None:
     assert normalize_phone(text) == "+442079460123"

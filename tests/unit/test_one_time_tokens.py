@@ -14,11 +14,12 @@ import pytest
 
 from app.contract import errors as e
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose, digits_in
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
 from app.identity.entry import cleaning
 from app.identity.platform.context import Context
 from app.identity.platform.services import Services
 from app.kit.errors import ApiError
+from app.kit.typed_codes import typed_code
 from tests.support.callers import call_of
 from tests.support.identity_service import MovableClock
 from tests.support.tenant_server import NewTenantServer, TenantServer
@@ -277,7 +278,19 @@ def test_second_use_of_a_code_gives_the_error_of_its_channel(holder: Holder) -> 
 
 @pytest.mark.parametrize(
     "typed",
-    ["{} {}", "{}-{}", " {}–{} ", "{}\u00a0{}", "\u200e{}{}\u200f", "arabic", "full width", "devanagari"],
+    [
+        "{} {}",
+        "{}-{}",
+        " {}–{} ",
+        "{}\u2212{}",
+        "{}ー{}",
+        "{}－{}",
+        "{}\u00a0{}",
+        "\u200e{}{}\u200f",
+        "arabic",
+        "full width",
+        "devanagari",
+    ],
 )
 def test_code_is_read_in_any_script_and_grouping(holder: Holder, typed: str) -> None:
     code = holder.code()
@@ -285,7 +298,7 @@ def test_code_is_read_in_any_script_and_grouping(holder: Holder, typed: str) -> 
     shown = typed.format(code[:3], code[3:])
     if typed in zeros:
         shown = "".join(chr(zeros[typed] + int(digit)) for digit in code)
-    assert digits_in(shown) == code
+    assert typed_code(shown) == code
     assert holder.types(shown).uid == holder.uid
 
 

@@ -3,19 +3,19 @@
 from typing import Final
 
 from flask_babel import lazy_ngettext as _n
-from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.factors.presentation import FactorForm, FactorPresentation
+from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
 
 
 class BackupCodeForm(FactorForm):
     """A backup code, which has letters and digits."""
 
-    backup_code = StringField(_l("Backup code"), [InputRequired(_l("Enter the code."))])
+    backup_code = CodeField(_l("Backup code"), [InputRequired(_l("Enter the code."))])
     error_field = "backup_code"
     wrong = _l("Wrong code. Each backup code works once.")
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from wtforms import BooleanField, HiddenField, StringField
+from wtforms import BooleanField, HiddenField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
 from app.hub.forms.base import HubForm
+from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.kit.errors import ApiError
@@ -47,7 +48,7 @@ class FactorForm(HubForm):
 class CodeForm(FactorForm):
     """A code; spaces, dashes and digits of any script are accepted."""
 
-    code = StringField(_l("6-digit code"), [InputRequired(_l("Enter the code."))])
+    code = CodeField(_l("6-digit code"), [InputRequired(_l("Enter the code."))])
     wrong = _l("Wrong code. Enter the one your app shows now.")
 
     def to_answer(self, attempt: str) -> FactorAnswer:

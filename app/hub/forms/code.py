@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import Any, ClassVar, Final
 
 from flask_babel import lazy_ngettext as _n
-from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.hub_models import SentTo
 from app.hub.forms.base import HubForm
+from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.parts.formatting import Countdown
@@ -32,7 +32,7 @@ class CodeForm(HubForm):
     """The code; spaces, dashes and digits of any script are accepted."""
 
     first_fields: tuple[str, ...] = ("code",)
-    code = StringField(_l("6-digit code"), [InputRequired(_l("Enter the code we sent."))])
+    code = CodeField(_l("6-digit code"), [InputRequired(_l("Enter the code we sent."))])
 
 
 class ButtonForm(HubForm):

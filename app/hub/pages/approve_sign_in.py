@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from flask import Response, request
 from werkzeug.exceptions import NotFound
-from wtforms import StringField
 
 from app.contract import hub as hub_contract
 from app.contract import hub_cross_device as contract
@@ -16,6 +15,7 @@ from app.contract.hub import Next, Step
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm
+from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.pages import pages
@@ -34,7 +34,7 @@ _WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose 
 class NumberForm(HubForm):
     """The number that the other browser shows."""
 
-    number = StringField(_l("Number on the other device"))
+    number = CodeField(_l("Number on the other device"))
 
 
 @dataclass(frozen=True)

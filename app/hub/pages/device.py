@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from flask import Response, request
-from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.contract import hub as hub_contract
@@ -18,6 +17,7 @@ from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import ButtonForm
+from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.pages import pages
@@ -37,7 +37,7 @@ _WRONG: Final = _l("Wrong or expired code. Check the code on your device, or get
 class UserCodeForm(HubForm):
     """The code of the device; letters of either case, with or without the dash."""
 
-    user_code = StringField(_l("Code on your device"), [InputRequired(_l("Enter the code shown on your device."))])
+    user_code = CodeField(_l("Code on your device"), [InputRequired(_l("Enter the code shown on your device."))])
 
     def to_request(self) -> contract.UserCode:
         return contract.UserCode(user_code=(self.user_code.data or "")[:_MAX_CODE])

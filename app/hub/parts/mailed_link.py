@@ -9,6 +9,7 @@ from wtforms import StringField
 
 from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub.forms.base import HubForm
+from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.short_links import PARAMETER, link_address
@@ -24,7 +25,7 @@ WRONG_NUMBER: Final = _l("Wrong number. Enter the one on your other device.")
 
 def number_field() -> StringField:
     """Return the field for the number of a page that waits for the link in another browser."""
-    return StringField(_l("Number on the other device"))
+    return CodeField(_l("Number on the other device"))
 
 
 @dataclass(frozen=True)

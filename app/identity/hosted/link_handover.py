@@ -14,13 +14,13 @@ from app.contract import errors as e
 from app.identity.authentication.passwordless import smart_login
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.limits import Rate
+from app.kit.typed_codes import typed_code
 
 KEY: Final = "handover"
 LIFETIME: Final = timedelta(minutes=10)
@@ -84,7 +84,7 @@ def check(context: Context, token: OneTimeToken, typed: str) -> Interaction | No
     interaction = waiting(context, token) if typed else None
     if interaction is None:
         return None
-    if not hmac.compare_digest(one_time_tokens.digits_in(typed), str(interaction.request[KEY]["number"])):
+    if not hmac.compare_digest(typed_code(typed), str(interaction.request[KEY]["number"])):
         context.spend("handover_number", _WRONG_NUMBERS, randomness.digest(interaction.interaction_id))
         context.audit.record("handover.wrong_number", uid=token.uid)
         raise e.WrongMailCode("The number does not match the one on the waiting page.")

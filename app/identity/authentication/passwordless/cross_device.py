@@ -20,6 +20,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, OPEN, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.limits import Rate
+from app.kit.typed_codes import typed_code
 
 APPROVED: Final = "approved"
 DENIED: Final = "denied"
@@ -104,7 +105,7 @@ def approve(context: Context, device: ContinuationToken, approver: Approver, typ
     if device.state != OPEN:
         return False
     number = device.facts.get("number")
-    if number is not None and "".join(one for one in typed or "" if one.isdigit()) != number:
+    if number is not None and typed_code(typed or "") != number:
         context.audit.record("cross_device.wrong_number", uid=approver.uid)
         context.spend("cross_device_number", _WRONG_NUMBERS, device.ticket_hash)
         raise NumberWrong

@@ -20,6 +20,7 @@ from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose,
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
+from app.kit.typed_codes import typed_code
 
 KINDS: Final = (Purpose.SMART_LOGIN, Purpose.ONE_TOUCH)
 _NUMBER_RATE: Final = Rate(3, 3600)
@@ -128,7 +129,7 @@ def require_number(context: Context, device: ContinuationToken, typed: str | Non
 
 def number_matches(context: Context, device: ContinuationToken, typed: str) -> bool:
     """Return whether the typed number is the device's. Raises TooManyRequests after three wrong ones."""
-    is_right = one_time_tokens.digits_in(typed) == str(device.facts.get("number"))
+    is_right = typed_code(typed) == str(device.facts.get("number"))
     count = context.demand if is_right else context.spend
     count("smart_number", _NUMBER_RATE, device.ticket_hash)
     return is_right

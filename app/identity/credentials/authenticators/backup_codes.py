@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import unicodedata
 from typing import Final
 
 from app.contract import errors as e
@@ -17,11 +16,11 @@ from app.identity.credentials.authenticators.protocol import (
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.one_time_tokens.service import digits_in
 from app.identity.directory.accounts import store as accounts
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
 from app.kit import randomness
+from app.kit.typed_codes import typed_code
 
 CODE_COUNT: Final = 10
 _GROUP_LENGTH: Final = 5
@@ -102,7 +101,7 @@ def _lookup_hashes(context: Context, uid: str, code: str) -> list[str]:
     """Return keyed digests of a code, one per secret, the present secret first. Forty bits have too little entropy for a
     plain digest, and printed codes must survive a change of the secret.
     """
-    plain = unicodedata.normalize("NFKC", digits_in(code)).casefold()
+    plain = typed_code(code).casefold()
     digits = "".join(character for character in plain if character in _HEX_DIGITS)
     text = f"{context.tenant.tenant_id} {uid} {digits}".encode()
     keys = [derive_key(secret, "backup codes") for secret in context.services.settings.secrets]

@@ -21,11 +21,11 @@ from app.identity.credentials.authenticators.protocol import (
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.one_time_tokens.service import digits_in
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as accounts
 from app.identity.platform.context import Context
 from app.kit import randomness
+from app.kit.typed_codes import typed_code
 
 _STEP_SECONDS: Final = 30
 _DRIFT: Final = 1
@@ -134,7 +134,7 @@ def _matching_step(context: Context, seed: Credential, code: str) -> int | None:
     """Return the time step of the code: the present one, the one before or after; never a used one."""
     # imported secrets may be shorter than RFC 4226 demands of new ones
     app = HOTP(store.decrypt_secret(context, seed), _DIGITS, SHA1(), enforce_key_length=False)  # noqa: S303 - RFC 6238
-    now, digits, found = int(context.now.timestamp()) // _STEP_SECONDS, digits_in(code), None
+    now, digits, found = int(context.now.timestamp()) // _STEP_SECONDS, typed_code(code), None
     for step in range(now - _DRIFT, now + _DRIFT + 1):
         is_match = hmac.compare_digest(app.generate(step), digits.encode("utf-8", "surrogatepass"))
         if is_match and step > seed.counter:

@@ -1,10 +1,10 @@
 """One-time codes: how they are typed, and the errors of a wrong one."""
 
-import unicodedata
 from dataclasses import dataclass
 
 from app.contract import errors as e
 from app.kit.errors import ApiError
+from app.kit.typed_codes import typed_code
 
 DIGITS = 6
 
@@ -27,13 +27,7 @@ MAIL_CODE = CodeErrors(e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.Clo
 SMS_CODE = CodeErrors(e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode)
 
 
-def digits_in(text: str) -> str:
-    """Return a typed code with the digits of any script as ASCII, without spaces, dashes and direction marks."""
-    kept = [character for character in text[:64] if unicodedata.category(character) not in ("Zs", "Pd", "Cf", "Cc")]
-    return "".join(str(unicodedata.decimal(character, character)) for character in kept)
-
-
 def is_code(text: str) -> bool:
     """Return whether a text has the form of a code, however it is typed."""
-    digits = digits_in(text)
+    digits = typed_code(text)
     return len(digits) == DIGITS and digits.isdecimal()

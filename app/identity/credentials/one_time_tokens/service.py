@@ -20,7 +20,7 @@ from app.contract import captcha as contract
 from app.contract import errors as e
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import store
-from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SMS_CODE, CodeErrors, digits_in, is_code
+from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SMS_CODE, CodeErrors, is_code
 from app.identity.credentials.one_time_tokens.store import NewToken, Purpose, StoredToken
 from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
@@ -35,6 +35,7 @@ from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.errors import ApiError
 from app.kit.limits import OverLimit, Rate
+from app.kit.typed_codes import typed_code
 
 MAX_ATTEMPTS = 5  # per code (interface limits.md section 4)
 LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
@@ -239,7 +240,7 @@ def check_code(
         raise _count_failure(context, lookup, errors)
     with context.work.separate_transaction() as transaction:
         tries = store.count_attempt(transaction, stored.proof_id, context.now, MAX_ATTEMPTS)
-    hashes = _code_hashes(context, stored.proof_id, digits_in(code))
+    hashes = _code_hashes(context, stored.proof_id, typed_code(code))
     is_right = any(hmac.compare_digest(code_hash, stored.code_hash or "") for code_hash in hashes)
     if tries is None and identifier is not None and not is_right:
         raise _count_failure(context, lookup, errors)
@@ -393,7 +394,7 @@ def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:
 
 __all__ = [
     "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "OneTimeToken",
-    "Purpose", "last_recipient", "check_code", "close", "close_addressed", "close_later", "digits_in",
+    "Purpose", "last_recipient", "check_code", "close", "close_addressed", "close_later",
     "has_link_form", "is_code", "issue", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",
 ]  # fmt: skip

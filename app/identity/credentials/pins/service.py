@@ -18,6 +18,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
+from app.kit.typed_codes import typed_code
 
 SET, CHANGED, RESET = "SetPIN", "ChangePIN", "ResetPIN"
 """Names of the events."""
@@ -80,7 +81,7 @@ def check(context: Context, account: Account, pin: str, wrong: type[ApiError], *
         raise e.NoPin
     attempt = None if is_lock_solved else attempt_limit.count_attempt(context, account)
     context.work.release_connection()
-    if not context.hashing.is_match(stored, one_time_tokens.digits_in(pin)):
+    if not context.hashing.is_match(stored, typed_code(pin)):
         refusal, attempts = attempt_limit.record_failure(context, account, attempt, wrong())
         context.audit.record("pin.refused", uid=account.uid, attempts=attempts)
         raise refusal
@@ -147,7 +148,7 @@ def refuse_missing(settings: TenantSettings, pin_info: PinInput | None) -> None:
 
 
 def _valid_digits(rules: Pins, pin: str, name: str) -> str:
-    digits = one_time_tokens.digits_in(pin)
+    digits = typed_code(pin)
     is_plain = digits.isascii() and digits.isdigit()
     if not is_plain or not rules.min_length <= len(digits) <= rules.max_length:
         lengths = (

@@ -11,6 +11,7 @@ from typing import Final
 
 from app.kit import randomness
 from app.kit.caching import cached_for_short
+from app.kit.typed_codes import typed_code
 
 EMAIL, USERNAME, PHONE, IDENTITY = "email", "username", "phone", "identity"
 PREVIOUS_UID, PROFILE = "previous_uid", "profile"
@@ -138,10 +139,7 @@ def _digits_of(text: str) -> str:
     """Return the plus and digits of a number; an empty string if it contains anything else."""
     if len(text) > 64:
         return ""
-    compact = "".join(
-        character for character in text.strip() if unicodedata.category(character) not in ("Zs", "Pd", "Cf")
-    )
-    digits = "".join(str(unicodedata.decimal(character, character)) for character in compact).replace("\uff0b", "+")
+    digits = typed_code(text.strip())
     return _TWO_ZEROS.sub("+", digits) if _DIALLED.match(digits) else ""
 
 

@@ -22,6 +22,7 @@ from app.identity.protocols.oauth.authorize.request import Authorization, Refuse
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.kit import randomness
 from app.kit.errors import OAuthError
+from app.kit.typed_codes import typed_code
 
 ALLOWED: Final = "allowed"
 DENIED: Final = "denied"
@@ -118,8 +119,8 @@ def still_holds(context: Context, client: Application, device: ContinuationToken
 
 
 def find_typed(context: Context, typed: str) -> ContinuationToken | None:
-    """Return the open authorization of a typed code, in any letter case, with or without the dash."""
-    code = "".join(letter for letter in typed.upper() if letter.isascii() and letter.isalpha())
+    """Return the open authorization of a typed code, in any letter case and width, with or without a dash."""
+    code = "".join(letter for letter in typed_code(typed).upper() if letter.isascii() and letter.isalpha())
     named = (
         continuation_tokens.find(context, ContinuationPurpose.USER_CODE, code) if len(code) == _CODE_LENGTH else None
     )

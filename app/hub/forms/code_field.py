@@ -1,0 +1,10 @@
+"""The field of a code that people copy from elsewhere."""
+
+from wtforms import StringField
+
+
+class CodeField(StringField):
+    """A code. A refused one is not shown again: the field would have the focus with the caret before it, and a typed code would join it."""
+
+    def _value(self) -> str:
+        return "" if self.errors else super()._value()

@@ -1,0 +1,20 @@
+"""Codes and numbers as people type them: from another keyboard, or copied with what stands around them."""
+
+import unicodedata
+
+_SEPARATORS = ("Zs", "Pd", "Cf", "Cc")
+_DASHES = "\u2212\u30fc\uff70"
+"""The minus sign, and the long vowel mark, which is where the dash is on Japanese keyboards; neither counts as punctuation."""
+
+
+def typed_code(text: str) -> str:
+    """Return a typed code with letters and digits of any width and script as ASCII, without spaces, dashes and direction marks."""
+    kept = [one for one in text[:64] if one not in _DASHES and unicodedata.category(one) not in _SEPARATORS]
+    return "".join(map(_plain, kept))
+
+
+def _plain(character: str) -> str:
+    """Return the ASCII form of a full-width character or a digit. A superscript is neither."""
+    if unicodedata.east_asian_width(character) == "F":
+        return unicodedata.normalize("NFKC", character)
+    return str(unicodedata.decimal(character, character))
