@@ -41,6 +41,10 @@ def options(visitor: Visitor, page: VisitedPage, path: str) -> dict[str, Any]:
 
 def has_passkey(visitor: Visitor, ada: Person, device: Authenticator) -> None:
     visitor.open("/passkeys/add").press("Sign in", identifier=ada.email, password=ada.password)
+    add_passkey(visitor, device)
+
+
+def add_passkey(visitor: Visitor, device: Authenticator) -> None:
     page = visitor.open("/passkeys/add")
     attestation = device.makes(options(visitor, page, "/passkeys/options"))
     assert page.press("Create passkey", credential=json.dumps(attestation)).heading == "Passkeys"
@@ -56,6 +60,25 @@ def sign_in_by_passkey(
 
 def sign_out(visitor: Visitor) -> None:
     visitor.forget("session")
+
+
+@pytest.mark.parametrize("two_factor", ["disabled", "optional", "required"])
+def test_security_page_counts_passkeys_of_each_kind(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, two_factor: str
+) -> None:
+    """Those in place of a password, and those enrolled as second factor; the check-up counts them too."""
+    tenant = new_world(passkeys=True, passkey_settings={"progressive_enrollment": False})
+    visitor, ada = new_visitor_at(tenant), tenant.person("ada@example.com")
+    device = Authenticator(visitor.home)
+    visitor.open("/security").press("Sign in", identifier=ada.email, password=ada.password)
+    before = visitor.open("/security").text
+    assert ("None yet" in before, "Create a passkey" in before) == (True, True)
+    add_passkey(visitor, device)
+    tenant.change_settings(two_factor=two_factor)
+    after = visitor.open("/security").text
+    assert ("1 passkey" in after, "None yet" in after, "Create a passkey" in after) == (True, False, False)
+    add_passkey(visitor, device)
+    assert "2 passkeys" in visitor.open("/security").text
 
 
 def test_passkey_endpoints_are_published(tenant: World, browser: Visitor) -> None:

@@ -6,9 +6,9 @@ from app.contract import hub_security as contract
 from app.contract.groups import Posted
 from app.contract.hub import ScopeView
 from app.contract.hub_models import NoParameters
-from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in import sessions
+from app.identity.credentials.passkeys import store as passkeys
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.credentials.second_factors.trusted_browsers import TrustedBrowser
@@ -35,7 +35,7 @@ def read(context: Context, req: NoParameters) -> contract.SecurityView:  # noqa:
         password_changed_at=iso(account.password_changed_at),
         has_pin=account.has_pin,
         factors=account_factors.view(context, session, factors) if settings.two_factor != "disabled" else None,
-        passkeys=len(factors.enrolled(FactorKind.PASSKEY)) if settings.passkeys else None,
+        passkeys=len(passkeys.passkeys_among(factors.credentials)) if settings.passkeys else None,
         identities=_identities(context, account),
         phone=display_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),

@@ -41,7 +41,9 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
             if facts.change == "refused"
             else t.gettext("New sign-in to your %(tenant)s account: %(device)s. Not you? %(url)s"),
         ),
-        SmsKind.ACCOUNT_EXISTS: t.gettext("You already have an account at %(tenant)s with this number. Sign in: %(url)s"),
+        SmsKind.ACCOUNT_EXISTS: t.gettext(
+            "You already have an account at %(tenant)s with this number. Sign in: %(url)s"
+        ),
     }[kind]
     values = {"code": facts.otp, "tenant": one_line(tenant, _MAX_TENANT_LENGTH), "url": facts.url}
     sentences = [template % {**values, "device": one_line(facts.device.replace(" · ", ", "), _MAX_DEVICE_LENGTH)}]
