@@ -22,6 +22,12 @@ from app.settings import Settings
 
 _LINK = re.compile(r"https?://[^\s<>\"']+")
 _OF_PROXIES: Final = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_X_REAL_IP", "HTTP_VIA")
+SANDBOX: Final = "allow-popups allow-popups-to-escape-sandbox"
+"""The frame of a mail: no scripts and no forms, but links open a tab like any other."""
+_OF_MAILS: Final = (
+    f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox {SANDBOX}; frame-ancestors 'self'"
+)
+_HEAD: Final = re.compile(r"<head(\s[^>]*)?>", re.IGNORECASE)
 _CODE = re.compile(r"(?<![\w#])[0-9]{6}(?![\w])")
 
 
@@ -77,16 +83,21 @@ def create_inbox(database: Database, encryption: Encryption, place: str = "Demo"
         content = _content(encryption, found) if found is not None else {}
         if not content.get("html"):
             abort(404)
-        response = Response(content["html"], mimetype="text/html")
-        response.headers["Content-Security-Policy"] = (
-            "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups; frame-ancestors 'self'"
+        return Response(
+            _in_new_tabs(content["html"]), mimetype="text/html", headers={"Content-Security-Policy": _OF_MAILS}
         )
-        return response
 
     gallery.install(app, database)
-    app.jinja_env.globals["place"] = place
+    app.jinja_env.globals.update(place=place, sandbox=SANDBOX)
     look.install(app)
     return app
+
+
+def _in_new_tabs(html: str) -> str:
+    """Let the links of a mail open new tabs, as in mail programs: our pages can't be shown in the mail's frame."""
+    head = _HEAD.search(html)
+    at = head.end() if head else 0
+    return f'{html[:at]}<base target="_blank">{html[at:]}'
 
 
 def _content(encryption: Encryption, row: Any) -> dict[str, Any]:
