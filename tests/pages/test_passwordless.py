@@ -269,7 +269,7 @@ def test_one_touch_respects_closed_registration(
     visitor = new_visitor_at(tenant)
     by_mail(visitor.open("/login"), NEW)
     mail = mails_to(tenant.services, tenant.tenant_id, NEW)[-1]
-    assert "account yet" in mail["subject"]
+    assert "don’t have an account" in mail["subject"]
     assert not links_in(mail)
 
 
