@@ -216,7 +216,7 @@ def test_unknown_email_is_answered_by_mail_only(new_tenant_server: NewTenantServ
     held = (who.tenant.services, who.tenant.tenant_id)
     assert answered(who.call("U49", email=NOBODY)) == POSTED
     notice = who.mailed(NOBODY)
-    assert "account yet" in notice["subject"]
+    assert "don’t have an account" in notice["subject"]
     assert not links_in(notice)
     before = (len(sent_messages(*held)), len(sent_messages(*held, "sms")))
     assert answered(who.call("U49", username="nobody")) == POSTED
