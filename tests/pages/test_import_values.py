@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import bcrypt
 import pytest
+from argon2.low_level import Type, hash_secret_raw
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
@@ -18,8 +20,10 @@ from tests.pages.test_account_import import (
     BCRYPT,
     KEYCLOAK,
     OID,
+    SALT,
     UUID,
     account,
+    credential,
     imported,
     keycloak,
     outcomes,
@@ -147,6 +151,7 @@ TIMES: dict[str, Any] = {
     "another zone": "2019-12-06T19:36:12+01:00",
     "milliseconds": 1575657372000,
     "milliseconds as text": "1575657372000",
+    "compact ISO 8601": "20191206T183612Z",
     "seconds": 1575657372,
     "canonical number": {"$numberLong": "1575657372000"},
     "double": {"$numberDouble": "1575657372.0"},
@@ -215,6 +220,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("auth0", {"mfa_factors": [{"totp": "secret"}]}, "mfa_factors[0].totp: expected an object"),
     ("auth0", {"password_set_date": {"$date": {"$numberLong": "x"}}}, "password_set_date: expected a whole number"),
     ("auth0", {"created_at": True}, "created_at: expected a time"),
+    ("gatehouse", {"created_at": "2019"}, "created_at: expected a time"),
     ("gatehouse", {"created_at": "yesterday"}, "created_at: expected a time"),
     ("gatehouse", {"roles": [{}]}, "roles[0]: expected a text"),
     ("gatehouse", {"identities": ["google"]}, "identities[0]: expected an object; found a text"),
@@ -283,6 +289,24 @@ def test_account_in_use_with_another_id_is_refused(tenant: World, tmp_path: Path
     assert done.outcome is Outcome.REFUSED
     assert f"(ID {person.uid})" in done.says[0]
     assert UUID in done.says[0]
+
+
+TYPED, NORMAL = "\ufb01sh-Kettle-91", "fish-Kettle-91"
+"""A password as another system hashed it, and in NFKC."""
+
+
+@pytest.mark.parametrize("form", ["auth0", "keycloak"])
+def test_hash_of_a_typed_password_is_renewed_on_the_page(
+    form: str, tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt
+) -> None:
+    derived = hash_secret_raw(TYPED.encode(), SALT, 1, 64, 1, 32, Type.ID)
+    more = {"memory": ["64"], "type": ["id"], "version": ["1.3"], "parallelism": ["1"]}
+    argon2 = credential({"hashIterations": 1, "algorithm": "argon2", "additionalParameters": more}, derived)
+    bcrypted = {**AUTH0, "passwordHash": bcrypt.hashpw(TYPED.encode(), bcrypt.gensalt(4)).decode()}
+    imported(tenant, tmp_path, form, {"auth0": bcrypted, "keycloak": keycloak(argon2)}[form])
+    assert "Wrong" in sign_in(tenant, new_visitor_at, password=NORMAL).text
+    assert "code" in sign_in(tenant, new_visitor_at, password=TYPED).query
+    assert "code" in sign_in(tenant, new_visitor_at, password=NORMAL).query
 
 
 def test_address_in_the_summary_has_its_page(tenant: World, new_visitor_at: NewVisitorAt) -> None:

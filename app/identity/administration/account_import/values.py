@@ -19,6 +19,8 @@ _WORDS: Final = {
     **dict.fromkeys(("false", "0", "no", "n", "off", "f"), False),
 }
 _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")
+_SECONDS: Final = re.compile(r"[-+]?[0-9]{9,18}")
+"""Fewer digits are a day of ISO 8601, such as 20260131, or nothing that can be read."""
 _ISO_DAY: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:T[0-9:.]+Z?)?")
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_MILLISECONDS: Final = 100_000_000_000
@@ -135,7 +137,7 @@ def as_instant(name: str, value: Any) -> datetime | None:
     if value is None or isinstance(value, datetime):
         return value
     try:
-        if isinstance(value, str) and not _INTEGER.fullmatch(value.strip()):
+        if isinstance(value, str) and not _SECONDS.fullmatch(value.strip()):
             read = datetime.fromisoformat(value.strip())
             return (read if read.tzinfo else read.replace(tzinfo=UTC)).astimezone(UTC)
         if not isinstance(value, bool) and isinstance(value, str | int | float):
