@@ -93,9 +93,10 @@ leave = operation(
 )  # fmt: skip
 assign = operation(
     "organization_members.assign", f"PUT {_IN_ORGANIZATION}/roles", RolesInOrganization, UserRoles, auth=O, scope="role:update",
-    accepts=Accept.JSON, error_profile=NESTED, errors=(*_OF_BOTH, *_ROLES, e.RoleOfOtherOrganization), takes_blank_segments=True,
+    accepts=Accept.JSON, error_profile=NESTED, takes_blank_segments=True,
+    errors=(*_OF_BOTH, *_ROLES, e.RoleOfOtherOrganization, e.NoSeatLeft),
     summary="Assign roles to a member",
-    description="Gives an account roles in an organization. The first role makes it a member.",
+    description="Gives an account roles in an organization. The first role makes it a member and takes a seat.",
 )  # fmt: skip
 unassign = operation(
     "organization_members.unassign", f"DELETE {_IN_ORGANIZATION}/roles", RolesInOrganization, Deleted, auth=O, scope="role:delete",

@@ -175,6 +175,18 @@ def test_wrong_organization_is_refused_whole(business: Business, organization: d
     assert listed(business) == {}
 
 
+def test_more_members_than_seats_are_refused_whole(business: Business) -> None:
+    accounts = [{"email": f"{name}@acme.example", "email_verified": True} for name in ("ada", "bob")]
+    members = [{"account": one["email"], "roles": ["Member"]} for one in accounts]
+    organization = {"name": "full", "policies": {"seats": 1}, "members": members}
+    file = {**FILE, "accounts": accounts, "organizations": [organization]}
+    with pytest.raises(ConfigurationError) as refused:
+        applied(business, **file)
+    assert "organizations[0].members[1]" in str(refused.value)
+    assert "no seats left" in str(refused.value)
+    assert listed(business) == {}
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "squatter"),
     [

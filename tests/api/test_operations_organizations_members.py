@@ -66,6 +66,12 @@ def twice(business: Business) -> TestResponse:
     return business.assign(business.uid, business.org, role)
 
 
+def full(business: Business) -> TestResponse:
+    answered(business.send("PUT", f"{PATH}/{business.org}/policy", {"MemberPolicy": {"Seats": 1}}))
+    business.member(business.org)
+    return business.assign(business.uid, business.org, business.role())
+
+
 def everywhere(business: Business, role: str, uid: str = "") -> TestResponse:
     return business.send("PUT", f"{ACCOUNT}/{uid or business.uid}/orgcontext/roles", {"RoleIds": [role]})
 
@@ -91,6 +97,7 @@ REFUSALS: list[Refused] = [
         (8124, roles("PUT", NO_ROLE)),
         (8130, twice),
         (8142, lambda one: foreign(one, "PUT")),
+        (8188, full),
     ),
     *of_both("organization_members.unassign", "DELETE", "/roles", EVERYWHERE),
     *refusals(

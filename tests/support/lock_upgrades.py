@@ -39,8 +39,12 @@ def run(self: UnitOfWork, statement: Any, parameters: Any = None) -> Any:
             f"{stated.table.name} is locked FOR SHARE and then changed: lock the row for the change at once"
         )
     lock = getattr(stated, "_for_update_arg", None)
-    if lock is not None and lock.read and not lock.key_share:
-        _shared.setdefault(id(self), set()).update(table.name for table in stated.get_final_froms())
+    if lock is not None and not lock.key_share:
+        locked = {table.name for table in stated.get_final_froms()}
+        if lock.read:
+            _shared.setdefault(id(self), set()).update(locked)
+        shared = locked & _shared.get(id(self), set())
+        assert lock.read or not shared, f"{shared} is locked FOR SHARE and then FOR UPDATE: lock the row alone at once"
     try:
         return _run(self, statement, parameters)
     except StoreContended:

@@ -64,7 +64,7 @@ def state_for(
         return _ended(invitation)
     if not inviting.is_backed(context, organization, invitation):
         return InvitationState.REVOKED
-    if inviting.is_full(context, organization):
+    if memberships.is_full(context, organization):
         return InvitationState.FULL
     if account is None:
         return InvitationState.OPEN

@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.session_ends import EndedSession
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.organizations import invitations, inviting, looks
+from app.identity.directory.organizations import invitations, looks, memberships
 from app.identity.directory.organizations.invitation import Invitation
 from app.identity.hosted import invitation_states, invited_join, next_step, sign_outs, verification
 from app.identity.platform.context import Context
@@ -36,7 +36,7 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
     """Begin an interaction for the invitation and take its first step; with a session that joins, it is also the last one."""
     token_hash, session = _token_hash(context, req), sessions.current(context)
     found = invited_join.by_token_hash(context, token_hash)
-    if found is None or not found[0].is_open or not found[1].is_active or inviting.is_full(context, found[1]):
+    if found is None or not found[0].is_open or not found[1].is_active or memberships.is_full(context, found[1]):
         raise e.ClosedInvitation
     invitation, organization = found
     is_left = req.action == "switch" and session is not None

@@ -211,8 +211,10 @@ class OrganizationPass:
         if not set(ids) - held and not unknown:
             return []
         if self.run.writes:
-            service.active(organization)
-            memberships.join(self.context, account, organization, ids)
+            try:
+                memberships.join(self.context, account, service.active(organization), ids)
+            except ApiError as refusal:
+                self._refuse(path, refusal)
         return [f"members: {label} gets {', '.join(sorted(wanted))}"]
 
     def _is_planned(self, wanted: Iterable[str]) -> bool:

@@ -16,6 +16,7 @@ from app.identity.directory.organizations import (
     inviting,
     link_store,
     member_store,
+    memberships,
     names,
     service,
 )
@@ -53,7 +54,7 @@ def create(context: Context, wanted: WantedLink) -> tuple[InvitationLink, str]:
         BadParameter: a domain is malformed; without roles, and there is no role of new members.
         TooManyInvitationLinks.
     """
-    organization = inviting.lock(context, wanted.org_id, is_alone=True)
+    organization = service.lock_active(context, wanted.org_id, is_alone=True)
     role_ids = inviting.checked_roles(context, organization, wanted.role_ids)
     inviter = inviting.require_inviter(context, organization, wanted.inviter_uid)
     if link_store.count_open(context, organization.org_id) >= MOST_ACTIVE:
@@ -123,7 +124,7 @@ def accept(context: Context, link: InvitationLink, account: Account) -> Invitati
         WrongInvitationEmail: the account has no verified address, or none of an allowed domain.
         NoSeatLeft: the organization is full.
     """
-    organization = inviting.lock(context, link.org_id)
+    organization = service.lock_active(context, link.org_id, is_alone=True)
     current = account_store.by_uid(context, account.uid) if account_store.lock(context, account.uid) else None
     if current is None:
         raise e.WrongInvitationEmail
@@ -137,7 +138,7 @@ def accept(context: Context, link: InvitationLink, account: Account) -> Invitati
     role_ids = inviting.remaining_roles(context, organization, link.role_ids)
     if not role_ids:
         raise e.ClosedInvitation
-    if inviting.is_full(context, organization):
+    if memberships.is_full(context, organization):
         raise e.NoSeatLeft
     used = link_store.use(context, link)
     if used is None:

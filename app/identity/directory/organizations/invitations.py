@@ -12,7 +12,7 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import invitation_store as store
-from app.identity.directory.organizations import inviting, member_store, names, service
+from app.identity.directory.organizations import inviting, member_store, memberships, names, service
 from app.identity.directory.organizations.invitation import (
     ACCEPTED,
     ACCEPTED_BY,
@@ -210,7 +210,7 @@ def accept(context: Context, invitation: Invitation, account: Account, token_has
         NoSeatLeft: the organization is full.
     """
     _require_open(invitation)
-    organization = inviting.lock(context, invitation.org_id)
+    organization = service.lock_active(context, invitation.org_id, is_alone=True)
     # As it is now: the address may have been changed since the caller read the account.
     current = account_store.by_uid(context, account.uid) if account_store.lock(context, account.uid) else None
     if current is None or not is_verified(current, invitation.email_key):
@@ -222,7 +222,7 @@ def accept(context: Context, invitation: Invitation, account: Account, token_has
     if not role_ids:
         raise e.ClosedInvitation
     is_member = bool(member_store.of_account(context, account.uid, organization.org_id))
-    if not is_member and inviting.is_full(context, organization):
+    if not is_member and memberships.is_full(context, organization):
         raise e.NoSeatLeft
     accepted = _found(store.close(context, invitation, ACCEPTED, **{ACCEPTED_BY: account.uid}))
     inviting.join(context, current, organization, role_ids)

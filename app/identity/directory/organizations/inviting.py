@@ -7,30 +7,11 @@ from collections.abc import Collection
 from app.contract import errors as e
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import member_store, memberships, names, own_members, role_store, service
-from app.identity.directory.organizations import store as organization_store
+from app.identity.directory.organizations import member_store, memberships, names, own_members, role_store
 from app.identity.directory.organizations.invitation import AnyInvitation
 from app.identity.directory.organizations.invitation_link import InvitationLink
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
-
-
-def lock(context: Context, org_id: str, *, is_alone: bool = False) -> Organization:
-    """Return the active organization, locked. With a number of seats no other request may lock it too, or two would take the last.
-
-    Raises OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive.
-    """
-    organization = service.require_active(context, org_id)
-    is_alone = is_alone or organization.seats is not None
-    locked = organization_store.locked(context, organization.org_id, is_alone=is_alone)
-    if locked is None:
-        raise e.UnknownOrganization
-    return service.active(locked)
-
-
-def is_full(context: Context, organization: Organization) -> bool:
-    """Return whether members have taken every seat."""
-    return organization.seats is not None and member_store.count(context, organization.org_id) >= organization.seats
 
 
 def require_inviter(context: Context, organization: Organization, uid: str) -> Account:
@@ -98,7 +79,7 @@ def remaining_roles(context: Context, organization: Organization, role_ids: Coll
 
 
 def join(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:
-    """Make the account a member. Raises ClosedInvitation if a role was deleted in the meantime."""
+    """Make the account a member. Raises NoSeatLeft, and ClosedInvitation if a role was deleted in the meantime."""
     try:
         memberships.join(context, account, organization, role_ids)
     except e.MalformedRoleId:

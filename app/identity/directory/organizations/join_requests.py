@@ -10,7 +10,6 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import (
     domains,
     invitations,
-    inviting,
     joined_domains,
     joining,
     member_store,
@@ -90,7 +89,7 @@ def approve(
         WrongDefaultMemberRole: there is no role of new members, or it was deleted in the meantime.
         NoSeatLeft: members and open invitations take every seat.
     """
-    organization = inviting.lock(context, org_id)
+    organization = service.lock_active(context, org_id, is_alone=True)
     request = _require_open(context, organization, request_id)
     account = account_store.by_uid(context, request.uid) if account_store.lock(context, request.uid) else None
     if account is None or account.is_deleted or request.domain not in joining.verified_domains(account):

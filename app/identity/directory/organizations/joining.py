@@ -6,8 +6,7 @@ from app.contract import errors as e
 from app.identity.directory.accounts import account as account_values
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import inviting, joined_domains, member_store, memberships, store
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations import joined_domains, member_store, memberships, store
 from app.identity.platform.context import Context
 
 
@@ -24,11 +23,17 @@ def join_by_domain(context: Context, account: Account) -> None:
     if wanted and account.has_organizations:
         wanted -= {one.org_id for one in member_store.of_account(context, account.uid)}
     for organization in store.by_ids(context, wanted) if wanted else ():
-        if inviting.is_full(context, organization):  # at each sign-in, so it takes no lock and is not audited
+        if memberships.is_full(context, organization):  # at each sign-in, so it takes no lock and is not audited
             continue
         try:
-            given = memberships.join(context, account, organization) if _has_seat(context, organization) else []
-        except (e.OrganizationInactive, e.UnknownOrganization, e.MalformedRoleId, e.RoleOfOtherOrganization):
+            given = memberships.join(context, account, organization)
+        except (
+            e.OrganizationInactive,
+            e.UnknownOrganization,
+            e.MalformedRoleId,
+            e.RoleOfOtherOrganization,
+            e.NoSeatLeft,
+        ):
             given = []
         event = "organization.joined_by_domain" if given else "organization.not_joined"
         context.audit.record(event, uid=account.uid, org_id=organization.org_id)
@@ -40,14 +45,6 @@ def sees_organizations(context: Context, account: Account) -> bool:
         return bool(account.has_organizations)
     asked = joined_domains.of_tenant(context).asked
     return bool(asked) and not verified_domains(account).isdisjoint(asked)
-
-
-def _has_seat(context: Context, organization: Organization) -> bool:
-    """Return whether a seat is free; no other request takes it before the commit."""
-    if organization.seats is None:
-        return True
-    locked = store.locked(context, organization.org_id, is_alone=True)
-    return locked is not None and not inviting.is_full(context, locked)
 
 
 def verified_domains(account: Account) -> set[str]:

@@ -64,6 +64,11 @@ def count_people(context: Context, org_ids: Collection[str]) -> dict[str, int]:
     return member_store.count_people(context, org_ids)
 
 
+def is_full(context: Context, organization: Organization) -> bool:
+    """Return whether members have taken every seat."""
+    return organization.seats is not None and member_store.count(context, organization.org_id) >= organization.seats
+
+
 def add(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:
     """Give an account roles in an organization; the first one makes it a member.
 
@@ -71,6 +76,7 @@ def add(context: Context, account: Account, organization: Organization, role_ids
         OrganizationInactive, UnknownOrganization: it was deactivated or deleted in the meantime.
         UnknownMember: the account is gone.
         MalformedRoleId, RoleOfOtherOrganization: a role is unknown, or belongs to another organization.
+        NoSeatLeft: the account is no member, and members have taken every seat.
         UserRoleExists: the account has one of the roles; nothing was changed.
     """
     found = _prepare(context, account, organization, role_ids)
@@ -198,7 +204,9 @@ def require_removable(context: Context, uid: str) -> Account:
 
 def _prepare(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> list[Role]:
     """Lock what a new role depends on, in the order of all writers, and return the roles."""
-    service.lock_active(context, organization.org_id)
+    locked = service.lock_active(context, organization.org_id, is_alone=True)  # two at once would take the last seat
+    if is_full(context, locked) and not member_store.of_account(context, account.uid, organization.org_id):
+        raise e.NoSeatLeft  # before the first write: some callers go on without the membership
     _lock(context, account)
     return roles.for_members(context, organization.org_id, role_ids)
 

@@ -12,6 +12,7 @@ from app.contract.messages import MailKind
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.organizations import invitation_links, invitations, inviting
+from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.invitation import LIFETIME, Invitation
 from app.identity.directory.organizations.invitation_link import InvitationLink
 from app.identity.directory.organizations.invitation_links import WantedLink
@@ -47,9 +48,9 @@ class Result:
 
 
 def create(context: Context, org_id: str, wanted: Wanted) -> Invitation:
-    """Invite a person by email. Raises as `inviting.lock` and `invitations.Checks` do, and InvitationUrlRefused, MailLimitReached."""
+    """Invite a person by email. Raises as `lock_active` and `invitations.Checks` do, and InvitationUrlRefused, MailLimitReached."""
     refuse_url(context, wanted.url)
-    checks = invitations.Checks(context, inviting.lock(context, org_id, is_alone=True), [wanted.email])
+    checks = invitations.Checks(context, organizations.lock_active(context, org_id, is_alone=True), [wanted.email])
     return _create(context, checks, wanted)
 
 
@@ -62,7 +63,9 @@ def create_many(context: Context, org_id: str, wanted: Sequence[Wanted]) -> list
     """
     for url in {one.url for one in wanted}:
         refuse_url(context, url)
-    organization = inviting.lock(context, org_id, is_alone=True)  # a taken key would abort the transaction of all
+    organization = organizations.lock_active(
+        context, org_id, is_alone=True
+    )  # a taken key would abort the transaction of all
     checks = invitations.Checks(context, organization, [one.email for one in wanted])
     known: set[str] = set()
     results = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import organizations_join_requests as contract
-from app.identity.directory.organizations import inviting, join_request_store, powers
+from app.identity.directory.organizations import join_request_store, powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.join_request import JoinRequest
 from app.identity.directory.organizations.service import while_on
@@ -24,7 +24,7 @@ def list_all(context: Context, req: contract.ListJoinRequests) -> contract.JoinR
 @contract.approve.implements
 @while_on
 def approve(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
-    inviting.lock(context, req.org_id)  # so that the role of new members stays as it is
+    organizations.lock_active(context, req.org_id, is_alone=True)  # so that the role of new members stays as it is
     require_powers(context, powers.of_new_members(context, req.org_id))
     return _view(service.approve(context, req.org_id, req.id)[0])
 
