@@ -20,7 +20,7 @@ from app.kit.proxies import ForwardedHeaders, hostname_of, protect
 from app.kit.server import Server
 from app.settings import Settings
 
-_WITHOUT_HASH: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_SHORT: Final = frozenset({"HEAD", "OPTIONS"})
 
 
 def create_hub(settings: Settings) -> Application:
@@ -102,7 +102,7 @@ def _served(
     front = _protected(AnswerReady(app), settings)
 
     def slot(environ: Mapping[str, Any]) -> QueueSlot | None:
-        return None if environ["REQUEST_METHOD"] in _WITHOUT_HASH else queue_slot(front.as_seen(environ))
+        return None if environ["REQUEST_METHOD"] in _SHORT else queue_slot(front.as_seen(environ))
 
     return Application(front, slot, hash_seconds, lambda environ: ready(front.as_seen(environ)), load)
 

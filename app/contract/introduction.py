@@ -49,8 +49,11 @@ Operations that create configuration items accept an `Idempotency-Key` header: w
 
 ## Paging
 
-Lists take `page`, from 1, and `pagesize`, up to 200; the default is 50. The accounts of a role context have a `cursor` instead: to get
-the next page, send the `NextCursor` of the response. The last page has none.
+Lists take `page`, from 1, and `pagesize`, up to 200; the default is 50. Lists of organizations, their members, roles, domains and
+invitations are complete if you leave out both; such a request waits for its turn among the tenant’s sign-ins.
+
+The accounts of a role context have a `cursor` instead: to get the next page, send the `NextCursor` of the response. The last page
+has none.
 
 ## Errors
 

@@ -10,6 +10,7 @@ from app.contract.error_groups import HUB, MAIN
 from app.contract.examples import load_examples
 from app.contract.introduction import publication
 from app.kit.auth import OPEN, Access, Admission, Auth, Cors
+from app.contract.paging import Paged
 from app.kit.errors import ApiError
 from app.kit.openapi import document
 from app.kit.openapi_examples import add_examples
@@ -32,6 +33,8 @@ HASHES_SECRETS: Final = Hashing("sign-in", SECRETS)
 """Only if the request contains a password, a PIN or an answer."""
 HASHES_IN_BULK: Final = Hashing("bulk")
 HASHES_SECRETS_IN_BULK: Final = Hashing("bulk", SECRETS)
+WHOLE_LIST: Final = Hashing("list", unless=("page", "pagesize"))
+"""A list that is complete without `page`: of thousands of items it takes as long as a few hashes, from the tenant's own share."""
 
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
@@ -78,6 +81,8 @@ def operation(
     `access` what a token of an application needs. `takes_secret`: the API secret is optional.
     """
     method, _, path = address.partition(" ")
+    if issubclass(request, Paged) and not request.has_default:
+        hashing = WHOLE_LIST
     declared = Operation(
         name, method, path, request, response, on, error_profile, also, when, errors,
         Admission(auth, S if takes_secret else None, scope, access, cors),

@@ -15,10 +15,10 @@ from app.contract.organizations_models import (
     Domain,
     IsActive,
     OrgPath,
-    Paged,
     Policies,
     Status,
 )
+from app.contract.paging import Paged
 from app.kit.operation import Accept
 from app.kit.wire import From, Wire
 

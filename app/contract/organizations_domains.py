@@ -10,7 +10,8 @@ from app.contract.error_groups import ORGANIZATIONS
 from app.contract.groups import Deleted
 from app.contract.operations import operation
 from app.contract.organizations import ACTIVE, FOUND
-from app.contract.organizations_models import Domain, OrgPath, Paged
+from app.contract.organizations_models import Domain, OrgPath
+from app.contract.paging import Paged
 from app.kit.operation import Accept
 from app.kit.wire import From, Wire
 

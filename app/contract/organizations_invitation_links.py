@@ -7,9 +7,10 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import O
 from app.contract.operations import operation
-from app.contract.organizations_invitations import INVITATIONS, InvitationPath, InvitationUrl, ListInvitations, RoleIds
+from app.contract.organizations_invitations import INVITATIONS, InvitationPath, InvitationUrl, RoleIds
+from app.contract.paging import PagedByDefault
 from app.kit.operation import Accept
-from app.kit.wire import Wire
+from app.kit.wire import From, Wire
 
 MAX_DAYS = 30
 MAX_USES = 100_000
@@ -31,6 +32,12 @@ class CreateInvitationLink(Wire):
     max_uses: int | None = Field(default=None, alias="maxUses", ge=1, le=MAX_USES)
     expires_in_days: int = Field(default=7, alias="expiresInDays", ge=1, le=MAX_DAYS)
     domains: list[Domain] = Field(default_factory=list, alias="domains", max_length=MAX_DOMAINS)
+
+
+class ListInvitationLinks(PagedByDefault):
+    """`orgid` is the organization; the newest link comes first."""
+
+    org_id: Annotated[str, From.QUERY] = ""
 
 
 class InvitationLink(Wire):
@@ -71,7 +78,7 @@ _OF_ORGANIZATION = (
 _OF_ONE = (e.OrganizationsOff, e.ClosedInvitation, e.UnknownOrganizationInvitation, e.OrganizationInactive)
 
 list_all = operation(
-    "organization_invitation_links.list_all", f"GET {_PATH}", ListInvitations, InvitationLinks, auth=O, scope="invitation:read",
+    "organization_invitation_links.list_all", f"GET {_PATH}", ListInvitationLinks, InvitationLinks, auth=O, scope="invitation:read",
     error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
     summary="List invitation links",
     description="Returns the invitation links of an organization, oldest first.",

@@ -10,7 +10,8 @@ from app.contract.auth import WRITE, K, O, U
 from app.contract.error_groups import NESTED
 from app.contract.operations import operation
 from app.contract.organizations_members import UserRole
-from app.contract.organizations_models import Display, Id, Paged
+from app.contract.organizations_models import Display, Id
+from app.contract.paging import Paged
 from app.kit.operation import Accept
 from app.kit.wire import Also, From, Wire
 

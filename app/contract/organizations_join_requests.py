@@ -9,13 +9,14 @@ from app.contract.auth import O
 from app.contract.error_groups import ORGANIZATIONS
 from app.contract.operations import operation
 from app.contract.organizations import ACTIVE
-from app.contract.organizations_models import OrgPath, Paged
+from app.contract.organizations_models import OrgPath
+from app.contract.paging import PagedByDefault
 from app.kit.wire import From, Wire
 
 RequestStatus = Literal["open", "approved", "declined"]
 
 
-class ListJoinRequests(OrgPath, Paged):
+class ListJoinRequests(OrgPath, PagedByDefault):
     """`status` selects the requests in this state."""
 
     status: Annotated[RequestStatus | None, From.QUERY] = None

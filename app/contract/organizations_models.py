@@ -38,21 +38,6 @@ class OrgPath(Wire):
     org_id: Annotated[str, From.PATH, Field(alias="orgId")]
 
 
-class Paged(Wire):
-    """One page of a list; without `page` and `pagesize` the list is complete."""
-
-    page: Annotated[int | None, Query, Field(ge=1, le=1_000_000)] = None
-    page_size: Annotated[int | None, Query, Field(ge=1, le=200)] = None
-
-    @property
-    def window(self) -> tuple[int | None, int]:
-        """The number of entries, None for all, and of those before them."""
-        if self.page is None and self.page_size is None:
-            return None, 0
-        size = self.page_size or 50
-        return size, ((self.page or 1) - 1) * size
-
-
 class Status(Wire):
     """Whether it is active: true or false."""
 

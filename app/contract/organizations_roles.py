@@ -9,7 +9,8 @@ from app.contract.auth import O
 from app.contract.error_groups import NESTED, ORGANIZATIONS
 from app.contract.groups import Deleted
 from app.contract.operations import operation
-from app.contract.organizations_models import Id, OrgPath, Paged
+from app.contract.organizations_models import Id, OrgPath
+from app.contract.paging import Paged
 from app.kit.operation import Accept
 from app.kit.wire import From, Wire
 

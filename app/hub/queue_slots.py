@@ -21,6 +21,8 @@ _BULK_PATHS: Final = frozenset({"/register"})
 
 def queue_slot(shared: Services, environ: Mapping[str, Any]) -> QueueSlot | None:
     """Return the queue slot of a page's request; None if it computes no hash. Makes no API call."""
+    if environ["REQUEST_METHOD"] == "GET":
+        return None
     path, stream = page_path(environ["PATH_INFO"]), environ["wsgi.input"]
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
     if path not in _GENERATES_PASSWORD and not _HASHING.may_hash(environ["QUERY_STRING"], body):

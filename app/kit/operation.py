@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cached_property
 from threading import Lock
 from typing import Any, Generic, TypeVar, overload
-from urllib.parse import unquote_to_bytes
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 from app.kit.auth import Admission, Auth, AuthScheme
 from app.kit.errors import ApiError
@@ -72,15 +72,21 @@ _MOST_SEARCHED_BYTES = 65_536
 
 @dataclass(frozen=True)
 class Hashing:
-    """Marks an operation that may compute a password hash: its requests wait in the queue for hashing, all others never do."""
+    """Marks an operation that may take a CPU for long, with a password hash or a whole list: its requests wait in the tenant's
+    queue, all others never do.
+    """
 
     work: str
     """The class of work; the classes of one owner are served in turn, so that bulk work does not delay interactive work."""
     mentions: tuple[str, ...] = ()
     """It hashes only if the query or the body mentions one of these, in any letter case; empty: it may always."""
+    unless: tuple[str, ...] = ()
+    """It is short if the query has one of these parameters, in any letter case."""
 
     def may_hash(self, query: str, body: bytes) -> bool:
         """Return whether a request may hash; True if the names may be encoded in a way that the search would miss."""
+        if self.unless and any(name.lower() in self.unless for name, _ in parse_qsl(query)):
+            return False
         if not self.mentions or b"\\" in body or len(body) > _MOST_SEARCHED_BYTES:
             return True
         text = unquote_to_bytes(query) + b"\0" + (unquote_to_bytes(body) if b"%" in body else body)

@@ -12,7 +12,7 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 
 from app.applications import create_both, create_hub
-from app.contract.operations import CATALOGUE
+from app.contract.operations import CATALOGUE, WHOLE_LIST
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.reading import read
 from app.identity.credentials.passwords.hash_limiter import HashLimiter
@@ -62,9 +62,22 @@ def visit(app: Application, path: str, base: str) -> None:
 
 
 def test_no_hashing_operation_is_a_get() -> None:
-    assert [
-        operation.name for operation in CATALOGUE if operation.hashing and operation.method in ("GET", "HEAD")
-    ] == []
+    queued = [one for one in CATALOGUE if one.hashing and one.method in ("GET", "HEAD")]
+    assert {one.hashing for one in queued} == {WHOLE_LIST}
+
+
+@pytest.mark.parametrize(
+    ("query", "is_whole"),
+    [
+        ("", True), ("&name=page", True), ("&xpage=1", True), ("&page=", True), ("&page=1", False), ("&PAGE=2", False),
+        ("&%70agesize=9", False),
+    ],
+)  # fmt: skip
+def test_whole_list_waits_in_the_tenants_queue(both: Application, query: str, is_whole: bool) -> None:
+    Client(both).post(f"{LOGIN}?apikey={KEY}", base_url=API, json={})
+    slot = slot_of(both, f"/v2/manage/organizations?apikey={KEY}{query}", API, method="GET")
+    assert slot == (QueueSlot("acme", "list") if is_whole else None)
+    assert slot_of(both, f"/v2/manage/organizations/org_1?apikey={KEY}{query}", API, method="GET") is None
 
 
 def test_unknown_tenants_share_one_queue(settings: Settings) -> None:

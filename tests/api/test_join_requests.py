@@ -393,3 +393,9 @@ def test_signed_out_browser_is_refused(joining: Joining) -> None:
     for path in ("/ask", "/requests"):
         assert browser.send("POST", f"{OWN}{path}", body).status_code == e.NotAuthenticated.status
     assert browser.send("GET", f"{OWN}/{joining.team.org}/requests", b"").status_code == e.NotAuthenticated.status
+
+
+def test_requests_are_listed_page_by_page(joining: Joining) -> None:
+    request = joining.open_request()
+    assert [one["Id"] for one in joining.requests(page="1", pagesize="1")] == [request]
+    assert joining.requests(page="2", pagesize="1") == []

@@ -152,7 +152,13 @@ def test_legacy_address_redirects_to_the_short_one(visitor: Visitor) -> None:
 
 def test_short_alert_link_waits_for_the_hash_queue(hub_app: Flask) -> None:
     """It generates a password, as its page's own address does."""
-    environ = {"PATH_INFO": "/n/" + "x" * 43, "QUERY_STRING": "", "wsgi.input": None, "HTTP_HOST": "acme.localhost"}
+    environ = {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": "/n/" + "x" * 43,
+        "QUERY_STRING": "",
+        "wsgi.input": None,
+        "HTTP_HOST": "acme.localhost",
+    }
     shared = hub_app.extensions["gatehouse"]
     assert queue_slot(shared, environ) is not None
     assert queue_slot(shared, environ | {"PATH_INFO": "/v/" + "x" * 43}) is None

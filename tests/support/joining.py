@@ -51,7 +51,7 @@ class Joining:
         """Ask, which must succeed, and return the id of the request."""
         assert self.ask(person) == (200, None)
         uid = (person or self.ada).uid
-        return str(next(one["Id"] for one in self.requests(status="open") if one["Uid"] == uid))
+        return str(next(one["Id"] for one in self.requests(status="open", page="1") if one["Uid"] == uid))
 
     def decide(self, name: str, request: str, *, is_approved: bool = True, org: str = "") -> tuple[int, Any]:
         """Decide as one of the team."""

@@ -3,7 +3,7 @@
 import pytest
 
 from app.kit.admission import QueueSlot, Shed
-from app.kit.serving.hash_queue import FRESH_SECONDS, Grant, HashLimits, HashQueue
+from app.kit.serving.hash_queue import ACTIVE_SECONDS, FRESH_SECONDS, Grant, HashLimits, HashQueue
 
 LOUD, QUIET = QueueSlot("loud", "sign-in"), QueueSlot("quiet", "sign-in")
 
@@ -124,3 +124,24 @@ def test_request_may_enter_again_when_its_turn_comes() -> None:
     line.queue.enter(QUIET, lambda _: again.append(line.enter(LOUD)))
     held.leave()
     assert again == [None]
+
+
+def test_owner_runs_on_half_while_another_is_active() -> None:
+    line = Line(HashLimits(running=4), patience_seconds=20)
+    line.run(QUIET).leave()
+    loud = [line.enter(LOUD) for _ in range(6)]
+    assert [grant is not None for grant in loud] == [True, True, False, False, False, False]
+    for _ in range(2):
+        line.later(FRESH_SECONDS / 4)
+        line.enter(QUIET)
+    assert [owner for owner, end in line.ended if isinstance(end, Grant)] == [
+        "quiet",
+        "quiet",
+    ]  # they wait for none of the others
+
+
+def test_owner_runs_on_all_once_no_other_is_active() -> None:
+    line = Line(HashLimits(running=4), patience_seconds=20)
+    line.run(QUIET).leave()
+    line.later(ACTIVE_SECONDS + 1)
+    assert [line.enter(LOUD) is not None for _ in range(5)] == [True, True, True, True, False]

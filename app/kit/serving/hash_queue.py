@@ -20,6 +20,9 @@ FRESH_SECONDS: Final = 0.25
 FRESH_HASHES: Final = 4
 """A request counts against `running` for `FRESH_SECONDS`, and for at least the duration of `FRESH_HASHES` hashes. One that takes
 longer waits for something else, for example a remote service, and occupies no CPU."""
+ACTIVE_SECONDS: Final = 2.0
+"""How long an owner counts as active after a request. While another owner is, an owner runs on at most half of `running`, so that
+the other's next request neither waits for it nor shares a CPU with all of its own."""
 _FIRST_PACE_SECONDS: Final = 0.05
 _PACE_WEIGHT: Final = 0.1
 _LONGEST_RETRY_SECONDS: Final = 60
@@ -89,6 +92,9 @@ class HashQueue:
         self._fresh: set[Grant] = set()
         self._running: Counter[str] = Counter()
         self._queue: FairQueue[_Waiting] = FairQueue()
+        self._newest, self._newest_at = "", -math.inf
+        self._other_at = -math.inf
+        """When an owner other than `_newest` last sent a request."""
         self._by_arrival: dict[_Waiting, None] = {}
         self._pace_seconds = _FIRST_PACE_SECONDS
         self._granted_at: float | None = None
@@ -102,6 +108,7 @@ class HashQueue:
         with self._lock:
             now = self._now()
             self._age(now)
+            self._note_active(slot.owner, now)
             if not self._queue and self._may_run(slot.owner):
                 return self._grant(slot.owner, now)
             shed = self._estimate(slot)
@@ -136,7 +143,21 @@ class HashQueue:
         _call(served)
 
     def _may_run(self, owner: str) -> bool:
-        return self._has_capacity() and self._running[owner] < self._limits.threads_per_owner
+        if not self._has_capacity() or self._running[owner] >= self._limits.threads_per_owner:
+            return False
+        return sum(grant.owner == owner for grant in self._fresh) < self._share_of(owner)
+
+    def _note_active(self, owner: str, now: float) -> None:
+        if owner != self._newest:
+            self._newest, self._other_at = owner, self._newest_at
+        self._newest_at = now
+
+    def _share_of(self, owner: str) -> int:
+        """Return how many fresh requests of this owner may run at once."""
+        other_at = self._other_at if owner == self._newest else self._newest_at
+        if other_at + ACTIVE_SECONDS < self._now():
+            return self._limits.running
+        return max(1, self._limits.running // 2)
 
     def _has_capacity(self) -> bool:
         return len(self._fresh) < self._limits.running and self._running.total() < self._limits.threads

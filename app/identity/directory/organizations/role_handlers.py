@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract import organizations_roles as contract
 from app.contract.groups import Deleted
-from app.contract.organizations_models import Paged
+from app.contract.paging import Paged
 from app.identity.directory.organizations import powers, role_store, roles, service, views
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from app.contract import organizations_invitation_links as contract
-from app.contract.organizations_invitations import InvitationPath, ListInvitations
+from app.contract.organizations_invitations import InvitationPath
 from app.identity.directory.organizations import invitation_links, link_store, powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.invitation_link import InvitationLink
@@ -19,7 +19,7 @@ from app.kit.clock import iso
 
 @contract.list_all.implements
 @while_on
-def list_all(context: Context, req: ListInvitations) -> contract.InvitationLinks:
+def list_all(context: Context, req: contract.ListInvitationLinks) -> contract.InvitationLinks:
     org_id = organizations.require_active(context, req.org_id).org_id
     found = link_store.page(context, org_id, *req.window)
     return contract.InvitationLinks(data=[view(one) for one in found], total_count=link_store.count(context, org_id))

@@ -1,0 +1,96 @@
+"""Lists of organizations and their parts: pages on request, whole lists from the tenant's own share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from app.contract.examples import load_examples
+from app.contract.operations import CATALOGUE, WHOLE_LIST, load_catalogue
+from app.contract.organizations_invitation_links import ListInvitationLinks
+from app.contract.organizations_join_requests import ListJoinRequests
+from app.contract.paging import DEFAULT_SIZE, Paged
+from tests.support.invitations import LINKS, Inviting
+from tests.support.organizations import PATH, PERMISSIONS, ROLES
+from tests.support.tenant_server import NewTenantServer, answered
+
+load_catalogue()
+PAGED = {one.name: one for one in CATALOGUE if issubclass(one.request, Paged)}
+WHOLE = [name for name, one in PAGED.items() if one.hashing is WHOLE_LIST]
+LISTS: Mapping[str, Callable[[Inviting], tuple[str, dict[str, Any]]]] = {
+    "organizations.list": lambda _: (PATH, {}),
+    "organization_roles.list": lambda _: (ROLES, {}),
+    "organization_roles.list_of_organization": lambda one: (f"{PATH}/{one.org}/roles", {}),
+    "organization_permissions.list": lambda _: (PERMISSIONS, {}),
+    "organization_members.list_of_account": lambda one: (f"/v2/manage/account/{one.grace}/orgcontext", {}),
+    "organization_members.list_of_organization": lambda one: (f"{PATH}/{one.org}/orgcontext", {}),
+    "organization_domains.list": lambda one: (f"{PATH}/{one.org}/domains", {}),
+    "organization_invitations.list_all": lambda one: ("/v2/manage/invitations", {"orgid": one.org}),
+    "organization_invitation_links.list_all": lambda one: (LINKS, {"orgid": one.org}),
+}
+"""Join requests need people who ask: tests/api/test_join_requests.py."""
+
+
+@pytest.fixture
+def inviting(new_tenant_server: NewTenantServer) -> Inviting:
+    """Return a tenant with three of everything."""
+    made = Inviting(new_tenant_server())
+    for number in range(3):
+        org = made.create(f"Org {number}")
+        role = made.role(org=made.org)
+        answered(made.assign(made.grace, org, made.role()))
+        answered(made.assign(made.grace, made.org, role))
+        made.permission()
+        answered(made.send("POST", f"{PATH}/{made.org}/domains", {"DomainName": f"d{number}.example"}))
+        made.invite(f"guest{number}@example.com")
+        made.link()
+    return made
+
+
+def test_every_list_has_a_case() -> None:
+    assert set(PAGED) == {*LISTS, "organization_join_requests.list"}
+    assert set(WHOLE) == set(PAGED) - {"organization_join_requests.list", "organization_invitation_links.list_all"}
+
+
+def listed(inviting: Inviting, name: str, **page: int) -> list[Any]:
+    path, query = LISTS[name](inviting)
+    found: list[Any] = answered(inviting.send("GET", path, **query, **page))["Data"]
+    return found
+
+
+def test_list_is_answered_in_pages(inviting: Inviting, subtests: pytest.Subtests) -> None:
+    for name in LISTS:
+        with subtests.test(name):
+            first, second, whole = (
+                listed(inviting, name, page=number, pagesize=size) for number, size in ((1, 2), (2, 2), (1, 200))
+            )
+            assert len(whole) >= 3
+            assert len(first) == 2
+            assert [*first, *second] == whole[:4]
+
+
+def test_list_without_page_is_complete(inviting: Inviting, subtests: pytest.Subtests) -> None:
+    for name in LISTS:
+        with subtests.test(name):
+            assert listed(inviting, name) == listed(inviting, name, page=1, pagesize=200)
+
+
+@pytest.mark.parametrize("request_class", [ListInvitationLinks, ListJoinRequests])
+def test_lists_of_our_own_begin_with_the_first_page(request_class: type[Paged]) -> None:
+    assert request_class.model_construct().window == (DEFAULT_SIZE, 0)
+
+
+def test_links_beyond_the_first_page_are_on_the_second(inviting: Inviting) -> None:
+    for _ in range(DEFAULT_SIZE):
+        answered(inviting.send("DELETE", f"{LINKS}/{inviting.link()['Id']}"))
+    first, second = (
+        answered(inviting.send("GET", LINKS, orgid=inviting.org, **page))["Data"] for page in ({}, {"page": 2})
+    )
+    assert (len(first), len(second)) == (DEFAULT_SIZE, 3)
+
+
+def test_example_of_a_list_has_a_page() -> None:
+    examples = load_examples()
+    assert [name for name in PAGED if "page" not in examples[name]["request"].get("query", {})] == []
