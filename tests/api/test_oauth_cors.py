@@ -6,8 +6,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from werkzeug.test import TestResponse
+from werkzeug.test import Client, TestResponse
 
+from app.identity import create_app, create_service
+from app.identity.platform.services import Services
 from tests.support.oauth_world import NewWorld, World
 from tests.support.registrations import Registrar
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty
@@ -273,6 +275,13 @@ def test_origin_is_compared_as_browsers_write_it(world: World, subtests: pytest.
             assert allowed(client.back("token", asked, headers={"Origin": origin})) is None
     twice = [("Origin", "https://app.example"), ("Origin", "null")]
     assert allowed(client.back("token", asked, headers=twice)) is None
+
+
+def test_first_request_of_a_process_may_be_a_preflight(services: Services, world: World, spa: RelyingParty) -> None:
+    fresh = Client(create_app(create_service(services)))  # nothing is loaded yet
+    sent = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}
+    assert allowed(fresh.options("/api/oidc/token", headers=sent, base_url=spa.hub_url)) == PAGE
+    assert allowed(fresh.options("/service/oidc/jwks", headers=sent, base_url=spa.hub_url)) == "*"
 
 
 def test_introspection_has_no_cors_headers(world: World, spa: RelyingParty) -> None:

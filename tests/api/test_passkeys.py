@@ -201,7 +201,7 @@ def test_related_origin_is_compared_as_browsers_write_it(
     new_tenant_server: NewTenantServer, subtests: pytest.Subtests
 ) -> None:
     ada = passkey_holder(
-        new_tenant_server, passkey_settings={"related_origins": ["https://Shop.example:443"]}
+        new_tenant_server, passkey_settings={"related_origins": ["https://Shop.example:443", "https://Bücher.example"]}
     ).has_passkey()
     for origin in (
         "null",
@@ -214,6 +214,7 @@ def test_related_origin_is_compared_as_browsers_write_it(
         with subtests.test(origin):
             assert refused(ada.sign_in(origin=origin)) == (403, 1321)
     assert answered(ada.sign_in(origin="https://shop.example"))["Profile"]
+    assert answered(ada.sign_in(origin="https://xn--bcher-kva.example"))["Profile"]
 
 
 @pytest.mark.both_databases

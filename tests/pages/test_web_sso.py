@@ -307,3 +307,19 @@ def test_session_iframe_learns_of_every_change(tenant: World, visitor: Visitor, 
     comes(visitor, SITE, token=logged_in(tenant, ada), apikey=tenant.api_key, callback=CALLBACK)
     states.append(visitor.cookie("gatehouse-state").value)
     assert len(set(states)) == 3
+
+
+@pytest.mark.parametrize(
+    ("listed", "origin"),
+    [
+        ("https://Bücher.example:443", "https://xn--bcher-kva.example"),
+        ("https://*.bücher.example", "https://www.xn--bcher-kva.example"),
+    ],
+)
+def test_site_is_listed_in_any_spelling(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, listed: str, origin: str
+) -> None:
+    visitor = new_visitor_at(new_world(url_whitelist=[listed], web_sso=True))
+    assert asks(visitor, "login", origin).headers.get("Access-Control-Allow-Origin") == origin
+    for other in ("https://xn--bcher-kva.example:8443", "capacitor://localhost", "https://bucher.example"):
+        assert "Access-Control-Allow-Origin" not in asks(visitor, "login", other).headers
