@@ -117,7 +117,7 @@ class RequestLimits(ConfigurationModel):
     authorize_per_minute_per_address: int = Field(default=600, ge=0)  # a whole office may sit behind one address
     token_per_minute_per_client: int = Field(default=3_000, ge=0)
     # a browser or a device: each person of a large office, every time that a token is refreshed
-    public_client_per_minute_per_address: int = Field(default=1_000, ge=0)
+    public_client_per_minute_per_address: int = Field(default=300, ge=0)
     federation_starts_per_minute_per_address: int = Field(default=60, ge=0)
     native_sign_in_per_minute_per_address: int = Field(default=60, ge=0)  # where an app calls without the API secret
     web_sso_per_minute_per_address: int = Field(default=120, ge=0)
