@@ -21,8 +21,8 @@ class Nonces:
 
     Args:
         window_seconds: how far the time of a signature may be off, either way.
-        since: the start of this process in Unix seconds. Signatures are then refused that are older than what is remembered, by
-            this process or by Redis, because nobody knows whether they were used. None for signers whose clock may be wrong.
+        refuses_forgotten: whether signatures are refused that are older than what Redis remembers, because nobody knows whether they
+            were used. Not for signers whose clock may be wrong.
         elapsed: seconds that no change of the clock moves.
     """
 
@@ -31,13 +31,13 @@ class Nonces:
         shared: SharedStore | None,
         window_seconds: int,
         *,
-        since: int | None = None,
+        refuses_forgotten: bool = False,
         elapsed: Callable[[], float] = monotonic,
     ) -> None:
         self._shared = shared
         self._elapsed = elapsed
         self._window = window_seconds
-        self._since = since
+        self._refuses_forgotten = refuses_forgotten
         self._lock = threading.Lock()
         self._taken: set[str] = set()
         self._ending: dict[int, list[str]] = {}
@@ -56,11 +56,11 @@ class Nonces:
         Costs one round trip to Redis, if configured.
 
         Raises:
-            SharedStoreUnavailable: Redis does not answer, nonces of that time are forgotten, or memory is full: a replay could
+            SharedStoreUnavailable: Redis does not answer, it has forgotten nonces of that time, or memory is full: a replay could
                 not be detected.
         """
         if self._shared is None:
-            return self._take_in_memory(nonce, at, now)
+            return self._take_in_memory(nonce, now)
         # One window more, because the signature is valid longer for an instance whose clock is behind.
         lifetime = max(at + self._window - now + 1 + self._window, 1)
         with self._shared.redis.pipeline(transaction=False) as pipeline:
@@ -68,15 +68,11 @@ class Nonces:
             pipeline.get(_SINCE)
             pipeline.set(f"gatehouse:nonce:{nonce}", b"", nx=True, ex=lifetime)
             _, since, is_new = self._shared.ask(pipeline.execute)
-        self._refuse_forgotten(at, int(since or now + 1))
+        if self._refuses_forgotten and at < int(since or now + 1):
+            raise SharedStoreUnavailable("Redis has come back without its nonces, so this call may be a replay.")
         return bool(is_new)
 
-    def _refuse_forgotten(self, at: int, remembered_since: int) -> None:
-        if self._since is not None and at < remembered_since:
-            raise SharedStoreUnavailable("Nonces of that time are forgotten, so this call may be a replay.")
-
-    def _take_in_memory(self, nonce: str, at: int, now: int) -> bool:
-        self._refuse_forgotten(at, self._since or 0)
+    def _take_in_memory(self, nonce: str, now: int) -> bool:
         with self._lock:
             elapsed = self._elapsed()
             if now != self._cleared_at:

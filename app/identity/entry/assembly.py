@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 from app.identity.authentication.sign_in.locations.registry import locations
 from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
 from app.identity.credentials.passwords.hashing import Hashing
@@ -58,7 +56,7 @@ def assemble(settings: Settings, clock: Clock | None = None, *, loads_later: boo
         subject_secrets=CommittedCache(_CACHED_RESOURCES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
         hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
-        nonces=Nonces(shared, WINDOW_SECONDS, since=ceil(clock.now().timestamp())),
+        nonces=Nonces(shared, WINDOW_SECONDS, refuses_forgotten=True),
         used_proofs=Nonces(shared, dpop.REPLAY_SECONDS),
     )
     return services
