@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 
 from app.contract.configuration_model import ConfigurationModel
+from app.contract.opaque_texts import p256_private_key
 from app.kit.web_addresses import is_web_address
 
 ConnectionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,59}$")]
@@ -65,6 +66,15 @@ def _issuer(address: str) -> str:
 
 Issuer = Annotated[str, AfterValidator(_issuer), Field(max_length=500)]
 ProviderAddress = Annotated[str, AfterValidator(_provider_address), Field(max_length=2_000)]
+
+
+class AppleSettings(ConfigurationModel):
+    """What Apple issued for Sign in with Apple."""
+
+    key_identifier: str = Field(default="", max_length=100, description="The ID of the private key.")
+    service_id: str = Field(default="", max_length=200, description="The Services ID, the client ID of websites.")
+    bundle_id: str = Field(default="", max_length=200, description="The bundle ID, the client ID of apps.")
+    team_id: str = Field(default="", max_length=100, description="The ID of your team at Apple.")
 
 
 class ConnectionSettings(ConfigurationModel):
@@ -130,6 +140,13 @@ class ConnectionSettings(ConfigurationModel):
         "only for a `scope` such as `offline_access`; Google is asked for one.",
     )
 
+    extra_field1: str = Field(default="", max_length=500, description="A further value that the provider asks for.")
+    extra_field2: str = Field(default="", max_length=500, description="Another value that the provider asks for.")
+    apple: AppleSettings | None = Field(
+        default=None,
+        description="For `apple` only. Sign-in on pages with Apple isn't available yet; the values are stored.",
+    )
+
     @property
     def names(self) -> Mapping[str, str]:
         """The provider's name of each claim."""
@@ -141,6 +158,9 @@ class ConnectionFile(ConnectionSettings):
 
     secret: Annotated[str, Field(min_length=1, max_length=2_000)] | None = Field(
         default=None, description="The client secret that the provider issued with the key; stored encrypted."
+    )
+    apple_certificate: Annotated[str, Field(max_length=5_000), AfterValidator(p256_private_key)] | None = Field(
+        default=None, description="The private key that Apple issued, in PEM; stored encrypted. Null removes it."
     )
 
 
@@ -229,6 +249,8 @@ PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
     }
 )  # fmt: skip
 """Presets of common providers; `key` is a placeholder."""
+STORED_ONLY: Final = frozenset({"amazon", "foursquare", "paypal", "salesforce", "sinaweibo", "yahoo"})
+"""Names of providers without a preset yet: without addresses they are stored, and nobody can sign in with them."""
 _PLACES: Final = (
     "issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint", "introspection_endpoint",
     "id_token_issuer", "jwks_endpoint",
@@ -244,6 +266,17 @@ def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
     if any(explicit.get(place) for place in _PLACES):
         return configured if configured.title else configured.model_copy(update={"title": preset.title})
     return preset.model_copy(update={key: value for key, value in explicit.items() if value or value is False})
+
+
+def can_sign_in(name: str, configured: ConnectionSettings) -> bool:
+    """Return whether accounts can sign in with a connection, on pages or in apps."""
+    whole = resolved(name, configured)
+    return configured.is_active and bool(whole.issuer or whole.userinfo_endpoint)
+
+
+def is_offered(name: str, configured: ConnectionSettings) -> bool:
+    """Return whether pages offer a connection."""
+    return can_sign_in(name, configured) and not resolved(name, configured).native_only
 
 
 _PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
@@ -272,6 +305,8 @@ def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, Conn
             raise ValueError(f"{name}.pkce: true, because {name} has an issuer")
         if bool(whole.id_token_issuer) != bool(whole.jwks_endpoint) or (whole.issuer and whole.jwks_endpoint):
             raise ValueError(f"{name}: id_token_issuer and jwks_endpoint together, and neither beside an issuer")
+        if name in STORED_ONLY and not any(getattr(whole, place) for place in _PLACES):
+            continue
         needed = (whole.userinfo_endpoint,) if whole.native_only else endpoints
         if not whole.issuer and not all(needed):
             raise ValueError(

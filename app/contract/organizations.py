@@ -12,14 +12,22 @@ from app.contract.operations import operation
 from app.contract.organizations_models import (
     Connection,
     Display,
+    DisplayUpdate,
     Domain,
     IsActive,
+    JitPolicy,
+    MemberPolicy,
+    MethodPolicy,
+    MfaPolicy,
+    OrganizationPasswordPolicy,
     OrgPath,
     Policies,
+    SessionPolicy,
     Status,
 )
 from app.contract.paging import Paged
 from app.kit.operation import Accept
+from app.kit.partial_update import PartialUpdate
 from app.kit.wire import From, Wire
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
@@ -50,11 +58,12 @@ class CreateOrganization(Wire):
     metadata: Metadata | None = None
 
 
-class UpdateOrganization(OrgPath):
-    """The members to change; `Domains` replaces the list of domains, `Metadata` the whole map."""
+class UpdateOrganization(OrgPath, PartialUpdate):
+    """`Domains` replaces the list of domains, `Metadata` the whole map."""
 
+    never_cleared = ("name",)
     name: Name | None = None
-    display: Display | None = None
+    display: DisplayUpdate | None = None
     domains: Domains | None = None
     metadata: Metadata | None = None
 
@@ -63,8 +72,15 @@ class SetOrganizationStatus(OrgPath, Status):
     pass
 
 
-class SetPolicies(OrgPath, Policies):
-    """The policies to change, member by member; null restores the tenant's setting."""
+class SetPolicies(OrgPath, PartialUpdate):
+    """The policies to change, member by member; the tenant's setting applies instead of a cleared one."""
+
+    jit_policy: Annotated[JitPolicy | None, Field(alias="JITPolicy")] = None
+    mfa_policy: Annotated[MfaPolicy | None, Field(alias="MFAPolicy")] = None
+    member_policy: MemberPolicy | None = None
+    password_policy: OrganizationPasswordPolicy | None = None
+    session_policy: SessionPolicy | None = None
+    method_policy: MethodPolicy | None = None
 
 
 class Organization(Wire):
@@ -116,7 +132,7 @@ update = operation(
     "organizations.update", f"PUT {_ONE}", UpdateOrganization, Organization, auth=O, scope="organization:update", accepts=Accept.JSON,
     error_profile=ORGANIZATIONS, takes_blank_segments=True,
     summary="Update an organization",
-    description="Changes the members of an organization that the request contains.",
+    description="Changes an organization.",
     errors=(*ACTIVE, e.OrganizationNameTaken, e.DomainTaken, e.DomainInUse),
 )  # fmt: skip
 delete = operation(
@@ -142,6 +158,6 @@ set_policies = operation(
     "organizations.set_policies", f"PUT {_ONE}/policy", SetPolicies, Policies, auth=O, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, takes_blank_segments=True,
     summary="Update an organization’s policies",
-    description="Changes the policies in the request. The others stay as they are.",
+    description="Changes what an organization requires of its members.",
     errors=(*ACTIVE, e.WrongDefaultMemberRole, e.MfaPolicyConflict, e.JitWithoutConnection),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from app.contract.operations import operation
 from app.contract.organizations import ACTIVE, FOUND
 from app.contract.organizations_models import (
     Attributes,
+    AttributesUpdate,
     Connection,
     GroupRole,
     Id,
@@ -24,6 +25,7 @@ from app.contract.organizations_models import (
     Status,
 )
 from app.kit.operation import Accept
+from app.kit.partial_update import PartialUpdate
 from app.kit.wire import From, Wire
 
 SAML_TYPES = ("saml_custom", "saml_okta", "saml_entraid", "saml_google_workspace", "saml_salesforce")
@@ -43,7 +45,6 @@ class ConnectionFields(Wire):
     """
 
     domain: Annotated[str | None, Field(max_length=253)] = None
-    attributes: Attributes | None = None
     idp_entity_id: Annotated[Text | None, Field(alias="IDPEntityId")] = None
     idp_metadata_url: Annotated[ProviderUrl | None, Field(alias="IDPMetadataUrl")] = None
     is_idp_initiated: Annotated[bool | None, Field(alias="IsIDPInitiated")] = None
@@ -63,6 +64,7 @@ class ConnectionFields(Wire):
 class CreateConnection(OrgPath, ConnectionFields):
     name: ConnectionName
     connection_type: ConnectionType
+    attributes: Attributes | None = None
 
 
 class ConnectionPath(OrgPath):
@@ -71,9 +73,11 @@ class ConnectionPath(OrgPath):
     conn_id: Annotated[str, From.PATH, Field(alias="connId")]
 
 
-class UpdateConnection(ConnectionPath, ConnectionFields):
-    """The members to change; `ConnectionType` may not change from SAML to OpenID Connect or back."""
+class UpdateConnection(ConnectionPath, ConnectionFields, PartialUpdate):
+    """`ConnectionType` may not change from SAML to OpenID Connect or back."""
 
+    never_cleared = ("name", "connection_type")
+    attributes: AttributesUpdate | None = None
     name: ConnectionName | None = None
     connection_type: ConnectionType | None = None
 
@@ -100,7 +104,8 @@ class GroupRolePath(ConnectionPath):
     group_role_id: Annotated[str, From.PATH, Field(alias="groupRoleId")]
 
 
-class UpdateGroupRole(GroupRolePath):
+class UpdateGroupRole(GroupRolePath, PartialUpdate):
+    never_cleared = ("group_id", "name", "role_id")
     group_id: GroupId | None = None
     name: GroupName | None = None
     role_id: Id | None = None
@@ -147,7 +152,7 @@ update = operation(
     "organization_connections.update", f"PUT {_ONE}", UpdateConnection, Connection, auth=O, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_CONTENT), takes_blank_segments=True,
     summary="Update a connection",
-    description="Changes the members of a connection that the request contains.",
+    description="Changes a connection.",
 )  # fmt: skip
 delete = operation(
     "organization_connections.delete", f"DELETE {_ONE}", ConnectionPath, Deleted, auth=O, scope="organization:update",

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 
 from app.contract import errors as e
 from app.contract.connections import is_provider_address
+from app.kit.partial_update import PartialUpdate
 from app.kit.web_addresses import is_web_address
 from app.kit.wire import From, Wire
 
@@ -64,6 +65,10 @@ class Display(Wire):
     color: HexColor | None = None
 
 
+class DisplayUpdate(Display, PartialUpdate):
+    """The look to change."""
+
+
 class DomainProblem(StrEnum):
     RECORD_MISSING = "record_missing"
     RECORD_LOST = "record_lost"  # it verified the domain before
@@ -96,18 +101,32 @@ class GroupRole(Wire):
     role_id: str
 
 
+AttributeName = Annotated[str, Field(min_length=1, max_length=200)]
+CustomMapping = Annotated[
+    dict[Annotated[str, Field(min_length=1, max_length=100)], AttributeName], Field(max_length=50)
+]
+
+
 class Attributes(Wire):
     """Which attribute of the identity provider fills which profile field."""
 
-    id: Annotated[str, Field(alias="ID", min_length=1, max_length=200)] = "sub"
-    email: Annotated[str, Field(min_length=1, max_length=200)] = "email"
-    first_name: Annotated[str, Field(min_length=1, max_length=200)] = "firstName"
-    last_name: Annotated[str, Field(min_length=1, max_length=200)] = "lastName"
-    groups: Annotated[str, Field(min_length=1, max_length=200)] = "groups"
-    custom_mapping: Annotated[
-        dict[Annotated[str, Field(min_length=1, max_length=100)], Annotated[str, Field(min_length=1, max_length=200)]],
-        Field(max_length=50),
-    ] = Field(default_factory=dict)
+    id: Annotated[AttributeName, Field(alias="ID")] = "sub"
+    email: AttributeName = "email"
+    first_name: AttributeName = "firstName"
+    last_name: AttributeName = "lastName"
+    groups: AttributeName = "groups"
+    custom_mapping: CustomMapping = Field(default_factory=dict)
+
+
+class AttributesUpdate(PartialUpdate):
+    """The attributes to change."""
+
+    id: Annotated[AttributeName | None, Field(alias="ID")] = None
+    email: AttributeName | None = None
+    first_name: AttributeName | None = None
+    last_name: AttributeName | None = None
+    groups: AttributeName | None = None
+    custom_mapping: CustomMapping | None = None
 
 
 class DatedCertificate(Wire):
@@ -163,7 +182,7 @@ class Connection(Wire):
     redirect_uri: Annotated[str | None, _OIDC, Field(alias="RedirectURI")] = None
 
 
-class JitPolicy(Wire):
+class JitPolicy(PartialUpdate):
     """Whether accounts whose verified address has a verified domain of the organization join it.
 
     With `RequireApproval` they ask to join, and a manager approves; this needs no connection, and goes before `Enabled`.
@@ -173,13 +192,13 @@ class JitPolicy(Wire):
     require_approval: bool | None = None
 
 
-class MfaPolicy(Wire):
+class MfaPolicy(PartialUpdate):
     """Whether members need a second factor."""
 
     enforcement_mode: Literal["optional", "force", "none"] | None = None
 
 
-class MemberPolicy(Wire):
+class MemberPolicy(PartialUpdate):
     """The role of new members, and how many members the organization can have. When all `Seats` are taken, invitations are
     refused, and accounts of its domains don't join."""
 
@@ -187,7 +206,7 @@ class MemberPolicy(Wire):
     seats: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
 
 
-class OrganizationPasswordPolicy(Wire):
+class OrganizationPasswordPolicy(PartialUpdate):
     """The requirements for members' passwords. Of this policy and the tenant's, the stricter rule applies."""
 
     expiry_days: Annotated[int | None, Field(ge=0, le=3_650)] = None
@@ -199,7 +218,7 @@ class OrganizationPasswordPolicy(Wire):
     require_special_char: bool | None = None
 
 
-class SessionPolicy(Wire):
+class SessionPolicy(PartialUpdate):
     """How long the tokens of members last, in seconds."""
 
     access_token_ttl: Annotated[int | None, Field(alias="AccessTokenTTL", ge=60, le=7_776_000)] = None
@@ -211,7 +230,7 @@ SignInMethod = Literal["password", "passkey", "email", "sms", "connection", "pin
 Methods = Annotated[list[SignInMethod], Field(min_length=1, max_length=20)]
 
 
-class MethodPolicy(Wire):
+class MethodPolicy(PartialUpdate):
     """How members may sign in. Members who haven’t set up any of these ways may use another."""
 
     allowed_methods: Methods | None = None

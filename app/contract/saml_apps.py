@@ -10,7 +10,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import M
-from app.contract.error_groups import MANAGE
+from app.contract.error_groups import MANAGE, SAML
 from app.contract.oauth_providers import FIELDS, ProviderDomain
 from app.contract.operations import operation
 from app.contract.resources import collection
@@ -27,7 +27,6 @@ from app.kit.resource import (
     UPDATE,
     Action,
     Key,
-    VerbOptions,
 )  # fmt: skip
 from app.kit.wire import Wire
 
@@ -146,12 +145,13 @@ class IdentityProvider(Wire):
 class SamlProvider(Wire):
     """A SAML identity provider. Sign-in with SAML isn't available yet; Gatehouse stores and checks the settings. For each
     profile field, `DataMap` names the attribute of an assertion. `SamlServiceProvider` is the tenant's entity ID, and
-    `ServiceProviderACSUrl` receives assertions."""
+    `ServiceProviderACSUrl` receives assertions. `AppId` is the tenant's id, and `AppID` a number made from it."""
 
     id: Annotated[str, READ_ONLY] = ""
     provider: Annotated[Name, Key("samlApp")]
     friendly_provider_name: Annotated[str, Field(max_length=60)] = ""
     app_id: Annotated[str, READ_ONLY] = ""
+    app_number: Annotated[int, READ_ONLY, Field(alias="AppID")] = 0
     is_active: bool = True
     is_deleted: Annotated[bool, READ_ONLY] = False
     is_idp_initiated: bool = False
@@ -200,7 +200,7 @@ keys = operation(
     summary="List profile fields for SAML providers",
     description="Returns the profile fields that the attributes of a SAML provider can fill.",
 )  # fmt: skip
-_VERBS = (LIST, CREATE, READ, VerbOptions(UPDATE, errors=(e.BadPutBody,)), DELETE)
+_VERBS = (LIST, CREATE, READ, UPDATE, DELETE)
 _RENEWAL = (
     "Generates a new certificate, which replaces the current one, and returns it. Install it at the other party, too."
 )
@@ -211,7 +211,7 @@ CLIENTS = collection(
     "stores and checks the settings. Without `IdpCertificate`, a "
     "certificate is generated.",
     scope="client", unique=("app_name",),
-    exists=e.SamlAppExists, unknown=e.UnknownSamlApp, file_key="saml_clients",
+    error_profile=SAML, exists=e.SamlAppExists, unknown=e.UnknownSamlApp, file_key="saml_clients",
     actions=(
         Action(
             "renew", "POST /v2/manage/saml-clients/{samlApp}/renew-certificate", "Renew a SAML client’s certificate",
@@ -223,8 +223,8 @@ PROVIDERS = collection(
     "saml_providers", "/v2/manage/custom-providers/saml", SamlProvider, verbs=_VERBS, noun="SAML provider",
     about="A SAML provider is an identity provider of your own. Sign-in with SAML isn’t available yet; Gatehouse stores and checks the "
     "settings.", scope="provider",
-    unique=("provider",), exists=e.SamlAppExists, unknown=e.UnknownSamlApp, errors=(e.ProviderDomainExists,),
-    file_key="saml_providers",
+    error_profile=SAML, unique=("provider",), exists=e.SamlAppExists, unknown=e.UnknownSamlApp, errors=(e.ProviderDomainExists,),
+    partial=True, file_key="saml_providers",
     actions=(
         Action(
             "renew", "POST /v2/manage/custom-providers/saml/{samlApp}/renew-certificate", "Renew a SAML provider’s certificate",

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from app.contract.configuration_model import ConfigurationModel, WebAddress
+from app.contract.opaque_texts import apns_environment, pkcs12, service_account
 
 
 def _service(name: str) -> str:
@@ -41,6 +42,15 @@ class PushIos(ConfigurationModel):
         return self.environment.strip().lower() in ("sandbox", "development")
 
 
+def _known_environment(ios: PushIos) -> PushIos:
+    """Check what a file states. A stored one is read as it is, because older versions stored any text."""
+    try:
+        apns_environment(ios.environment)
+    except ValueError as problem:
+        raise ValueError(f"environment: {problem}") from None
+    return ios
+
+
 class PushSettings(ConfigurationModel):
     """Approval on another device. `settings.second_factors.push` switches it."""
 
@@ -59,8 +69,10 @@ class PushSecrets(ConfigurationModel):
 
     access_key_id: Secret = ""
     secret_access_key: Secret = ""
-    service_json: Secret = ""  # of Firebase; a change is sent to SNS
-    apns_certificate: Secret = ""  # base64 of a PKCS 12 file without a password; a change is sent to SNS
+    service_json: Annotated[Secret, AfterValidator(service_account)] = ""  # of Firebase; a change is sent to SNS
+    apns_certificate: Annotated[Secret, AfterValidator(pkcs12)] = (
+        ""  # base64 of a PKCS 12 file without a password; a change is sent to SNS
+    )
 
 
 class DuoSettings(ConfigurationModel):
@@ -74,6 +86,7 @@ class DuoSettings(ConfigurationModel):
 class PushFile(PushSettings):
     """Approval on another device, with secrets; absent ones stay unchanged."""
 
+    ios: Annotated[PushIos, AfterValidator(_known_environment)] = PushIos()
     secrets: PushSecrets | None = None
 
 
@@ -86,6 +99,6 @@ class DuoFile(DuoSettings):
 SECRETS_IN_FILE: Mapping[str, Mapping[str, object]] = {
     "push": {"secrets": True},
     "duo": {"client_secret": True},
-    "connections": {"__all__": {"secret": True}},
+    "connections": {"__all__": {"secret": True, "apple_certificate": True}},
 }
 """The secret member of each service's settings, which is encrypted and stored separately."""

@@ -47,6 +47,7 @@ class ErrorProfile:
     broken: type[ApiError]
     dangerous: type[ApiError]
     bad_put_body: type[ApiError] | None = None
+    empty_put_body: type[ApiError] | None = None  # without any member of the resource; None: `bad_parameter`
     bad_delete_body: type[ApiError] | None = None
     wrong_method: type[ApiError] | None = None
     access_refused: type[ApiError] | None = None  # an application's token lacks the scope

@@ -262,7 +262,7 @@ class Resource:
         ids: attributes of `content` that are the id's parts, if they differ from the keys' names.
         file_key: the key in a configuration file; empty: files do not contain it, or contain it as settings.
         file_note: the key's description in the published schema.
-        partial: an update changes only the fields that it contains.
+        partial: an update keeps what it leaves out, and null or an empty value clears (`PartialUpdate`).
         audit: the prefix of audit events: `template` for `template.added`.
         audit_names: names of the id's parts in audit events, if they differ from the keys' names.
     """

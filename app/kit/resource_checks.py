@@ -10,6 +10,7 @@ from app.kit.resource import (
     CREATE,
     DELETE,
     LIST,
+    NOT_IN_REQUESTS,
     ONCE,
     READ,
     REPLACE,
@@ -21,6 +22,7 @@ from app.kit.resource import (
     StoredAs,
     Verb,
 )
+from app.kit.wire import Wire
 
 
 def check(resource: Resource) -> None:
@@ -43,6 +45,8 @@ def _problems(resource: Resource) -> Iterator[str]:
     for member in resource.members:
         yield from _of_field(member)
     yield from _twice(resource)
+    if resource.partial and any(address.spelling is not Wire for address in resource.addresses):
+        yield "without `partial`: updates at an address with another spelling replace."
     if resource.most < 1:
         yield "`most` is at least 1."
     if resource.file_key and isinstance(resource.backing, InSettings):
@@ -129,6 +133,6 @@ def _twice(resource: Resource) -> Iterator[str]:
     files = [member.fields[-1] for member in resource.members if member.is_secret]
     for name in sorted({one for one in files if files.count(one) > 1}):
         yield f"two secrets are called {name} in a configuration file."
-    spelt = [member.request_name.lower() for member in resource.members]
+    spelt = [one.request_name.lower() for one in resource.members if not one.roles & NOT_IN_REQUESTS]
     for name in sorted({one for one in spelt if spelt.count(one) > 1}):
         yield f"two fields are called {name} in requests."

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Optional, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
 
+from app.kit.partial_update import PartialUpdate
 from app.kit.resource import (
     FIXED,
     NOT_IN_REQUESTS,
@@ -236,7 +237,11 @@ def _request(
     if not is_within:
         fields |= _in_path(info for info in keys if has_path_id or _parent(info))
     name = f"{prefix}{resource.model.__name__}{address.suffix}"
-    return _create(name, address.spelling, {**fields, **(headers or {})})
+    return _create(name, _base(resource, address, is_update=is_update), {**fields, **(headers or {})})
+
+
+def _base(resource: Resource, address: Address, *, is_update: bool) -> type[Wire]:
+    return PartialUpdate if is_update and resource.partial else address.spelling
 
 
 def _request_fields(
@@ -263,9 +268,8 @@ def _request_fields(
             kept = _request_fields(resource, inner, address, is_left_out, is_update=is_update, has_path_id=has_path_id)
         annotation: Any = _annotated(info.annotation, info.metadata)
         if inner is not None and kept is not None:
-            made = _create(
-                f"{'Changed' if is_update else 'New'}{inner.__name__}{address.suffix}", address.spelling, kept
-            )
+            name_of_inner = f"{'Changed' if is_update else 'New'}{inner.__name__}{address.suffix}"
+            made = _create(name_of_inner, _base(resource, address, is_update=is_update), kept)
             annotation = Optional[made] if inner is not info.annotation else made  # noqa: UP045 - made at run time
         asked, is_optional = mark_of(info, RequestName), is_update and resource.partial and key is None
         is_same = is_same and not (asked or is_optional or kept is not None)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from app.kit import partial_update
 from app.kit import resource_models as models
 from app.kit.errors import ApiError
 from app.kit.operation import AnyOperation, Models
@@ -63,6 +64,12 @@ class BoundOperation:
         return self.draft.address.error_profile.bad_parameter
 
     @property
+    def empty(self) -> type[ApiError]:
+        """The error of a body that sets nothing."""
+        empty_put = self.draft.address.error_profile.empty_put_body
+        return empty_put if empty_put is not None and self.operation.method == "PUT" else self.bad
+
+    @property
     def unset(self) -> type[ApiError] | None:
         """The error of a singleton that was never set; None if it has a default or is set by this operation."""
         address, does = self.draft.address, self.draft.does
@@ -118,7 +125,7 @@ def _summary(resource: Resource, address: Address, verb: Verb) -> str:
 def _description(resource: Resource, address: Address, verb: Verb) -> str:
     words = verb.description
     if verb is UPDATE and resource.partial:
-        words = "Changes the members of {a_one} that the request contains."
+        words = f"Changes {{a_one}}. {partial_update.NOTE}"
     if verb is CREATE and resource.is_singleton:
         words = "Sets {a_one} for the first time."
     told = words.format(many=resource.many, a_one=resource.a_one)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from app.kit.errors import ApiError
+from app.kit.partial_update import PartialUpdate
 from app.kit.resource import COMPUTED, CREATED_AT, MASKED, MODIFIED_AT, Malformed, Member, Resource, Role, mark_of
 from app.kit.resource_models import content_of
 from app.kit.wire import Wire
@@ -27,6 +28,7 @@ class ItemInput:
     values: dict[Path, Any] = field(default_factory=dict)
     cleared: set[Path] = field(default_factory=set)  # set to null
     secrets: dict[str, str] = field(default_factory=dict)
+    cleared_secrets: set[str] = field(default_factory=set)
     computed: dict[str, Any] = field(default_factory=dict)  # by field name, for the hook `given`
 
     def content(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -38,10 +40,15 @@ class ItemInput:
             put(content, path, value)
         return content
 
+    def secrets_after(self, before: Mapping[str, str]) -> dict[str, str]:
+        """Return the previous secrets with the request's."""
+        return {name: value for name, value in {**before, **self.secrets}.items() if name not in self.cleared_secrets}
+
 
 def read_input(resource: Resource, request: Wire) -> ItemInput:
-    """Return the values of a request. A masked or empty secret is left out."""
+    """Return the values of a request. A masked secret is left out; null or an empty one is too, unless the update is partial."""
     item = ItemInput()
+    is_partial = isinstance(request, PartialUpdate)
     for member in resource.members:
         value, is_given = _value_of(request, member)
         if member.key is not None:
@@ -52,6 +59,8 @@ def read_input(resource: Resource, request: Wire) -> ItemInput:
         if member.is_secret:
             if value and value != MASKED:
                 item.secrets[secret_name(resource, member)] = value
+            elif is_partial and is_given and not value:
+                item.cleared_secrets.add(secret_name(resource, member))
         elif COMPUTED in member.roles:
             item.computed[member.fields[-1]] = value
         elif member.is_content and value is not None:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import NoEncryption, load_pem_private_key, pkcs12
 
+from app.contract.configuration import TenantSettings
 from app.identity import create_services
+from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants import tenant_secrets
+from app.identity.platform import saml_certificates
 from tests.support.machines import ask, machine
 from tests.support.mailbox import sent_messages
+from tests.support.resources import Manager, named
 from tests.support.tenant_server import TenantServer, answered, refused
 
 AT = "/v2/manage/2fa"
@@ -147,3 +156,65 @@ def test_service_secrets_are_reencrypted_under_new_secret(acme: TenantServer) ->
     finally:
         restored = create_services(replace(current, secrets=(*current.secrets, new_secret)), acme.services.clock)
         reencrypt(restored)
+
+
+def _apns() -> str:
+    """Return a PKCS 12 file without a password, in base64."""
+    certificate, pem = saml_certificates.generate("push", datetime(2026, 1, 1, tzinfo=UTC))
+    key, loaded = load_pem_private_key(pem.encode(), None), x509.load_pem_x509_certificate(certificate.encode())
+    assert isinstance(key, RSAPrivateKey)
+    return b64encode(pkcs12.serialize_key_and_certificates(b"push", key, loaded, None, NoEncryption())).decode()
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+@pytest.mark.parametrize(
+    ("part", "member", "value"),
+    [
+        ("AndroidSettings", "ServiceJson", "{no"),
+        ("AndroidSettings", "ServiceJson", '["a list"]'),
+        ("AndroidSettings", "ServiceJson", '{"n": NaN}'),
+        ("IOSsettings", "ApnsCertificate", "%%"),
+        ("IOSsettings", "ApnsCertificate", b64encode(b"no certificate").decode()),
+        ("IOSsettings", "ApnsCertificate", "MIICAQMwggI="),
+        ("IOSsettings", "Environment", "moon"),
+    ],
+)
+def test_unusable_push_text_is_refused(acme: TenantServer, method: str, part: str, member: str, value: str) -> None:
+    token = machine(acme, *ALL)
+    before = answered(ask(acme, token, "POST", PUSH, PUSH_SETTINGS))
+    answer = ask(acme, token, method, PUSH, {**before, part: {**before[part], member: value}})
+    assert refused(answer) == (400, 7900)
+    assert f"{part}.{member}" in answer.get_json()["Description"]
+    assert answered(ask(acme, token, "GET", PUSH)) == before
+
+
+def test_usable_push_texts_are_stored(acme: TenantServer) -> None:
+    token, certificate = machine(acme, *ALL), _apns()
+    account = '{"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----\\nMIIE\\n-----END PRIVATE KEY-----\\n"}'
+    for environment in ("Sandbox", "development", "production"):
+        body = {
+            "AndroidSettings": {"ServiceJson": account},
+            "IOSsettings": {"ApnsCertificate": certificate, "Environment": environment},
+        }
+        assert answered(ask(acme, token, "POST", PUSH, body))["IOSsettings"]["Environment"] == environment
+    assert stored_secrets(acme, "push") == {"service_json": account, "apns_certificate": certificate}
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("secrets: {service_json: '{no'}", "service_json"),
+        ("secrets: {apns_certificate: '%%'}", "apns_certificate"),
+        ("ios: {environment: moon}", "environment"),
+    ],
+)
+def test_unusable_push_text_of_a_file_is_refused(acme: TenantServer, member: str, value: str) -> None:
+    manage = Manager(acme, named("push"))
+    with pytest.raises(ConfigurationError, match=value):
+        manage.apply(f"tenants:\n  - name: {acme.name}\n    push: {{{member}}}\n")
+
+
+def test_unknown_environment_of_an_older_version_is_read(acme: TenantServer) -> None:
+    held = TenantSettings.model_validate({"push": {"ios": {"environment": "moon"}}})
+    assert held.push is not None
+    assert not held.push.ios.is_sandbox

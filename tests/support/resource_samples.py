@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 Body = dict[str, Any]
 
@@ -62,8 +66,15 @@ def _elements(display: str) -> list[Body]:
     return [email, password, _element("company", display)]
 
 
+@cache
+def private_key() -> str:
+    """Return the private key of a partner, in PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+
+
 def _saml_provider(name: str) -> Body:
-    return {"Provider": name, "DataMap": {"Email": "mail"}, "IdpCertificate": {"Key": "the key of the partner"}}
+    return {"Provider": name, "DataMap": {"Email": "mail"}, "IdpCertificate": {"Key": private_key()}}
 
 
 def _option(name: str) -> Body:

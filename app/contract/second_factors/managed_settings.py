@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from app.contract import errors as e
+from app.contract.opaque_texts import apns_environment, pkcs12, service_account, unless_masked
 from app.contract.resources import singleton
 from app.kit.resource import COMPUTED, CREATE, READ, SECRET, UPDATE, InSettings, Malformed, StoredAs, VerbOptions
 from app.kit.wire import Wire
@@ -27,7 +28,9 @@ class AndroidSettings(Wire):
     enabled: bool = False
     platform_arn: Arn = None
     playstore_url: Annotated[Url, StoredAs("store_url")] = None
-    service_json: Annotated[Secret, StoredAs("/push.service_json")] = None
+    service_json: Annotated[Secret, AfterValidator(unless_masked(service_account)), StoredAs("/push.service_json")] = (
+        None
+    )
 
 
 class IosSettings(Wire):
@@ -35,8 +38,10 @@ class IosSettings(Wire):
     appstore_url: Annotated[Url, StoredAs("store_url")] = None
     platform_arn: Arn = None
     bundle_id: Text = None
-    apns_certificate: Annotated[Secret, StoredAs("/push.apns_certificate")] = None
-    environment: Text = None
+    apns_certificate: Annotated[Secret, AfterValidator(unless_masked(pkcs12)), StoredAs("/push.apns_certificate")] = (
+        None
+    )
+    environment: Annotated[Text, AfterValidator(unless_masked(apns_environment))] = None
 
 
 class PushNotificationSettings(Wire):

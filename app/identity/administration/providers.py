@@ -11,12 +11,13 @@ from app.contract import errors as e
 from app.contract import oauth_providers
 from app.contract import social_providers as contract
 from app.contract.configuration import TenantSettings
-from app.contract.connections import PRESETS, resolved
+from app.contract.connections import resolved
+from app.contract.linking import PROVIDERS
 from app.contract.social_providers import StoredProvider
 from app.identity.administration.resources.settings_store import access_of, refuse_wrong
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.tenants import changes, tenant_secrets
-from app.identity.directory.tenants.tenant_secrets import CONNECTIONS
+from app.identity.directory.tenants.tenant_secrets import APPLE_KEY, CONNECTIONS
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
@@ -27,11 +28,7 @@ from app.kit.resource_values import ItemInput
 
 social, custom = rules_of(contract.PROVIDERS), rules_of(oauth_providers.PROVIDERS)
 
-_NAMES: Final = (
-    "amazon", "apple", "facebook", "foursquare", "github", "google", "linkedin", "live", "paypal", "qq", "salesforce", "sinaweibo",
-    "twitter", "wechat", "yahoo",
-)  # fmt: skip
-"""The interface's names. Those without a preset need addresses, which only a configuration file states."""
+_APPLE: Final = "apple"
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,8 @@ class ConnectionStore:
 
     is_social: bool
     id_key: str
-    secret_name: str
+    secret_keys: Mapping[str, str]
+    """By the name of a secret, what follows the connection's name in its key in the tenant's secrets."""
     raises_version: bool = True
     keeps_origin: bool = False
 
@@ -54,7 +52,7 @@ class ConnectionStore:
             Item(
                 (name.upper() if self.is_social else name,),
                 dict(connections.get(name) or {"key": "", "is_active": False}),
-                {self.secret_name: secrets[name]} if name in secrets else {},
+                {one: secrets[name + end] for one, end in self.secret_keys.items() if name + end in secrets},
             )
             for name in self._names(connections)
         ]
@@ -70,18 +68,18 @@ class ConnectionStore:
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Set up a provider, or change it. Raises SettingsRefused."""
         content = {name: held for name, held in item.content.items() if name != self.id_key}
-        self._write(access, item.id[0].lower(), content, item.secrets.get(self.secret_name))
+        self._write(access, item.id[0].lower(), content, item.secrets)
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
         """Remove a connection."""
-        self._write(access, item_id[0].lower(), None, None)
+        self._write(access, item_id[0].lower(), None, {})
 
     def _names(self, connections: Mapping[str, Any]) -> list[str]:
         if self.is_social:
-            return [name for name in _NAMES if name in PRESETS or name in connections]
-        return sorted(name for name, one in connections.items() if name not in _NAMES and not one.get("issuer"))
+            return sorted(PROVIDERS)
+        return sorted(name for name, one in connections.items() if name not in PROVIDERS and not one.get("issuer"))
 
-    def _write(self, access: StoreAccess, name: str, content: dict[str, Any] | None, secret: str | None) -> None:
+    def _write(self, access: StoreAccess, name: str, content: dict[str, Any] | None, given: Mapping[str, str]) -> None:
         held = changes.own(access.work)
         if held is None:
             return
@@ -89,20 +87,29 @@ class ConnectionStore:
         others = {other: one for other, one in settings.get(CONNECTIONS, {}).items() if other != name}
         settings[CONNECTIONS] = {**others, name: content} if content is not None else others
         refuse_wrong(held.settings, settings, 2)
-        secrets = {CONNECTIONS: {name: secret}}
+        secrets = {CONNECTIONS: {name + end: given.get(one) for one, end in self.secret_keys.items()}}
         encrypted = tenant_secrets.encrypt_merged(access.encryption, held.tenant_id, held.service_secrets, **secrets)
         changes.change(access.work, settings=settings, service_secrets=encrypted)
         provider_tokens.delete_unkept(access.work, held.settings, settings)
 
 
-social.store = ConnectionStore(True, "provider", "secret")
-custom.store = ConnectionStore(False, "provider_name", "application_secret")
+social.store = ConnectionStore(True, "provider", {"secret": "", "apple.certificate": APPLE_KEY})
+custom.store = ConnectionStore(False, "provider_name", {"application_secret": ""})
 
 
 @social.problems
-def missing_key(content: StoredProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+def wrong_members(content: StoredProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     if not content.key:
         yield "key", "the client id that the provider issued"
+    if content.apple is not None and any(content.apple.model_dump().values()) and content.provider.lower() != _APPLE:
+        yield "apple.team_id", "nothing; AppleSecretConfiguration is for APPLE only"
+
+
+@social.given
+def refuse_apples_key(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    """Raises BadField for the private key of another provider than Apple."""
+    if "apple.certificate" in given.secrets and given.id.get("provider", "").lower() != _APPLE:
+        raise e.BadField("AppleSecretConfiguration.Certificate: none; it is for APPLE only.")
 
 
 @social.powers
@@ -126,7 +133,7 @@ def read_provider(context: Context, given: ItemInput) -> None:
     given.id["provider_name"] = name
     _require_secret(context, name, given)
     connections = context.tenant.settings.connections
-    if name in _NAMES or (name in connections and connections[name].issuer):
+    if name in PROVIDERS or (name in connections and connections[name].issuer):
         raise e.BadField(
             "ProviderName: another one; a social provider or a connection of the configuration file has this name."
         )

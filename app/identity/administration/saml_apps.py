@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
+from zlib import crc32
 
 from app.contract import errors as e
 from app.contract import saml_apps as contract
 from app.contract.configuration import TenantSettings
 from app.contract.profile import FIELDS
 from app.contract.saml_apps import Integration, IntegrationList, KeyList
+from app.identity.platform import private_keys
 from app.identity.platform import saml_certificates as certificates
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
@@ -121,12 +123,23 @@ def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable
         problem := certificates.problem_of(content.idp_certificate.certificate)
     ):
         yield "idp_certificate.certificate", problem
+    if problem := _problem_of_partner(content.idp_certificate.certificate, getattr(content, "key", None)):  # of a file
+        yield "idp_certificate.certificate", problem
 
 
 @providers.before_create
 def complete_provider(context: Context, item: Item) -> None:
     """Give a new provider its id and the tenant's certificate."""
+    check_changed_provider(context, None, item)
     complete_provider_of_file(context.now, None, item)
+
+
+@providers.before_update
+def check_changed_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Refuse a private key that cannot be read or is not the certificate's. Raises BadField."""
+    is_same = before is not None and _pair(before) == _pair(after)
+    if not is_same and (problem := _problem_of_partner(*_pair(after))):
+        raise e.BadField(f"IdpCertificate.Key: {problem}.")
 
 
 @providers.before_apply
@@ -143,6 +156,7 @@ def show_provider(context: Context, content: Any, values: dict[str, Any]) -> Non
     base = context.pages_url
     values |= {
         "app_id": context.tenant.tenant_id,
+        "app_number": app_number(context.tenant.tenant_id),
         "service_provider_acs_url": f"{base}{_ACS_PATH}",
         "saml_service_provider": base,
     }
@@ -151,6 +165,24 @@ def show_provider(context: Context, content: Any, values: dict[str, Any]) -> Non
 @providers.action("renew")
 def renew_provider(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
     return _renewed(context, item, _SP_CERTIFICATE, _SP_KEY)
+
+
+def app_number(tenant_id: str) -> int:
+    """Return a tenant's number for clients that expect one: the same at each request, positive, within 31 bits."""
+    return crc32(tenant_id.encode()) & 0x7FFFFFFF or 1
+
+
+def _problem_of_partner(certificate: str | None, key: str | None) -> str:
+    """Return what is expected instead of an identity provider's private key; empty without one."""
+    if not key:
+        return ""
+    if certificate:
+        return certificates.problem_of(certificate, key)
+    try:
+        private_keys.validated(key)
+    except private_keys.UnusableKey as problem:
+        return str(problem)
+    return ""
 
 
 def _renewed(context: Context, item: Item, path: tuple[str, ...], secret: str) -> Item:

@@ -260,8 +260,13 @@ class _TenantPass:
         known = tenant_secrets.decrypt_all(self.run.services.encryption, self.work.tenant_id, held).get(
             tenant_secrets.CONNECTIONS, {}
         )
-        gone = {name: None for name in known if name not in self.settings.get("connections", {})}
-        return gone | {name: one.secret for name, one in declared.items() if "secret" in one.model_fields_set}
+        stays = self.settings.get("connections", {})
+        secrets: dict[str, str | None] = {name: None for name in known if name.partition(".")[0] not in stays}
+        for member, end in (("secret", ""), ("apple_certificate", tenant_secrets.APPLE_KEY)):
+            for name, one in declared.items():
+                if member in one.model_fields_set:
+                    secrets[name + end] = getattr(one, member)
+        return secrets
 
     def _kept(self, held: TenantRow) -> list[str]:
         """Return a note for each key or secret of the file that differs from the stored one, which stays."""

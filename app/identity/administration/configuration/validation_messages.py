@@ -23,7 +23,7 @@ _SECRET = frozenset(
         "access_key_id",
         "secret_access_key",
     }
-    | {"service_json", "apns_certificate", "secrets", "token_sha256"}
+    | {"service_json", "apns_certificate", "apple_certificate", "secrets", "token_sha256"}
 )
 _PATTERNS = {
     "name": "letters, digits and hyphens (in lower case for a tenant; an application starts with a letter)",

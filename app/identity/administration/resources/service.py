@@ -83,7 +83,7 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     if bound.unset is not None and not _is_set(resource, before):
         raise bound.unset
     rules_of(resource).require_powers(context, before)
-    secrets = {**before.secrets, **given.secrets}
+    secrets = given.secrets_after(before.secrets)
     content = given.content(_base(resource, before))
     after = replace(before, content=content, secrets=secrets, modified_at=context.now)
     _check(context, bound, after)
@@ -187,9 +187,9 @@ def _page(req: Any, items: Sequence[Item]) -> Sequence[Item]:
 
 
 def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
-    """Return the input of a request. Refuses an empty one, which would replace all values by defaults."""
+    """Return the input of a request. Refuses an empty one: it would replace all values by defaults, or change nothing."""
     if resource_values.is_empty_input(req):
-        raise bound.bad("The body contains no setting.")
+        raise bound.empty("The body contains no setting.")
     given = resource_values.read_input(bound.draft.resource, req)
     rules_of(bound.draft.resource).run("given", context, given)
     return given

@@ -15,7 +15,7 @@ from typing import Final
 from joserfc.jwk import Key
 
 from app.contract import errors as e
-from app.contract.connections import STANDARD_CLAIMS, ConnectionSettings, resolved
+from app.contract.connections import STANDARD_CLAIMS, ConnectionSettings, can_sign_in, resolved
 from app.contract.native_sign_in import PROVIDERS, Kind, NativeSignIn, kind_of
 from app.identity.authentication.federation import jwt_providers
 from app.identity.authentication.federation import service as connections
@@ -273,7 +273,7 @@ def _sender(context: Context, req: NativeSignIn) -> _Sender:
 def _client(context: Context, kind: Kind, req: NativeSignIn) -> _Client:
     """Return the tenant's client at a provider: at the connection `socialappname`, else at the only one or the one of its name."""
     configured = {
-        name: resolved(name, one) for name, one in context.tenant.settings.connections.items() if one.is_active
+        name: resolved(name, one) for name, one in context.tenant.settings.connections.items() if can_sign_in(name, one)
     }
     found = [name for name, one in configured.items() if kind_of(name, one) == kind]
     if req.social_app_name:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.contract.connections import PRESETS, ConnectionSettings, resolved, well_known_provider
+from app.contract.connections import PRESETS, ConnectionSettings, is_offered, resolved, well_known_provider
 from app.contract.errors import federation as e
 from app.contract.linking import PROVIDERS
 from app.identity.platform.context import Context
@@ -27,7 +27,7 @@ def active_connections(context: Context) -> tuple[Connection, ...]:
     """Return the active connections that pages offer: presets first, then by name, because stored keys have no order."""
     settings, presets = context.tenant.settings.connections, list(PRESETS)
     names = sorted(settings, key=lambda name: (presets.index(name) if name in presets else len(presets), name))
-    return tuple(_connection(name, settings[name]) for name in names if _is_offered(name, settings[name]))
+    return tuple(_connection(name, settings[name]) for name in names if is_offered(name, settings[name]))
 
 
 def find(context: Context, name: str) -> Connection:
@@ -39,13 +39,9 @@ def find(context: Context, name: str) -> Connection:
     settings = context.tenant.settings.connections.get(key)
     if settings is None and key not in PROVIDERS:
         raise e.UnknownConnection
-    if settings is None or not _is_offered(key, settings):
+    if settings is None or not is_offered(key, settings):
         raise e.ConnectionNotConfigured
     return _connection(key, settings)
-
-
-def _is_offered(name: str, settings: ConnectionSettings) -> bool:
-    return settings.is_active and not resolved(name, settings).native_only
 
 
 def title_and_mark(context: Context, name: str) -> tuple[str, str]:

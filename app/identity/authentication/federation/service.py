@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from app.contract.connections import resolved
+from app.contract.connections import can_sign_in, resolved
 from app.contract.errors import federation as e
 from app.contract.messages import MailKind
 from app.identity.authentication.federation import jwt_providers, offered_connections
@@ -53,7 +53,7 @@ class UnknownState(Exception):
 def active_names(context: Context) -> tuple[str, ...]:
     """Return the providers of identities that can sign in now, on pages or in apps."""
     settings = context.tenant.settings.connections
-    return *(name for name in settings if settings[name].is_active), *jwt_providers.active_names(context)
+    return *(name for name, one in settings.items() if can_sign_in(name, one)), *jwt_providers.active_names(context)
 
 
 def begin(

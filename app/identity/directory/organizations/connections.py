@@ -13,12 +13,15 @@ from app.identity.directory.organizations.organization import Organization
 from app.identity.platform import outbound, saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import ProviderUnavailable
+from app.kit.partial_update import PartialUpdate, merged
 from app.kit.resource import MASKED
 
 _SAML: Final = ("idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate")
 _OIDC: Final = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
 _DISCOVERED: Final = ("authorization_url", "token_url", "user_info_url", "token_auth_method")
+_READ_FROM_METADATA: Final = "idp_sign_in_url"
 _DEFAULT_SCOPES: Final = ("openid", "email", "profile")
+Request = contract.CreateConnection | contract.UpdateConnection
 CLIENT_SECRET, SP_KEY = "client_secret", "sp_key"
 """The names of encrypted secrets."""
 
@@ -56,7 +59,7 @@ def create(context: Context, req: contract.CreateConnection) -> OrganizationConn
 
 
 def update(context: Context, req: contract.UpdateConnection) -> OrganizationConnection:
-    """Change the members that the request has. Raises as `create` does, and UnknownOrganizationConnection."""
+    """Change a connection. Raises as `create` does, and UnknownOrganizationConnection."""
     organization = service.require_active(context, req.org_id)
     held = require(context, organization, req.conn_id)
     kind = req.connection_type or held.kind
@@ -161,8 +164,18 @@ def _domain(context: Context, organization: Organization, text: str | None) -> s
     return found.domain
 
 
+def _attributes(req: Request, held: dict[str, Any]) -> dict[str, Any]:
+    """Return the stored mapping after a request."""
+    given: Any = req.attributes
+    if isinstance(given, PartialUpdate):
+        given = merged(held, given)
+    elif given is None and "attributes" not in req.model_fields_set:
+        given = held
+    return Attributes.model_validate(given or {}, from_attributes=True).model_dump(by_alias=True)
+
+
 def _content(
-    context: Context, kind: str, req: contract.ConnectionFields, held: dict[str, Any], secrets: dict[str, str]
+    context: Context, kind: str, req: Request, held: dict[str, Any], secrets: dict[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return content and secrets of a connection after a request. Raises BadField."""
     is_saml = kind.startswith("saml_")
@@ -170,16 +183,20 @@ def _content(
     if foreign := next((name for name in others if getattr(req, name) is not None), None):
         raise _wrong(foreign, f"it does not belong to a connection of the type {kind}")
     given = {name: getattr(req, name) for name in own if getattr(req, name) is not None}
-    content = {**held, **given}
-    attributes = req.attributes or Attributes.model_validate(held.get("attributes") or {})
-    content["attributes"] = attributes.model_dump(by_alias=True)
+    cleared = req.model_fields_set.difference(given)
+    if "idp_metadata_url" in cleared:
+        cleared.add(_READ_FROM_METADATA)
+    content = {name: value for name, value in {**held, **given}.items() if name not in cleared}
+    content["attributes"] = _attributes(req, held.get("attributes") or {})
     if is_saml:
         return _complete_saml(context, content, given), dict(secrets)
     if "issuer" in given and given["issuer"] != held.get("issuer"):
         content = {name: value for name, value in content.items() if name in given or name not in _DISCOVERED}
     completed = _complete_oidc(context, content)
-    if req.client_secret not in (None, "", MASKED):
-        secrets = {CLIENT_SECRET: str(req.client_secret)}
+    if req.client_secret and req.client_secret != MASKED:
+        secrets = {CLIENT_SECRET: req.client_secret}
+    elif CLIENT_SECRET in req.model_fields_set and not req.client_secret:
+        raise _wrong(CLIENT_SECRET, "it is required")
     elif completed["token_url"] != held.get("token_url"):
         raise _wrong(CLIENT_SECRET, "it is required for a new token address, which would receive the present one")
     return completed, secrets
@@ -198,7 +215,7 @@ def _complete_saml(context: Context, content: dict[str, Any], given: dict[str, A
             )
         except (ProviderUnavailable, saml_metadata.WrongMetadata) as problem:
             raise _wrong("idp_metadata_url", str(problem)) from None
-        content |= {"idp_sign_in_url": read.sign_in_url}
+        content[_READ_FROM_METADATA] = read.sign_in_url
         content["idp_entity_id"] = given.get("idp_entity_id") or read.entity_id
         content["idp_certificate"] = given.get("idp_certificate") or read.certificate
     for name in ("idp_entity_id", "idp_certificate"):
@@ -227,8 +244,8 @@ def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:
             "token_auth_method": found.endpoints.auth_method,
         }
         content = {**discovered, **content}
-    defaults = {"user_info_url": "", "scopes": list(_DEFAULT_SCOPES), "token_auth_method": "client_secret_post"}
-    return {**defaults, **content}
+    scopes = content.get("scopes") or list(_DEFAULT_SCOPES)
+    return {"user_info_url": "", "token_auth_method": "client_secret_post", **content, "scopes": scopes}
 
 
 def _wrong(field: str, why: str) -> e.BadField:

@@ -64,9 +64,5 @@ def read_policies(context: Context, req: OrgPath) -> Policies:
 @contract.set_policies.implements
 @while_on
 def set_policies(context: Context, req: contract.SetPolicies) -> Policies:
-    changes_role = "default_member_role" in req.member_policy.model_fields_set
-    if changes_role or req.jit_policy.model_fields_set:
-        require_powers(context, powers.of_new_members(context, req.org_id))
-    if changes_role:
-        require_powers(context, powers.of_roles(context, [req.member_policy.default_member_role or ""]))
+    require_powers(context, powers.of_policies(context, req))
     return policies.change(context, req)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import select
 
 from app.contract import errors as e
@@ -14,6 +12,7 @@ from app.identity.directory.organizations import joined_domains, names, role_sto
 from app.identity.directory.organizations.organization import Organization
 from app.identity.directory.organizations.tables import organization_connections
 from app.identity.platform.context import Context
+from app.kit.partial_update import merged
 
 
 def change(context: Context, req: SetPolicies) -> Policies:
@@ -26,25 +25,16 @@ def change(context: Context, req: SetPolicies) -> Policies:
         JitWithoutConnection: the organization has no active connection.
     """
     organization = service.lock_active(context, req.org_id, is_alone=True)
-    given = Policies.model_validate(req.model_dump(exclude={"org_id"}, exclude_unset=True))
-    merged = _merged(organization.policies, given)
-    policies = Policies.model_validate(merged)
+    given = Policies.model_validate(req.model_dump(exclude={"org_id"}, exclude_unset=True, exclude_none=True))
+    stored = merged(organization.policies, req)
+    policies = Policies.model_validate(stored)
     _check_role(context, organization, given)
     check(context, organization, given, policies)
-    changed = store.change(context, organization.org_id, {"policies": merged})
-    if given.jit_policy.model_fields_set:
+    changed = store.change(context, organization.org_id, {"policies": stored})
+    if "jit_policy" in req.model_fields_set:
         joined_domains.forget(context)
-    context.audit.record("organization.policies_changed", org_id=organization.org_id, policies=merged)
+    context.audit.record("organization.policies_changed", org_id=organization.org_id, policies=stored)
     return (changed or organization).policy
-
-
-def _merged(held: dict[str, Any], given: Policies) -> dict[str, Any]:
-    """Return the stored policies with those of a request; null removes a member."""
-    merged = {name: dict(members) for name, members in held.items()}
-    for name, members in given.model_dump(by_alias=True, exclude_unset=True).items():
-        kept = {**merged.get(name, {}), **(members or {})}
-        merged[name] = {key: value for key, value in kept.items() if value is not None}
-    return {name: members for name, members in merged.items() if members}
 
 
 def check(

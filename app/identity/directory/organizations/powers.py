@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from app.contract.organizations import SetPolicies
 from app.identity.directory.organizations import (
     connection_store,
     domains,
@@ -100,6 +101,17 @@ def of_invitation(context: Context, org_id: str, role_ids: Collection[str]) -> I
 def of_member(context: Context, uid: str, org_id: str | None = None) -> Iterator[Power]:
     """Yield the powers of the roles that an account has, in one organization or in all."""
     yield from of_roles(context, {one.role_id for one in member_store.of_account(context, uid, org_id)})
+
+
+def of_policies(context: Context, req: SetPolicies) -> Iterator[Power]:
+    """Yield the powers of the roles that new members get before and after a change of the policies."""
+    given, members = req.model_fields_set, req.member_policy
+    changes_role = "member_policy" in given and (members is None or "default_member_role" in members.model_fields_set)
+    if changes_role or "jit_policy" in given:
+        yield from of_new_members(context, req.org_id)
+    if changes_role:
+        role_id = members.default_member_role if members is not None else None
+        yield from of_roles(context, [role_id]) if role_id is not None else of_default_role(context)
 
 
 def of_connections(context: Context, org_id: str) -> Iterator[Power]:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from app.contract import errors as e
 from app.contract.organizations import CreateOrganization, UpdateOrganization
-from app.contract.organizations_models import Display
+from app.contract.organizations_models import DisplayUpdate
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import (
@@ -92,7 +92,7 @@ def change(
     if namesake is not None and namesake.org_id != org_id:
         raise e.OrganizationNameTaken("The Display.Name is the name of another organization.")
     look = {**held.display, "Name": display_name or None, "LogoURL": logo, "Color": color}
-    wanted = UpdateOrganization(org_id=org_id, name=name, display=Display.model_validate(look))
+    wanted = UpdateOrganization(org_id=org_id, name=name, display=DisplayUpdate.model_validate(look))
     return service.update(context, wanted, by=actor.uid)
 
 

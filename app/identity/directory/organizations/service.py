@@ -13,6 +13,7 @@ from app.contract.organizations_models import Display
 from app.identity.directory.organizations import domain_verification, domains, joined_domains, names, store
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
+from app.kit.partial_update import merged
 from app.kit.wire import Wire
 
 _MOST_METADATA_BYTES: Final = 16_384
@@ -91,20 +92,21 @@ def create(context: Context, req: CreateOrganization, by: str | None = None) -> 
 
 
 def update(context: Context, req: UpdateOrganization, by: str | None = None) -> Organization:
-    """Change the members that the request has. Raises as `create` does, and DomainInUse, UnknownOrganization, OrganizationInactive."""
+    """Change an organization. Raises as `create` does, and DomainInUse, UnknownOrganization, OrganizationInactive."""
     organization = require_active(context, req.org_id)
     given = req.model_fields_set - {"org_id"}
     values: dict[str, Any] = {}
     if req.name is not None:
         values["name"] = names.checked(req.name)
     if "display" in given:
-        values["display"] = display(req.display)
+        kept = merged(organization.display, req.display) if req.display is not None else {}
+        values["display"] = display(Display.model_validate(kept))
     if "metadata" in given:
         values["metadata"] = metadata(req.metadata)
     wanted = None
-    if req.domains is not None:
+    if "domains" in given:
         held = domains.of_organizations(context, [organization.org_id])[organization.org_id]
-        wanted = _domains(context, req.domains, {one.domain for one in held})
+        wanted = _domains(context, req.domains or [], {one.domain for one in held})
     changed = _found(store.change(context, organization.org_id, values))
     if wanted is not None:
         domains.replace_all(context, organization, wanted, by=by)

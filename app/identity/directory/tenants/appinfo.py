@@ -9,6 +9,7 @@ from collections.abc import Collection
 from typing import Any
 
 from app.contract.configuration import Lockout, PrivacyPolicy, TenantSettings
+from app.contract.connections import is_offered
 from app.identity.directory.tenants import registration_schema, webauthn_origins
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -117,7 +118,9 @@ def build(context: Context, codes: Collection[str]) -> Json:
 def _providers(context: Context) -> list[Json]:
     settings, key = context.tenant.settings.connections, context.tenant.api_key
     prefix = f"{context.pages_url}/RequestHandler.aspx?apikey={key}&provider="
-    return [{"Name": name, "Endpoint": f"{prefix}{name}"} for name in sorted(settings) if settings[name].is_active]
+    return [
+        {"Name": name, "Endpoint": f"{prefix}{name}"} for name in sorted(settings) if is_offered(name, settings[name])
+    ]
 
 
 def _questions(settings: TenantSettings) -> Json:

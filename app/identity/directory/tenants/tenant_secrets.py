@@ -18,6 +18,8 @@ from app.identity.platform.tenant import Tenant
 
 CONNECTIONS = "connections"
 """The service name of connection secrets, which are stored by connection."""
+APPLE_KEY = ".apple"
+"""What follows a connection's name in the key of the private key that Apple issued; no name has a dot."""
 Secrets = dict[str, dict[str, str]]
 
 

@@ -3,11 +3,12 @@
 A name that the tenant does not have, or has switched off, is no error: the sign-in page shows what there is.
 """
 
+from app.contract.connections import can_sign_in
 from app.identity.protocols.oauth.authorize.request import UncheckedRequest
 
 
 def check(request: UncheckedRequest) -> None:
     name = (request.values.get("connection") or request.values.get("provider") or "").lower()
     connection = request.context.tenant.settings.connections.get(name)
-    if connection is not None and connection.is_active:
+    if connection is not None and can_sign_in(name, connection):
         request.accepted["connection"] = name
