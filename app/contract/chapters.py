@@ -253,6 +253,11 @@ CONFIGURATION: Final = ChapterGroup(
             ("registration_schema", "custom_fields", "registration", "sotts"),
         ),
         Chapter(
+            "Custom object types",
+            "The types of records that your application stores with accounts.",
+            ("custom_object_types",),
+        ),
+        Chapter(
             "Security settings",
             "Passwords, sessions, passkeys, lockout, captcha, and which addresses, domains and IPs are allowed.",
             ("security_settings", "access_settings", "captcha_settings"),

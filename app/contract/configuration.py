@@ -6,9 +6,10 @@ Sources: the interface: limits.md, tenant-config.md section 8, user.md sections 
 """
 
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
+from pydantic_core import to_json
 
 from app.contract.authorization_details import AuthorizationDetailsTypes
 from app.contract.captcha import Provider
@@ -30,6 +31,7 @@ from app.contract.organization_settings import Organizations
 from app.contract.registration_form import FormField
 from app.contract.security_profile import ReuseSeconds
 from app.contract.services_settings import DuoSettings, PushSettings
+from app.kit.json_schema import check_schema
 
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
@@ -161,16 +163,30 @@ class PrivacyPolicy(ConfigurationModel):
         return max((one for one in self.versions if one.starts_at <= now), key=lambda one: one.starts_at, default=None)
 
 
+def _record_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    check_schema(schema)
+    if len(to_json(schema)) > _MOST_SCHEMA_BYTES:
+        raise ValueError(f"a schema of at most {_MOST_SCHEMA_BYTES} bytes")
+    return schema
+
+
+_MOST_SCHEMA_BYTES: Final = 20_000
+ObjectName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
+ObjectId = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
+RecordSchema = Annotated[dict[str, Any], AfterValidator(_record_schema)]
+
+
 class CustomObject(ConfigurationModel):
     """A type of record that the tenant's applications store with an account. If you remove
     a type, its records stay stored, and are available again after you add it back."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
-    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")] | None = (
-        None  # `customobjectid`, an alternative to the name
-    )
+    name: ObjectName
+    id: ObjectId | None = None  # `customobjectid`, an alternative to the name
+    record_schema: RecordSchema | None = None
     max_records_per_account: int = Field(default=50, ge=1, le=1_000)
     max_record_bytes: int = Field(default=100_000, ge=100, le=1_000_000)  # as JSON, in UTF-8
+    created_at: Moment | None = None  # the service's; no file needs them
+    modified_at: Moment | None = None
 
 
 def _unique(objects: tuple[CustomObject, ...]) -> tuple[CustomObject, ...]:

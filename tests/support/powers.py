@@ -247,6 +247,7 @@ WITHOUT: dict[str, str] = {
     "perfectmind_sites": "as Shopify stores",
     "consent_forms": "texts that people agree to",
     "custom_fields": "names of fields",
+    "custom_object_types": "names and bounds of records; the records are read and written with the same scope",
     "form_custom_fields": "fields of the form",
     "registration_schema": "fields of the form",
     "themes": "colours and pictures; markup and scripts are refused",

@@ -225,6 +225,12 @@ SAMPLES: dict[str, Sample] = {
         key={"samlApp": "Provider"},
         malformed=({"Provider": "partner", "DataMap": {"Shoe": "size"}}, "DataMap"),
     ),
+    "custom_object_types": Sample(
+        item=lambda number: {"Name": f"cars{number}", "Id": f"id-{number}", "MaxRecordsPerAccount": number},
+        change=lambda number: {"Schema": {"type": "object", "maxProperties": number}},
+        key={"objectName": "Name"},
+        malformed=({"Name": "cars", "Schema": {"$ref": "#"}}, "Schema"),
+    ),
     "themes": Sample(
         item=lambda number: {"Name": f"Theme {number}", "Brand": {"RadiusPx": number}},
         change=lambda number: {"Name": f"Theme {number}0"},

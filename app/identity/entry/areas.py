@@ -5,6 +5,7 @@ import app.identity.administration.access_settings
 import app.identity.administration.captcha_settings
 import app.identity.administration.consent_forms
 import app.identity.administration.custom_domains
+import app.identity.administration.custom_object_types
 import app.identity.administration.handlers
 import app.identity.administration.initial_access_tokens
 import app.identity.administration.jwt_apps

@@ -18,6 +18,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.custom_objects import store
 from app.identity.platform import events
 from app.identity.platform.context import Context
+from app.kit.json_schema import problem_of
 
 _RECORD_ID = re.compile(r"[0-9a-f-]{24,36}\Z")
 """A GUID; older clients use 24 characters (interface account.md section 4)."""
@@ -117,11 +118,13 @@ def _record_id(text: str, refusal: type[e.WrongObjectId | e.MalformedRecordId] =
 
 
 def _refuse_content(kind: CustomObject, content: dict[str, Any]) -> None:
-    """Raise MalformedObject for a record that is too large or contains a non-finite number."""
+    """Raise MalformedObject for a record that is too large, contains a non-finite number or does not fit the schema."""
     if not _is_finite(content):
         raise e.MalformedObject("A number is too large.")
     if len(json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()) > kind.max_record_bytes:
         raise e.MalformedObject(f"The record is larger than {kind.max_record_bytes} bytes.")
+    if kind.record_schema is not None and (problem := problem_of(kind.record_schema, content)):
+        raise e.MalformedObject(f"The record doesn't fit the schema: {problem}.")
 
 
 def _is_finite(value: Any) -> bool:

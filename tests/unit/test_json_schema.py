@@ -1,0 +1,89 @@
+"""The part of JSON Schema that custom objects use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.kit.json_schema import check_schema, problem_of
+
+CAR: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "A car",
+    "type": "object",
+    "properties": {
+        "plate": {"type": "string", "minLength": 2, "maxLength": 8},
+        "doors": {"type": "integer", "minimum": 2, "maximum": 5},
+        "price": {"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 100},
+        "color": {"enum": ["red", 1, True, {"r": 1}]},
+        "kind": {"const": 1},
+        "owners": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2},
+        "extras": {"type": "object", "minProperties": 1, "maxProperties": 2, "additionalProperties": {"type": "boolean"}},
+        "nothing": False,
+    },
+    "required": ["plate"],
+    "additionalProperties": False,
+}  # fmt: skip
+FITS: list[dict[str, Any]] = [
+    {"plate": "AB 1"},
+    {"plate": "AB 1", "doors": 3.0, "price": None},
+    {"plate": "AB 1", "price": 99.9, "color": True, "kind": 1.0},
+    {"plate": "AB 1", "owners": ["a", "b"], "extras": {"radio": True}},
+    {"plate": "AB 1", "color": {"r": 1}},
+]
+BREAKS: list[tuple[Any, str]] = [
+    ([], "/ breaks type"),
+    ({}, "/ breaks required"),
+    ({"plate": 1}, "/plate breaks type"),
+    ({"plate": "A"}, "/plate breaks minLength"),
+    ({"plate": "A" * 9}, "/plate breaks maxLength"),
+    ({"plate": "AB", "doors": 2.5}, "/doors breaks type"),
+    ({"plate": "AB", "doors": True}, "/doors breaks type"),
+    ({"plate": "AB", "doors": 1}, "/doors breaks minimum"),
+    ({"plate": "AB", "doors": 6}, "/doors breaks maximum"),
+    ({"plate": "AB", "price": 0}, "/price breaks exclusiveMinimum"),
+    ({"plate": "AB", "price": 100}, "/price breaks exclusiveMaximum"),
+    ({"plate": "AB", "color": "blue"}, "/color breaks enum"),
+    ({"plate": "AB", "color": False}, "/color breaks enum"),
+    ({"plate": "AB", "kind": True}, "/kind breaks const"),
+    ({"plate": "AB", "owners": []}, "/owners breaks minItems"),
+    ({"plate": "AB", "owners": ["a"] * 3}, "/owners breaks maxItems"),
+    ({"plate": "AB", "owners": ["a", 1]}, "/owners/1 breaks type"),
+    ({"plate": "AB", "extras": {}}, "/extras breaks minProperties"),
+    ({"plate": "AB", "extras": {"a": True, "b": True, "c": True}}, "/extras breaks maxProperties"),
+    ({"plate": "AB", "extras": {"a": 1}}, "/extras/a breaks type"),
+    ({"plate": "AB", "nothing": 1}, "/nothing isn't allowed"),
+    ({"plate": "AB", "other": 1}, "/other isn't allowed"),
+]
+
+
+def test_fitting_values_pass() -> None:
+    check_schema(CAR)
+    assert [problem_of(CAR, value) for value in FITS] == [""] * len(FITS)
+
+
+@pytest.mark.parametrize(("value", "problem"), BREAKS, ids=[problem for _, problem in BREAKS])
+def test_breach_is_named(value: Any, problem: str) -> None:
+    assert problem_of(CAR, value) == problem
+
+
+def nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(depth):
+        schema = {"items": schema}
+    return schema
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True, [], {"$ref": "#"}, {"pattern": "(a+)+$"}, {"allOf": []}, {"type": "text"}, {"type": []}, {"type": [[]]},
+        {"enum": []}, {"enum": list(range(101))}, {"required": "a"}, {"properties": []}, {"properties": {"a": 1}},
+        {"items": []}, {"minLength": -1}, {"minLength": True}, {"maximum": "1"}, {"maximum": float("nan")}, nested(21),
+        {"properties": {str(number): {} for number in range(500)}},
+    ],
+)  # fmt: skip
+def test_schema_outside_the_part_is_refused(schema: Any) -> None:
+    with pytest.raises(ValueError, match="."):
+        check_schema(schema)
