@@ -10,7 +10,6 @@ from app.contract.messages import SmsTemplate as SmsContent
 from app.contract.resources import collection
 from app.kit.errors import ApiError
 from app.kit.resource import (
-    COMPUTED,
     CREATE,
     DELETE,
     LIST,
@@ -38,7 +37,7 @@ class EmailTemplate(Wire):
     template: Annotated[str, Field(max_length=100_000), StoredAs("html")]
     text_template: Annotated[str | None, Field(max_length=100_000), StoredAs("text")] = None
     from_name: Annotated[str | None, Field(max_length=60), StoredAs("sender_name")] = None
-    from_email: Annotated[str | None, Field(max_length=320), COMPUTED, ResponseType(str)] = None
+    from_email: Annotated[str | None, Field(max_length=254), ResponseType(str)] = None
     verification_token_type: Annotated[Literal["Otp", "link"] | None, StoredAs("carries")] = None
     is_active: bool = True
 

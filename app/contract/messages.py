@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from app.contract.configuration_model import ConfigurationModel
+from app.contract.configuration_model import ConfigurationModel, Different
 
 Carries = Literal["link", "otp", "both"]
 
@@ -86,6 +86,10 @@ def _one_line(text: str) -> str:
 
 
 Line = Annotated[str, AfterValidator(_one_line)]
+SenderDomain = Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", max_length=253)]
+SenderAddress = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9_+-]+(\.[A-Za-z0-9_+-]+)*@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$", max_length=254)
+]
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"
 
 
@@ -100,6 +104,12 @@ class Sending(ConfigurationModel):
     """The sender of messages, and how many one recipient gets."""
 
     sender_name: Line = Field(default="", max_length=60)  # the display name where empty
+    from_domains: Annotated[tuple[SenderDomain, ...], Different] = Field(
+        default=(),
+        max_length=20,
+        description="Domains that emails may come from: a template's `from_email` has one of them. List a domain after its DNS records "
+        "(SPF, DKIM, DMARC) allow your mail server to send for it.",
+    )
     reply_to: Annotated[str, Field(pattern=r"^[!-?A-~]+@[A-Za-z0-9.-]+$", max_length=254)] | None = None
     mails: SendLimit = SendLimit(amount=5, minutes=60)
     sms: SendLimit = SendLimit(amount=5, minutes=60)
@@ -111,6 +121,10 @@ class Sending(ConfigurationModel):
     sms_by_type: dict[SmsKind, SendLimit] = Field(default_factory=dict)
     sms_per_address: SendLimit = SendLimit(amount=20, minutes=60)  # to all numbers, asked for from one network
     sms_per_day: int = Field(default=1_000, ge=0, le=1_000_000)  # of the whole tenant; 0: not limited
+
+    def may_come_from(self, address: str) -> bool:
+        """Return whether the operator listed the address's domain."""
+        return address.rpartition("@")[2].lower() in self.from_domains
 
 
 class MailTemplate(ConfigurationModel):
@@ -135,6 +149,10 @@ class MailTemplate(ConfigurationModel):
     )
     sender_name: Line = Field(
         default="", max_length=60, description="The sender's name. Default: that of `settings.sending`."
+    )
+    from_email: SenderAddress | None = Field(
+        default=None,
+        description="The sender's address, at a domain of `settings.sending.from_domains`. Default: that of the installation.",
     )
     is_active: bool = Field(default=True, description="An inactive template is ignored.")
 

@@ -115,9 +115,8 @@ def test_object_needs_its_scope(tenant: TenantServer, send: Ask) -> None:
 
 def test_file_and_api_see_the_same_objects(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("custom_object_types"))
-    manage.apply(
-        f"tenants:\n  - name: {manage.tenant.name}\n    settings:\n      custom_objects: [{{name: pets, record_schema: {{type: object}}}}]\n"
-    )
+    objects = "custom_objects: [{name: pets, record_schema: {type: object}}]"
+    manage.apply(f"tenants:\n  - name: {manage.tenant.name}\n    settings: {{{objects}}}\n")
     (shown,) = manage.listed()
     assert (shown["Name"], shown["Id"], shown["Schema"], shown["CreatedDate"]) == (
         "pets",

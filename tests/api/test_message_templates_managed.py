@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.contract.messages import MailTemplate
 from tests.support.customers import a_customer
 from tests.support.machines import ask, machine
+from tests.support.message_templates import add_templates
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 MAILS, SMS = "/v2/manage/email-templates", "/v2/manage/sms-templates"
@@ -141,3 +143,53 @@ def test_parallel_creation_of_one_template_succeeds_once(acme: TenantServer) -> 
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda _: manage("POST", MAILS, MAIL).status_code, range(16)))
     assert sorted(answers) == [200] + [409] * 15
+
+
+LISTED = {"sending": {"from_domains": ["mail.acme.example"]}}
+
+
+def test_sender_at_a_listed_domain_is_used(new_tenant_server: NewTenantServer) -> None:
+    ada = a_customer(new_tenant_server, **LISTED)
+    body = {**MAIL, "FromEmail": "hello@Mail.Acme.example"}
+    assert answered(Manager(ada.tenant)("POST", MAILS, body))["FromEmail"] == "hello@Mail.Acme.example"
+    assert ada.mail()["from_email"] == "hello@Mail.Acme.example"
+
+
+@pytest.mark.parametrize("address", ["a@acme.example", "a@sub.mail.acme.example", "a@mail.acme.example.evil.example"])
+def test_sender_at_another_domain_is_refused(new_tenant_server: NewTenantServer, address: str) -> None:
+    manage = Manager(new_tenant_server(**LISTED))
+    answer = manage("POST", MAILS, {**MAIL, "FromEmail": address})
+    assert refused(answer) == (400, 7900)
+    assert "FromEmail" in answer.get_json()["Description"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mail.acme.example",
+        "a b@mail.acme.example",
+        "a,b@mail.acme.example",
+        "a@b@mail.acme.example",
+        "<a@mail.acme.example>",
+    ],
+)
+def test_malformed_sender_is_refused(new_tenant_server: NewTenantServer, address: str) -> None:
+    assert refused(Manager(new_tenant_server(**LISTED))("POST", MAILS, {**MAIL, "FromEmail": address})) == (400, 7900)
+
+
+def test_sender_of_a_domain_no_longer_listed_is_not_used(new_tenant_server: NewTenantServer) -> None:
+    ada = a_customer(new_tenant_server)
+    html, sender = MAIL["Template"], "hello@mail.acme.example"
+    stored = {"type": "forgotpassword", "subject": "Own", "html": html, "from_email": sender}
+    add_templates(ada.tenant, MailTemplate.model_validate(stored))
+    sent = ada.mail()
+    assert sent["subject"] == "Own"
+    assert "from_email" not in sent
+
+
+def test_installations_own_sender_is_the_default(acme: TenantServer) -> None:
+    sender = acme.services.settings.mail_sender
+    manage = Manager(acme)
+    assert answered(manage("POST", MAILS, {**MAIL, "FromEmail": sender}))["FromEmail"] == sender
+    name = {"TemplateName": "forgotpassword-default"}
+    assert answered(manage("PUT", f"{MAILS}/forgotpassword", {**MAIL, **name, "FromEmail": ""}))["FromEmail"] == sender

@@ -16,7 +16,7 @@ from app.identity.platform.outbox import claims
 from tests.support.callers import call_of
 from tests.support.message_templates import add_templates
 from tests.support.smtp_server import Mailbox, certificate, mailbox
-from tests.support.tenant_server import TenantServer
+from tests.support.tenant_server import NewTenantServer, TenantServer
 
 pytestmark = pytest.mark.database_alone
 RESET = {"url": "https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", "otp": "482913", "minutes": "1440"}
@@ -93,3 +93,14 @@ def test_non_ascii_mailbox_without_smtputf8_becomes_dead_letter(
         assert [mail["To"] for mail in server.mails][-1] == "ada@example.test"
     (dead,) = [row for row in claims.list_messages(acme.services.database, "dead") if row.tenant_id == acme.tenant_id]
     assert "SMTPUTF8" in dead.last_problem
+
+
+def test_sender_of_a_template_is_the_from_address(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(sending={"from_domains": ["acme.example"]})
+    template = {"type": "forgotpassword", "subject": "Own", "html": "<p>#OTP#</p>", "from_email": "hello@acme.example"}
+    add_templates(tenant, MailTemplate.model_validate(template))
+    with mailbox() as server:
+        deliver(tenant, server, "ada@example.test")
+        mail = server.mails[-1]
+    assert mail["From"].addresses[0].addr_spec == "hello@acme.example"
+    assert mail["Message-ID"].endswith("@id.example.com>")

@@ -107,6 +107,7 @@ class RenderedMessage:
     html: str
     language: str
     sender_name: str = ""
+    from_email: str = ""
 
 
 def one_line(text: str, max_length: int) -> str:

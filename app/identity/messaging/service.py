@@ -111,6 +111,8 @@ def mail(
         "language": message.language,
     }
     payload["sender_name"] = one_line(message.sender_name or sending.sender_name or branding.name, MAX_NAME_LENGTH)
+    if sending.may_come_from(message.from_email):
+        payload["from_email"] = message.from_email
     if sending.reply_to:
         payload["reply_to"] = sending.reply_to
     message_id = context.outbox.post("mail", payload)

@@ -42,8 +42,8 @@ def read_mail(context: Context, given: ItemInput) -> None:
     method, sender = context.raw.method, context.services.settings.mail_sender
     unsupported = e.MailTemplateNotConfigured if method == "POST" else e.UnknownMailTemplate
     kind = _read_type(given, "template_type", MailKind, _UNSUPPORTED_MAILS, unsupported, e.UnknownMailType)
-    if given.computed.get("from_email") not in (None, "", sender):
-        raise e.BadField(f"FromEmail: mails come from {sender}; leave it out.")
+    if given.values.get(("from_email",)) in ("", sender):
+        del given.values["from_email",]
     if method in ("POST", "PUT"):
         given.id.setdefault("template_name", f"{kind}-default")
     if carries := given.values.get(("carries",)):
@@ -60,7 +60,7 @@ def read_text_message(context: Context, given: ItemInput) -> None:  # noqa: ARG0
 @mails.shown
 def show_mail(context: Context, template: MailTemplate, values: dict[str, Any]) -> None:
     values["from_name"] = template.sender_name or None
-    values["from_email"] = context.services.settings.mail_sender
+    values["from_email"] = template.from_email or context.services.settings.mail_sender
     values["verification_token_type"] = _TOKEN_TYPES.get(TenantEmailTemplate(template).carries)
 
 
@@ -74,10 +74,17 @@ def check_placeholders(
     if isinstance(template, MailTemplate):
         rule = EMAIL_RULES[template.type]
         texts = {"subject": template.subject, "html": template.html, "text": template.text or ""}
+        yield from _problems_of_sender(template, settings)
     else:
         rule, texts = SMS_RULES[template.type], {"text": template.text}
     for key, text in texts.items():  # stored templates are sent as before
         yield from ((key, problem) for problem in misspelled_placeholders(text, rule, custom_fields or ()))
+
+
+def _problems_of_sender(template: MailTemplate, settings: TenantSettings | None) -> Iterator[tuple[str, str]]:
+    """Yield a sender whose domain the operator did not list; without settings it is judged when a mail is sent."""
+    if template.from_email and settings is not None and not settings.sending.may_come_from(template.from_email):
+        yield "from_email", "an address at a domain of settings.sending.from_domains, which the operator lists"
 
 
 @mails.powers

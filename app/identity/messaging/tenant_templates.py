@@ -53,6 +53,7 @@ class TenantEmailTemplate:
             html,
             language.tag,
             self.template.sender_name,
+            self.template.from_email or "",
         )
 
     def problems(self, custom_fields: Collection[str] | None) -> Problems:

@@ -1,4 +1,5 @@
-"""Sends mails by SMTP. The payload of a `mail`: to, subject, text, and optionally html, sender_name, reply_to, language."""
+"""Sends mails by SMTP. The payload of a `mail`: to, subject, text, and optionally html, sender_name, from_email, reply_to,
+language."""
 
 from __future__ import annotations
 
@@ -156,7 +157,9 @@ class Smtp(Sender):
         mail = EmailMessage(_WIRE)
         try:
             mail["Subject"] = str(payload["subject"])
-            mail["From"] = _address(self._sender, str(payload.get("sender_name") or ""))
+            mail["From"] = _address(
+                str(payload.get("from_email") or self._sender), str(payload.get("sender_name") or "")
+            )
             mail["To"] = _address(str(payload["to"]))
             if payload.get("reply_to"):
                 mail["Reply-To"] = _address(str(payload["reply_to"]))
