@@ -7,7 +7,6 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import K
 from app.contract.error_groups import (
-    CAPTCHA,
     CONTACT_TAKEN,
     EMAIL_CODE,
     EMAIL_SENDING,
@@ -84,7 +83,7 @@ SIGN_IN_ERRORS = (*DUO_REDIRECT, *LOCK_CHALLENGES, *SESSION_ERRORS, e.TwoFactorO
 _PATH = "/identity/v2/auth/login/passwordlesslogin"
 
 _SEND_MAIL_ERRORS = (
-    *IDENTIFIER_KINDS, *EMAIL_SENDING, *CAPTCHA, e.PasswordlessOff, e.UnknownAccount, e.MalformedEmail, e.UsernameMissing,
+    *IDENTIFIER_KINDS, *EMAIL_SENDING, e.PasswordlessOff, e.UnknownAccount, e.MalformedEmail, e.UsernameMissing,
     e.EmailOrUsernameMissing, e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 send_mail = operation(
@@ -118,7 +117,7 @@ by_username_code = operation(
     description="Signs in with an emailed code and the username, and returns a session, or a challenge if a second factor is needed.",
 )  # fmt: skip
 _SEND_SMS_ERRORS = (
-    *SMS_SENDING, *IDENTIFIER_KINDS, *CAPTCHA, e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified,
+    *SMS_SENDING, *IDENTIFIER_KINDS, e.PasswordlessOff, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified,
     e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 send_sms = operation(

@@ -87,3 +87,27 @@ def test_overlong_security_answer_is_refused(tenant_with_questions: TenantServer
     )
     unlocked = ada.send("PUT", "/identity/v2/auth/account/unlock", {"securityanswer": answers})
     assert refused(unlocked) == (400, 908)
+
+
+def test_custom_field_registers_by_the_name_of_the_schema(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(limits=UNLIMITED, registration_form=FORM, custom_fields=["shoe"])
+    schema = answered(acme.send("GET", "/ciam/appinfo", with_secret=False))["RegistrationFormSchema"]
+    (name,) = [one["name"] for one in schema if one["name"].startswith("cf_")]
+    body = {**GOOD, "Email": [{"Type": "Primary", "Value": "ada@example.test"}]}
+    assert refused(register(acme, None, **{**body, "CustomFields": {name: "wide"}})) == (403, 1134), "the rule holds"
+    assert refused(register(acme, None, **{**body, "CustomFields": {name: " "}})) == (400, 908), "it is required"
+    assert refused(register(acme, None, **{**body, "CustomFields": {name: "38", "shoe": "39"}})) == (400, 908)
+    assert refused(register(acme, None, **{**body, "CustomFields": {"cf_cf_shoe": "38"}})) == (400, 908)
+    answered(register(acme, None, **{**body, "CustomFields": {name: "38"}}))
+    found = answered(acme.send("GET", MANAGE, email="ada@example.test"))
+    assert found["CustomFields"] == {"shoe": "38"}
+
+
+def test_custom_field_updates_by_the_name_of_the_schema(new_tenant_server: NewTenantServer) -> None:
+    acme = new_tenant_server(custom_fields=["shoe", "cf_hat"])
+    ada = Person(acme, FirstName="Ada", CustomFields={"cf_shoe": "38", "cf_hat": "M"})
+    assert acme.read(ada.uid)["CustomFields"] == {"shoe": "38", "cf_hat": "M"}, "a server creates by it, too"
+    assert ada.update({"CustomFields": {"cf_shoe": "39"}})["CustomFields"] == {"shoe": "39", "cf_hat": "M"}
+    assert acme.update(ada.uid, {"CustomFields": {"cf_cf_hat": "L"}})["CustomFields"] == {"shoe": "39", "cf_hat": "L"}
+    assert ada.refusal("PUT", OWN, {"CustomFields": {"cf_coat": "x"}}) == (403, 993)
+    assert ada.refusal("PUT", OWN, {"CustomFields": {"CF_shoe": "x"}}) == (403, 993)

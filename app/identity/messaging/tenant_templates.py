@@ -39,6 +39,8 @@ class TenantEmailTemplate:
         parsed, text = self._parse(frozenset(kept))
         if self.carries and placeholders.carries(self._names(kept)) is None:
             raise RenderError("what it is sent for stands in a section that does not concern the account")
+        if "OTP" in self._names(kept) and self.carries and not values.get("OTP"):
+            raise RenderError("it has a code, and this message has none")
         subject = one_line(fill(parse(self.template.subject), values, is_html=False), MAX_SUBJECT_LENGTH)
         if not subject:
             raise RenderError("nothing is left of the subject")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract import passwordless as contract
-from app.contract.groups import CaptchaQuery, Posted, PostedSms, SmsSent
+from app.contract.groups import Posted, PostedSms, SmsSent
 from app.contract.passwordless import SignInParameters
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
 from app.identity.authentication.passwordless import redemption, sending
@@ -35,7 +35,6 @@ def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
     sending.spend_limit(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
     identifiers.refuse_disabled_kind(context.tenant.settings, lookup.identifier.kind)
-    check_captcha(context, req)
     verification.refuse_url(context, req.verification_url)
     options = SendOptions(url=req.verification_url, template=req.passwordless_login_template)
     account = recipient.reachable_account(lookup, MAIL)
@@ -100,7 +99,6 @@ def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
     sending.spend_limit(context)
     lookup = recipient.from_phone(context, req.phone)
     identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
-    check_captcha(context, req)
     account = recipient.reachable_account(lookup, SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
@@ -177,12 +175,6 @@ def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiErro
     context.work.rollback()
     uid = lookup.account.uid if lookup.account else None
     context.audit.record("passwordless.not_sent", uid=uid, reason=type(reason).__name__)
-
-
-def check_captcha(context: Context, req: CaptchaQuery) -> None:
-    """Verify the captcha if there is one; raises 982, 1218."""
-    if not (solution := captcha.from_parameters(req)).is_empty:
-        captcha.require_solved(context, solution)
 
 
 def complete(context: Context, account: Account, authentication: Authentication, req: SignInParameters) -> FactorLogin:

@@ -223,8 +223,10 @@ def _mail(
     language = context.visit.language if context.visit else None
     content = messaging.carries(context, kind, account=account, template=options.template, language=language)
     takes_code = reset_kind.has_codes or options.url is None or context.tenant.settings.reset_password_codes
-    has_link = content != "otp" or options.needs_token
-    has_code = content in ("otp", "both") or (content is None and takes_code)
+    # a code beside an email sets no password on an account that has none (1039), so that its mail has the link alone
+    is_link_alone = account is not None and account.password_hash is None and reset_kind is PASSWORD
+    has_link = content != "otp" or options.needs_token or is_link_alone
+    has_code = not is_link_alone and (content in ("otp", "both") or (content is None and takes_code))
     link_minutes = one_time_tokens.RESET_MINUTES if has_link else None
     code_minutes = context.tenant.settings.reset_code_minutes if has_code else None
     token, code = one_time_tokens.issue(

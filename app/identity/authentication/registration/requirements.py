@@ -34,7 +34,7 @@ def refuse_incomplete(
         MalformedEmail, UsernameMissing, PhoneMissing, PasswordMissing, PolicyNotAccepted, BadParameter: a field is missing.
         FieldsRefused: with a message for every field that breaks a rule.
     """
-    values = _form_values(request, accepts_terms)
+    values = _form_values(settings, request, accepts_terms)
     form = registration_form.fields_of(settings)
     for field in form if registration_form.is_configured(settings) else ():
         is_needed = field.required and (needs_password or "password" not in (field.name, field.matches))
@@ -63,7 +63,7 @@ def refuse_edits(settings: TenantSettings, request: ProfileInput, *, clears: boo
 
     Raises FieldsRefused, with a message for every field.
     """
-    values = _form_values(request, None)
+    values = _form_values(settings, request, None)
     nulls = {name for name, value in _stored_members(request).items() if value is None}
     form = registration_form.fields_of(settings)
     problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, values))]
@@ -134,7 +134,7 @@ def _domain(entry: str) -> str:
     return form.removeprefix("a@a.") if form else listed
 
 
-def _form_values(request: ProfileInput, accepts_terms: bool | None) -> dict[str, str]:
+def _form_values(settings: TenantSettings, request: ProfileInput, accepts_terms: bool | None) -> dict[str, str]:
     """Return the request's values by the form's field names; other types than text and unknown members are empty."""
     free = _stored_members(request)
     custom = free.get("customfields")
@@ -145,7 +145,10 @@ def _form_values(request: ProfileInput, accepts_terms: bool | None) -> dict[str,
         "phone": request.phone_id,
         "password": request.password,
         TERMS: "true" if accepts_terms else "",
-        **{f"{CUSTOM}{name}": value for name, value in (custom.items() if isinstance(custom, dict) else ())},
+        **{
+            f"{CUSTOM}{profile_edits.custom_field_name(name, settings.custom_fields) or name}": value
+            for name, value in (custom.items() if isinstance(custom, dict) else ())
+        },
     }
     return {name: _text(value) for name, value in values.items()}
 

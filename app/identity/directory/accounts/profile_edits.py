@@ -13,6 +13,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.profile import FIELDS, Field, Kind, Write
+from app.contract.registration_form import CUSTOM
 from app.identity.directory.accounts import profile_lists, profile_values
 from app.identity.directory.accounts.profile import born_on
 from app.kit.web_addresses import is_web_address
@@ -92,7 +93,7 @@ def _read(edits: Edits, definition: Field, value: Any, custom_fields: Collection
     elif definition.name in _PICTURES and stored and not is_web_address(stored):
         raise profile_values.refused(definition.name)
     elif definition.name == "CustomFields":
-        _refuse_custom(stored, custom_fields)
+        stored = _by_configured_name(stored, custom_fields)
     if definition.kind is Kind.LIST:
         profile_lists.refuse_untyped(definition.name, stored)
     if definition.key and any(profile_lists.is_deletion(element) for element in stored):
@@ -109,12 +110,25 @@ def _refuse_date(text: str, today: date) -> None:
         raise e.MalformedDate
 
 
-def _refuse_custom(given: Mapping[str, str | None], configured: Collection[str]) -> None:
-    for name, value in given.items():
-        if name not in configured:
-            raise e.UnknownCustomField(f"The custom field {name[:100]} is not configured.")
-        if value is not None and len(value) > _MAX_CUSTOM_LENGTH:
-            raise profile_values.refused(f"CustomFields.{name}")
+def _by_configured_name(given: Mapping[str, str | None], configured: Collection[str]) -> dict[str, str | None]:
+    """Return custom fields by their configured names; the registration schema shows these with `cf_`.
+
+    Raises UnknownCustomField, BadParameter for a value that is too long or a field that is given by both names.
+    """
+    stored: dict[str, str | None] = {}
+    for given_name, value in given.items():
+        name = custom_field_name(given_name, configured)
+        if name is None:
+            raise e.UnknownCustomField(f"The custom field {given_name[:100]} is not configured.")
+        if name in stored or (value is not None and len(value) > _MAX_CUSTOM_LENGTH):
+            raise profile_values.refused(f"CustomFields.{given_name}")
+        stored[name] = value
+    return stored
+
+
+def custom_field_name(name: str, configured: Collection[str]) -> str | None:
+    """Return the configured name of a custom field that a request names so, or as the schema does; None for no field."""
+    return next((one for one in (name, name.removeprefix(CUSTOM)) if one in configured), None)
 
 
 def _merged(current: Mapping[str, str] | None, given: Mapping[str, str | None]) -> dict[str, str] | None:
