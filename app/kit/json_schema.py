@@ -6,7 +6,7 @@ A keyword that this part lacks is refused when the schema is set: ignored, it wo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from typing import Any, Final
 
 _MOST_SCHEMAS: Final = 500
@@ -137,7 +137,7 @@ def _is_same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _sized(kind: type, is_within: Callable[[int, int], bool]) -> Callable[[Any, Any], bool]:
+def _sized(kind: type[Sized], is_within: Callable[[int, int], bool]) -> Callable[[Any, Any], bool]:
     return lambda bound, value: not isinstance(value, kind) or is_within(len(value), bound)
 
 

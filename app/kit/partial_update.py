@@ -27,9 +27,10 @@ class PartialUpdate(Wire):
     @field_validator("*", mode="before")
     @classmethod
     def _read_empty_as_null(cls, value: Any, info: ValidationInfo) -> Any:
-        if value not in ("", {}) or info.field_name not in shape_of(cls).places[From.BODY]:
+        name = info.field_name or ""
+        if value not in ("", {}) or name not in shape_of(cls).places[From.BODY]:
             return value
-        return None if value == "" or _is_part(cls.model_fields[info.field_name].annotation) else value
+        return None if value == "" or _is_part(cls.model_fields[name].annotation) else value
 
     @field_validator("*", mode="after")
     @classmethod

@@ -253,7 +253,8 @@ def test_kept_member_still_needs_its_power(new_tenant_server: NewTenantServer) -
 
     path = saml(send)
     before = send("GET", path, None)
-    for body in ({"FriendlyProviderName": "New"}, {"Domain": None}, {"IdpCertificate": None}):
+    bodies: list[Body] = [{"FriendlyProviderName": "New"}, {"Domain": None}, {"IdpCertificate": None}]
+    for body in bodies:
         assert refused(ask(business.tenant, weak, "PUT", path, body)) == (403, 6002), "the domain is kept or cleared"
     assert send("GET", path, None) == before
     google = f"{PROVIDERS}/GOOGLE"

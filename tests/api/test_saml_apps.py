@@ -142,3 +142,24 @@ def test_unknown_saml_apps_are_refused(send: Ask) -> None:
         assert refused(send("GET", path)) == (404, 7938)
         assert refused(send("DELETE", path)) == (404, 7938)
         assert refused(send("POST", f"{path}/renew-certificate")) == (404, 7938)
+
+
+def test_unusable_key_of_an_identity_provider_is_refused(send: Ask) -> None:
+    certificate, key = saml_certificates.generate("idp", NOW)
+    _, other = saml_certificates.generate("other", NOW)
+    pairs: list[dict[str, str]] = [
+        {"Key": "no key"}, {"Certificate": certificate, "Key": "%%"}, {"Certificate": certificate, "Key": other},
+    ]  # fmt: skip
+    for pair in pairs:
+        assert refused(send("POST", PROVIDERS, {"Provider": "partner", "IdpCertificate": pair})) == (400, 7900), pair
+    made = answered(send("POST", PROVIDERS, {"Provider": "partner", "IdpCertificate": {"Key": key}}))
+    for pair in pairs:
+        assert refused(send("PUT", f"{PROVIDERS}/partner", {"IdpCertificate": pair})) == (400, 7900), pair
+    assert answered(send("GET", f"{PROVIDERS}/partner")) == made
+
+
+def test_provider_has_a_number_of_its_tenant(send: Ask) -> None:
+    first, second = (answered(send("POST", PROVIDERS, {"Provider": name})) for name in ("a", "b"))
+    assert isinstance(first["AppID"], int)
+    assert 0 < first["AppID"] < 2**31
+    assert (first["AppID"], first["AppId"]) == (second["AppID"], second["AppId"])
