@@ -75,3 +75,29 @@ def test_deleted_organization_keeps_no_member(business: Business) -> None:
     assert {one.status_code for one in answers} <= {200, 404}
     for uid in uids:
         assert answered(business.send("GET", f"/v2/manage/account/{uid}/orgcontext")) == {"Data": []}
+
+
+def test_partial_updates_at_once_are_all_kept(business: Business) -> None:
+    """Each changes another member of what the others change."""
+    look = {"Name": "A", "LogoURL": "https://acme.example/l.svg", "Color": "#0A7D55"}
+    org = f"{PATH}/{business.org}"
+    answers = at_once([partial(business.send, "PUT", org, {"Display": {name: value}}) for name, value in look.items()])
+    assert {one.status_code for one in answers} == {200}
+    assert answered(business.send("GET", org))["Display"] == look
+    idp = "https://idp.example"
+    body = {"Name": "idp", "ConnectionType": "oidc_custom", "Issuer": idp, "ClientId": "c", "ClientSecret": "s"}
+    body |= {"AuthorizationUrl": f"{idp}/a", "TokenUrl": f"{idp}/t"}
+    path = f"{org}/connections/{answered(business.send('POST', f'{org}/connections', body))['Id']}"
+    members = [{"Attributes": {name: "x"}} for name in ("Email", "FirstName", "LastName", "Groups")]
+    members += [{"UserInfoUrl": f"{idp}/u"}, {"ClientId": "d"}]
+    answers = at_once([partial(business.send, "PUT", path, one) for one in members])
+    assert {one.status_code for one in answers} == {200}
+    held = answered(business.send("GET", path))
+    assert {held["Attributes"][name] for name in ("Email", "FirstName", "LastName", "Groups")} == {"x"}
+    assert (held["UserInfoUrl"], held["ClientId"]) == (f"{idp}/u", "d")
+    group = {"GroupId": "g", "Name": "G", "RoleId": business.role()}
+    at = f"{path}/grouproles/{answered(business.send('POST', f'{path}/grouproles', group))['Id']}"
+    answers = at_once([partial(business.send, "PUT", at, one) for one in ({"GroupId": "h"}, {"Name": "H"})])
+    assert {one.status_code for one in answers} == {200}
+    (role,) = answered(business.send("GET", f"{path}/grouproles"))["Data"]
+    assert (role["GroupId"], role["Name"]) == ("h", "H")

@@ -19,6 +19,7 @@ from app.kit.resource import MASKED
 _SAML: Final = ("idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate")
 _OIDC: Final = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
 _DISCOVERED: Final = ("authorization_url", "token_url", "user_info_url", "token_auth_method")
+_MOST_TRIES: Final = 10
 _READ_FROM_METADATA: Final = "idp_sign_in_url"
 _DEFAULT_SCOPES: Final = ("openid", "email", "profile")
 Request = contract.CreateConnection | contract.UpdateConnection
@@ -59,9 +60,27 @@ def create(context: Context, req: contract.CreateConnection) -> OrganizationConn
 
 
 def update(context: Context, req: contract.UpdateConnection) -> OrganizationConnection:
-    """Change a connection. Raises as `create` does, and UnknownOrganizationConnection."""
-    organization = service.require_active(context, req.org_id)
-    held = require(context, organization, req.conn_id)
+    """Change a connection. Raises as `create` does, and UnknownOrganizationConnection, TooManyRequests.
+
+    What the identity provider states is read without a lock, so that it starts again if another request changed the connection.
+    """
+    for _ in range(_MOST_TRIES):
+        organization = service.require_active(context, req.org_id)
+        held = require(context, organization, req.conn_id)
+        values, secrets = _changes(context, organization, held, req)
+        service.lock_active(context, organization.org_id, is_alone=True)
+        if require(context, organization, req.conn_id) == held:
+            connection = connection_store.change(context, held, values, secrets)
+            _record(context, "organization.connection_changed", connection)
+            return connection
+        context.work.rollback()
+    raise e.TooManyRequests
+
+
+def _changes(
+    context: Context, organization: Organization, held: OrganizationConnection, req: contract.UpdateConnection
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the columns and the secrets of a connection after a request."""
     kind = req.connection_type or held.kind
     if kind.startswith("saml_") is not held.is_saml:
         raise e.BadField("The ConnectionType is not accepted: it may not change from SAML to OpenID Connect or back.")
@@ -72,11 +91,7 @@ def update(context: Context, req: contract.UpdateConnection) -> OrganizationConn
     if connection_store.has_name(context, organization.org_id, name, other_than=held.connection_id):
         raise e.OrganizationConnectionTaken
     content, secrets = _content(context, kind, req, held.content, connection_store.secrets_of(context, held))
-    service.lock_active(context, organization.org_id)
-    values = {"name": name, "kind": kind, "domain": domain, "content": content}
-    connection = connection_store.change(context, held, values, secrets)
-    _record(context, "organization.connection_changed", connection)
-    return connection
+    return {"name": name, "kind": kind, "domain": domain, "content": content}, secrets
 
 
 def set_status(context: Context, organization: Organization, connection_id: str, is_active: bool) -> None:
@@ -111,7 +126,7 @@ def add_group_role(context: Context, req: contract.CreateGroupRole) -> GroupRole
 
 def change_group_role(context: Context, req: contract.UpdateGroupRole) -> GroupRole:
     """Change a group role. Raises as `add_group_role` does, and MalformedGroupRoleId, UnknownGroupRole."""
-    organization = service.lock_active(context, req.org_id)
+    organization = service.lock_active(context, req.org_id, is_alone=True)
     connection = require(context, organization, req.conn_id)
     held = require_group_role(context, connection, req.group_role_id)
     values = {

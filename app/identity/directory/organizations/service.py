@@ -98,15 +98,16 @@ def update(context: Context, req: UpdateOrganization, by: str | None = None) -> 
     values: dict[str, Any] = {}
     if req.name is not None:
         values["name"] = names.checked(req.name)
-    if "display" in given:
-        kept = merged(organization.display, req.display) if req.display is not None else {}
-        values["display"] = display(Display.model_validate(kept))
     if "metadata" in given:
         values["metadata"] = metadata(req.metadata)
     wanted = None
     if "domains" in given:
         held = domains.of_organizations(context, [organization.org_id])[organization.org_id]
         wanted = _domains(context, req.domains or [], {one.domain for one in held})
+    organization = lock_active(context, req.org_id, is_alone=True)
+    if "display" in given:
+        kept = merged(organization.display, req.display) if req.display is not None else {}
+        values["display"] = display(Display.model_validate(kept))
     changed = _found(store.change(context, organization.org_id, values))
     if wanted is not None:
         domains.replace_all(context, organization, wanted, by=by)
