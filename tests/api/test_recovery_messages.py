@@ -49,7 +49,7 @@ def test_mail_of_account_without_password_has_the_link_alone(
     assert codes_in(ada.mail()), "with a password there is a code again"
 
 
-def test_code_template_of_account_without_password_gives_way(new_tenant_server: NewTenantServer) -> None:
+def test_code_template_without_a_password_is_not_used(new_tenant_server: NewTenantServer) -> None:
     ada = of_identity_alone(new_tenant_server)
     template = {"type": "forgotpassword", "subject": "Own", "html": "<p>#OTP#</p>"}
     add_templates(ada.tenant, MailTemplate.model_validate(template))

@@ -102,21 +102,25 @@ def mail(
     message = _tenant_email(context, kind, account, content, template, locale) or rendering.render(
         kind, branding, content, locale
     )
-    sending = context.tenant.settings.sending
     payload = {
         "to": to,
         "subject": message.subject,
         "text": message.text,
         "html": message.html,
         "language": message.language,
+        **_sender_of(context, message, branding),
     }
-    payload["sender_name"] = one_line(message.sender_name or sending.sender_name or branding.name, MAX_NAME_LENGTH)
-    if sending.may_come_from(message.from_email):
-        payload["from_email"] = message.from_email
-    if sending.reply_to:
-        payload["reply_to"] = sending.reply_to
     message_id = context.outbox.post("mail", payload)
     context.audit.record("mail.posted", uid=uid, kind=kind.value, message_id=message_id)
+
+
+def _sender_of(context: Context, message: RenderedMessage, branding: Branding) -> dict[str, str]:
+    """Return the members of a payload that say whom an email comes from."""
+    sending = context.tenant.settings.sending
+    name = one_line(message.sender_name or sending.sender_name or branding.name, MAX_NAME_LENGTH)
+    address = message.from_email if sending.may_come_from(message.from_email) else ""
+    stated = {"sender_name": name, "from_email": address, "reply_to": sending.reply_to or ""}
+    return {member: value for member, value in stated.items() if value or member == "sender_name"}
 
 
 def spend_limit(context: Context, kind: MailKind, to: str, account: Account | None) -> None:
