@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,9 @@ def test_partial_updates_at_once_are_all_kept(business: Business) -> None:
     body = {"Name": "idp", "ConnectionType": "oidc_custom", "Issuer": idp, "ClientId": "c", "ClientSecret": "s"}
     body |= {"AuthorizationUrl": f"{idp}/a", "TokenUrl": f"{idp}/t"}
     path = f"{org}/connections/{answered(business.send('POST', f'{org}/connections', body))['Id']}"
-    members = [{"Attributes": {name: "x"}} for name in ("Email", "FirstName", "LastName", "Groups")]
+    members: list[dict[str, Any]] = [
+        {"Attributes": {name: "x"}} for name in ("Email", "FirstName", "LastName", "Groups")
+    ]
     members += [{"UserInfoUrl": f"{idp}/u"}, {"ClientId": "d"}]
     answers = at_once([partial(business.send, "PUT", path, one) for one in members])
     assert {one.status_code for one in answers} == {200}

@@ -271,8 +271,9 @@ def test_cleared_policy_needs_the_default_roles_power(new_tenant_server: NewTena
     answered(ask(tenant, strong, "PUT", f"/v2/manage/roles/{owner}/default"))
     path = f"{PATH}/{business.org}/policy"
     answered(ask(tenant, strong, "PUT", path, {"MemberPolicy": {"DefaultMemberRole": harmless}}))
-    for body in ({"MemberPolicy": None}, {"MemberPolicy": {}}, {"MemberPolicy": {"DefaultMemberRole": None}}):
-        assert refused(ask(tenant, weak, "PUT", path, body)) == (403, 6002), body
+    cleared: list[Any] = [None, {}, {"DefaultMemberRole": None}]
+    for policy in cleared:
+        assert refused(ask(tenant, weak, "PUT", path, {"MemberPolicy": policy})) == (403, 6002), policy
     answered(ask(tenant, weak, "PUT", path, {"MemberPolicy": {"Seats": 3}}))
     answered(ask(tenant, strong, "PUT", path, {"MemberPolicy": None}))
 
