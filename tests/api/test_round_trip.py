@@ -48,6 +48,7 @@ DIFFERENT = {
     "saml_providers": {
         "Id": "generated for each tenant",
         "AppId": "the tenant's id",
+        "AppID": "the tenant's number",
         "ServiceProviderACSUrl": "at the tenant's host",
         "SamlServiceProvider": "the tenant's host",
         "SpCertificate": "each tenant has its own key, which a file cannot contain",
