@@ -9,14 +9,13 @@ from app.contract.auth import H, Host, S
 from app.contract.error_groups import HUB, MAIN
 from app.contract.examples import load_examples
 from app.contract.introduction import publication
-from app.kit import partial_update
-from app.kit.auth import OPEN, Access, Admission, Auth, Cors
 from app.contract.paging import Paged
+from app.kit.auth import OPEN, Access, Admission, Auth, Cors
 from app.kit.errors import ApiError
 from app.kit.openapi import document
 from app.kit.openapi_examples import add_examples
 from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, Hashing, Operation
-from app.kit.partial_update import PartialUpdate
+from app.kit.partial_update import described
 from app.kit.typography import with_typographic_descriptions
 from app.kit.wire import Document, Wire
 
@@ -85,13 +84,11 @@ def operation(
     method, _, path = address.partition(" ")
     if issubclass(request, Paged) and not request.has_default:
         hashing = WHOLE_LIST
-    if issubclass(request, PartialUpdate):
-        description = f"{description} {partial_update.NOTE}"
     declared = Operation(
         name, method, path, request, response, on, error_profile, also, when, errors,
         Admission(auth, S if takes_secret else None, scope, access, cors),
         BodyRules(accepts, answers, takes_markup, no_object),
-        Documentation(summary, description, row),
+        Documentation(summary, described(request, description), row),
         hashing,
         takes_blank_segments,
     )  # fmt: skip

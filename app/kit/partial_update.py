@@ -59,3 +59,8 @@ def merged(held: Mapping[str, Any], update: PartialUpdate) -> dict[str, Any]:
         else:
             members[wire] = to_jsonable_python(value)
     return members
+
+
+def described(request: type[Wire], description: str) -> str:
+    """Return the description of an operation, with what a partial update does."""
+    return f"{description} {NOTE}" if issubclass(request, PartialUpdate) else description

@@ -16,7 +16,8 @@ rules = rules_of(contract.TYPES)
 def complete(context: Context, item: Item) -> None:
     """Give a new custom object its id."""
     item.content.setdefault("id", randomness.guid())
-    item.content.update(created_at=iso(context.now), modified_at=iso(context.now))
+    now = iso(context.now)
+    item.content.update(created_at=now, modified_at=now)
 
 
 @rules.before_update
