@@ -293,6 +293,7 @@ class TenantSettings(ConfigurationModel):
     session_absolute_hours: int = Field(default=24, ge=1, le=8_760)
     remember_days: int = Field(default=30, ge=1, le=365)
     session_limit: int = Field(default=0, ge=0, le=100)
+    sign_in_page_hours: int = Field(default=8, ge=1, le=24)
     request_signing: Literal["off", "preferred", "strict"] = "preferred"
     custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
     organizations: Organizations = Organizations()

@@ -74,7 +74,7 @@ class Step(StrEnum):
     SIGNED_OUT = "signed_out"
     CONFIRM_SIGN_OUT = "confirm_sign_out"
     REFUSED = "refused"  # an error page; never a redirect, because the redirect address is not verified
-    START_AGAIN = "start_again"  # the interaction has expired; `relying_party` says where to start again
+    START_AGAIN = "start_again"  # the interaction is gone; `relying_party` says where to start again
 
 
 class RelyingPartyView(Wire):
@@ -127,7 +127,6 @@ class Next(Wire):
 
     step: Step
     attempt: str | None = None  # in the address and the form
-    attempt_lifetime_seconds: int = 600
     binding: str | None = None  # set for a new interaction: the browser's secret, for the interaction's cookie
     address: str | None = None
     # CHECK_MAIL, RESET_SENT, PIN_SENT, SIGN_IN_SENT: `number` and `state` (waits, approved ...) of the waiting page, what mails `carries`
@@ -188,6 +187,7 @@ class TenantView(Wire):
     # email, username, phone: the identifiers for sign-in
     identifiers: list[str] = Field(default_factory=lambda: ["email"])
     remember_me: bool = True
+    sign_in_page_hours: int = 8
     ways: list[str] = Field(default_factory=list)  # mail, sms, device, phone: passwordless methods
     connections: list[ConnectionView] = Field(default_factory=list)  # in the tenant's order
     one_touch: bool = False  # registers new accounts
@@ -262,6 +262,12 @@ class InteractionRequest(Wire):
 resume = hub_operation(
     "hub.resume", "GET /hub/attempts/{attempt}", InteractionRequest, Next,
     summary="Read the current step of an interaction: for Back, refresh and a reopened page.",
+)  # fmt: skip
+
+
+reopen = hub_operation(
+    "hub.reopen", "POST /hub/attempts/{attempt}/reopen", InteractionRequest, Next,
+    summary="Read what the pages of an interaction show, whose cookie is gone; one that expired starts anew.",
 )  # fmt: skip
 
 

@@ -83,6 +83,8 @@ def set_interaction_cookie(response: Response, interaction: Interaction) -> None
     """
     interactions, visit = services().interactions, current_visit()
     tenant = visit.tenant.name
+    if visit.interaction is not None and visit.interaction.id == interaction.id:
+        visit.is_reopened = False
     name, value = interactions.write(interaction, tenant)
     set_cookie(response, name, value, COOKIE_LIFETIME_SECONDS)
     evicted = interactions.to_evict(visit.cookies, tenant, name)

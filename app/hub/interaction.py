@@ -19,15 +19,15 @@ from app.kit.languages import tags_in
 from app.kit.web_addresses import is_web_address
 
 MAX_OPEN: Final = 5
-"""Open interactions per browser; the oldest is evicted."""
+"""Cookies per browser, which fit into one header; the tab of an evicted one reopens its interaction (`reopening`)."""
 MAX_REMEMBERED: Final = 8
 """Evicted interactions whose relying party is remembered."""
 MAX_ADDRESS_LENGTH: Final = 160
 """Longest address of an application's logo, privacy notice or terms that the cookie carries: five cookies share one header."""
 _FEWEST_FIELDS: Final = 10
 """Fields of a cookie without logo and links, which the previous release reads and writes."""
-COOKIE_LIFETIME_SECONDS: Final = 24 * 3600
-"""Longer than the interaction lives, so that "start again" still knows the relying party."""
+COOKIE_LIFETIME_SECONDS: Final = 4 * 24 * 3600
+"""As long as the identity service keeps an interaction, from which the sign-in restarts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Interaction:
 
     id: str
     binding: str
-    """Secret that binds the interaction to the browser that started it."""
+    """Secret of the browser that started the interaction."""
     relying_party: str = ""
     """Name of the application that asked for the sign-in."""
     home: str = ""
@@ -126,7 +126,7 @@ class Interaction:
         return replace(self, languages=(language,))
 
 
-def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
+def interaction_from_step(step: Next, binding: str, now: int, lifetime_seconds: int) -> Interaction:
     """Return the interaction that a response of the identity service starts."""
     relying_party = step.relying_party
     interaction = Interaction(
@@ -139,7 +139,7 @@ def interaction_from_step(step: Next, binding: str, now: int) -> Interaction:
         hint=(step.login_hint or "")[:120],
         display=(step.display or "")[:10],
         opened_at=now,
-        expires_at=now + step.attempt_lifetime_seconds,
+        expires_at=now + lifetime_seconds,
         logo=_short(relying_party.logo) if relying_party else "",
         policy=_short(relying_party.policy) if relying_party else "",
         terms=_short(relying_party.terms) if relying_party else "",

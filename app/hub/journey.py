@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from flask import Response
 
-from app.contract.hub import Next, Step
-from app.hub import plain_responses
+from app.contract.hub import InteractionRequest, Next, Step, resume
+from app.hub import cookie_probe, plain_responses
 from app.hub.cookies import (
     delete_cookie,
     remember_application,
@@ -27,9 +27,9 @@ from app.hub.parts.error_pages import ErrorPage, RequestError, StartAgainPage
 from app.hub.parts.form_post import FormPostPage
 from app.hub.parts.sign_in_methods import complete_method
 from app.hub.parts.signed_out import SignedOutPage
-from app.hub.services import services
+from app.hub.services import api, services
 from app.hub.short_links import link_address
-from app.hub.visit import current_visit, requested_interaction_id
+from app.hub.visit import Visit, current_visit, requested_interaction_id
 
 PAGES: Final = {
     Step.LOGIN: "/login",
@@ -126,6 +126,7 @@ def _query(step: Next, parameters: dict[str, str]) -> str:
 def set_cookies(response: Response, step: Next) -> None:
     """Set the cookies of a step."""
     shared, visit = services(), current_visit()
+    visit.adopt_binding(step.binding)
     application = step.relying_party.name if step.relying_party else ""
     if visit.interaction and visit.interaction.home and step.step in (Step.REDIRECT, Step.FORM_POST):
         remember_application(response, visit.interaction.relying_party, visit.interaction.home)
@@ -144,14 +145,15 @@ def set_cookies(response: Response, step: Next) -> None:
         set_cookie(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
     if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not visit.interaction:
         remember_relying_party(response, step.attempt, application, step.relying_party.home or "")
-    elif (interaction := _changed_interaction(step, visit.interaction, shared.now)) is not None:
+    elif (interaction := _changed_interaction(step, visit, shared.now())) is not None:
         set_interaction_cookie(response, interaction)
 
 
-def _changed_interaction(step: Next, held: Interaction | None, now: Callable[[], int]) -> Interaction | None:
+def _changed_interaction(step: Next, visit: Visit, now: int) -> Interaction | None:
     """Return the interaction that a step begins, or whose pages show more after it; None if the cookie stays as it is."""
+    held, lifetime_seconds = visit.interaction, visit.tenant.sign_in_page_seconds
     if step.attempt and step.binding:
-        begun = interaction_from_step(step, step.binding, now())
+        begun = interaction_from_step(step, step.binding, now, lifetime_seconds)
         return begun.with_method_limit(step.method_limit) if step.method_limit else begun
     if held is None or step.attempt != held.id:
         return None
@@ -159,10 +161,10 @@ def _changed_interaction(step: Next, held: Interaction | None, now: Callable[[],
     if step.method_limit is not None:
         changed = changed.with_method_limit(step.method_limit)
     elif step.step in _EXTENDING_STEPS:
-        changed = replace(changed, expires_at=now() + step.attempt_lifetime_seconds)
+        changed = replace(changed, expires_at=now + lifetime_seconds)
     elif step.relying_party and step.relying_party.name and not held.relying_party:
         changed = replace(
-            interaction_from_step(step, held.binding, now()),
+            interaction_from_step(step, held.binding, now, lifetime_seconds),
             organization=changed.organization,
             organization_logo=changed.organization_logo,
             organization_colour=changed.organization_colour,
@@ -228,8 +230,22 @@ def refuse_expired_interaction() -> None:
         raise InteractionGone
 
 
+def continue_signed_in() -> Response | None:
+    """Return the response that continues the interaction of a browser that signed in meanwhile; None if it must sign in here."""
+    visit = current_visit()
+    if not visit.session or visit.interaction is None:
+        return None
+    step = api()(resume, InteractionRequest(attempt=visit.interaction.id))
+    return None if step.step in (Step.LOGIN, Step.REGISTER) else follow(step)
+
+
 def start_again(step: Next | None = None) -> Response:
-    """Return the page of an interaction that is gone; it links to the application that the step or a cookie names."""
+    """Return the page of an interaction that is gone; it links to the application that the step or a cookie names.
+
+    A browser without any cookie of ours is asked for one, once: it may block all.
+    """
+    if (without_cookies := cookie_probe.response()) is not None:
+        return without_cookies
     application, interaction = step.relying_party if step else None, current_visit().interaction
     if application:
         return StartAgainPage(application.name, application.home or "").render(410)

@@ -14,6 +14,7 @@ from werkzeug.sansio.http import parse_cookie
 from app.hub.cookies import OTHERS_SEPARATOR, set_cookie, set_interaction_cookie
 from app.hub.frame import LANGUAGE_PARAMETER
 from app.hub.locale import LANGUAGES, lookup
+from app.hub.reopening import needs_reopening, reopen
 from app.hub.services import COST_HEADER, Services, api, services
 from app.hub.visit import SHOWN_UID, Visit, current_visit, requested_interaction_id, set_current_visit
 from app.kit.admission import SHED, Shed
@@ -60,6 +61,8 @@ def begin_request() -> None:
             visit.tenant = shared.tenancy.by_host(visit.host, api)
             if interaction_id := requested_interaction_id():
                 visit.interaction = shared.interactions.read(visit.cookies, visit.tenant.name, interaction_id)
+                if needs_reopening(visit):
+                    reopen(visit, interaction_id)
     finally:  # the error page needs a language too
         visit.choose_language()
 
@@ -107,6 +110,8 @@ def finish_response(response: Response) -> Response:
     shared, visit = services(), current_visit()
     if visit.renewed:
         set_cookie(response, shared.session_cookie, visit.renewed.token, visit.renewed.lifetime_seconds)
+    if visit.is_reopened and visit.interaction is not None:
+        set_interaction_cookie(response, visit.interaction)
     if visit.is_binding_new:
         set_cookie(response, shared.browser_cookie, visit.binding, None)
     if visit.is_device_passkey_new:

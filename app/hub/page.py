@@ -47,11 +47,20 @@ RESUBMIT_NOTICE: Final = Notice(
 """Shown after a form with an invalid CSRF token, by `Page.notice` on every page."""
 
 
+BLOCKED_NOTICE: Final = Notice(
+    _l("Cookies are blocked"),
+    _l("You can’t sign in without cookies. Allow cookies for this site in your browser’s settings, then try again."),
+)
+
+
 def form_notice(form: HubForm) -> Notice | None:
     """Return the notice of a form with an invalid CSRF token, or of one that asks for the password first."""
     if form.is_first_prompt:
         return Notice(_l("Confirm it’s you"), _l("Enter your password to continue."), "note")
-    return RESUBMIT_NOTICE if form.is_token_invalid else None
+    if not form.is_token_invalid:
+        return None
+    visit = current_visit()
+    return BLOCKED_NOTICE if visit.is_post and not visit.has_cookies else RESUBMIT_NOTICE
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class Services:
 
     @cached_property
     def browser_cookie(self) -> str:
-        """Name of the cookie with the secret that binds forms outside of an interaction to this browser."""
+        """Name of the cookie with the secret of this browser, to which interactions and forms outside of one are bound."""
         return f"{self.cookie_prefix}gatehouse-browser"
 
     @cached_property

@@ -67,6 +67,8 @@ class Tenant:
     """BCP 47 tags of its pages' languages, the default first."""
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
     has_remember_me: bool = True
+    sign_in_page_seconds: int = 8 * 3600
+    """How long a page of a sign-in can stay open."""
     passkeys: str = ""
     """How passkeys are offered: autofill, button or both; empty if they are off."""
     related_origins: tuple[str, ...] = ()
@@ -189,6 +191,7 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
         languages=(view.default_locale, *others),
         identifiers=kinds or (Identifier.EMAIL,),
         has_remember_me=view.remember_me,
+        sign_in_page_seconds=view.sign_in_page_hours * 3600,
         passkeys=view.passkeys,
         related_origins=tuple(view.related_origins),
         version=view.version,

@@ -21,6 +21,8 @@ from app.kit import randomness
 from app.kit.instrumentation import new_request_id
 from app.kit.once import once
 
+_OURS: Final = "gatehouse-"
+"""In the names of all cookies that the hub sets."""
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
 RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
@@ -61,8 +63,10 @@ class Visit:
     renewed: Session | None = None
     """The new session cookie if the session's token was renewed."""
     binding: str = ""
-    """The secret that binds forms outside of an interaction to this browser."""
+    """The secret of this browser, to which interactions and forms outside of one are bound."""
     is_binding_new: bool = False
+    is_reopened: bool = False
+    """Whether the interaction's cookie is to be set anew, from what the identity service keeps of it."""
     form_token: str = ""
     """What forms have in place of a fresh token; empty but for a page that is kept."""
     device_passkey: str = ""
@@ -100,6 +104,16 @@ class Visit:
             self.binding, self.is_binding_new = randomness.token(18), True
         return self.binding
 
+    def adopt_binding(self, binding: str | None) -> None:
+        """Take the secret of a new interaction as the browser's, if it has none: all its interactions share one."""
+        if binding and not self.binding:
+            self.binding, self.is_binding_new = binding, True
+
+    @property
+    def has_cookies(self) -> bool:
+        """Whether the browser sent any cookie of ours; one that blocks cookies never does."""
+        return any(_OURS in name for name in self.cookies)
+
     @property
     def brand(self) -> Brand:
         """The tenant's branding, with the look of the organization that the interaction is for."""
@@ -131,7 +145,7 @@ class Visit:
             others=self.others,
             account=self.posted_uid,
             trusted=self.trusted or None,
-            binding=self.interaction.binding if self.interaction else None,
+            binding=(self.interaction.binding if self.interaction else self.binding) or None,
             address=self.address,
             agent=self.agent[:400],
             languages=self.accept_language[:200],

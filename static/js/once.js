@@ -8,6 +8,11 @@ document.addEventListener("submit", function (event) {
   form.classList.add("busy");
   form.setAttribute("aria-busy", "true");
 });
+if (!navigator.cookieEnabled) location.replace("/cookies-blocked");
+// Tell the other tabs that a form led away from this page: a sign-in may have ended (tabs.js).
+window.addEventListener("pagehide", function () {
+  if (window.BroadcastChannel && document.querySelector("form.busy")) new BroadcastChannel("gatehouse").postMessage("");
+});
 window.addEventListener("pageshow", function () {
   document.querySelectorAll("form.busy").forEach(function (form) {
     form.classList.remove("busy");

@@ -79,6 +79,7 @@
         copyTyped();
         if (beside && form.elements.password) form.elements.password.value = ""; // the passkey replaces it
         form.classList.add("busy");
+        form.classList.add("busy");
         form.submit();
       });
     }

@@ -334,12 +334,14 @@ def test_redirect_uri_removed_during_sign_in_is_not_followed(world: World, brows
     assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
 
 
-def test_interaction_expires_after_ten_minutes(
+def test_interaction_expires_after_eight_hours(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     step = browser.authorize(shop.authorization_parameters())
-    with moved(services, minutes=11):
+    with moved(services, hours=8):
         assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+    with moved(services, hours=7, minutes=59):
+        assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.REDIRECT
 
 
 def test_interaction_is_bound_to_its_browser(shop: RelyingParty, browser: Browser, ada: Person, world: World) -> None:

@@ -122,7 +122,7 @@ def test_usual_sign_up_passes_by_flask(of_world: Comparison, new_page: Any, subt
 def test_cookies_of_the_browser_count_alike(of_world: Comparison, new_page: Any, path: str) -> None:
     shown = new_page(path).with_cookies(gatehouse_method="passkey~mail", gatehouse_language="ar", gatehouse_session="x")
     for step in (Step.PROFILE, Step.RESET_SENT, Step.CHECK_MAIL):
-        outcome = Next(step=step, attempt=shown.fields["attempt"], attempt_lifetime_seconds=60)
+        outcome = Next(step=step, attempt=shown.fields["attempt"])
         direct, generic = of_world.both(outcome, path, {**shown.fields, **TYPED[path]}, headers=shown.headers)
         assert_alike(direct, generic, step.value)
         assert not direct.is_by_flask

@@ -192,36 +192,11 @@ def test_interaction_in_another_browser_answers_410(world: World, new_visitor: N
     assert foreign.heading == "Let’s start over"
 
 
-def test_expired_interaction_links_back_to_the_application(world: World, visitor: Visitor) -> None:
-    shop = world.application("shop", client_name="Acme Shop", client_uri="https://shop.example/start")
-    page = visitor.authorize(shop)
-    pass_time(world.services, minutes=11)
-    expired = page.press("Sign in", identifier="ada@example.com", password=PASSWORD)
-    assert expired.status == 410
-    assert expired.follow("Continue to Acme Shop").address == "https://shop.example/start"
-    assert visitor.open(page.address).status == 410
-
-
 def test_browser_keeps_at_most_five_interactions(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
     for _ in range(8):
         visitor.authorize(shop)
     assert len(visitor.cookies("gatehouse-attempt-")) == 5
-
-
-def test_evicted_interaction_links_back_to_application(world: World, visitor: Visitor, new_visitor: NewVisitor) -> None:
-    first = visitor.authorize(world.application("first", client_name="First", client_uri="https://first.example/start"))
-    second = visitor.authorize(world.application("second", client_name="Second", client_uri="https://second.example/"))
-    shop, ada = world.application("shop"), world.person("ada@example.com")
-    for _ in range(8):
-        pass_time(world.services, seconds=1)
-        visitor.authorize(shop)
-    expired = visitor.open(first.address)
-    assert expired.status == 410
-    assert expired.follow("Continue to First").address == "https://first.example/start"
-    sent = second.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert sent.follow("Continue to Second").address == "https://second.example/"
-    assert "Continue to First" not in new_visitor().open(first.address).text
 
 
 def test_login_hint_fills_the_identifier_field(world: World, visitor: Visitor) -> None:

@@ -288,12 +288,10 @@ def test_foreign_form_token_is_refused(pending: PendingVerification) -> None:
     assert not is_verified(pending.world, pending.ada)
 
 
-def test_interaction_expires_after_an_hour(pending: PendingVerification) -> None:
-    wait(pending.world, minutes=50)
-    assert pending.visitor.open(pending.page.address).heading == "Check your email"
-    wait(pending.world, minutes=15)
-    expired = pending.visitor.open(pending.page.address)
-    assert expired.status == 410
+def test_waiting_page_lasts_for_hours(pending: PendingVerification) -> None:
+    for minutes in (50, 15, 6 * 60):
+        wait(pending.world, minutes=minutes)
+        assert pending.visitor.open(pending.page.address).heading == "Check your email"
     confirmed = pending.visitor.open(pending.link).press("Verify")
     assert confirmed.heading == "Email verified"
 

@@ -18,6 +18,9 @@ from app.identity.platform.services import Services
 from tests.support.oauth_world import World
 from tests.support.relying_party import RelyingParty
 
+BLOCKS_COOKIES = "x-blocks-cookies"
+"""A header of a browser that neither keeps nor sends cookies: Chromium's headless shell has no such setting."""
+
 
 @pytest.fixture
 def served(services: Services, hub_app: Flask, world: World) -> Iterator[str]:
@@ -32,6 +35,9 @@ def served(services: Services, hub_app: Flask, world: World) -> Iterator[str]:
         headers = {
             name: value for name, value in request.headers.items() if name.lower() not in ("host", "accept-encoding")
         }
+        blocks_cookies = headers.pop(BLOCKS_COOKIES.title(), None) is not None
+        if blocks_cookies:
+            headers.pop("Cookie", None)
         answer = Client(hub_app, use_cookies=False).open(
             request.full_path,
             method=request.method,
@@ -39,6 +45,8 @@ def served(services: Services, hub_app: Flask, world: World) -> Iterator[str]:
             headers=headers,
             data=request.get_data(),
         )
+        if blocks_cookies:
+            answer.headers.remove("Set-Cookie")
         here, there = f"http://{hub_address}", f"http://{request.host}"
         if "Location" in answer.headers:
             answer.headers["Location"] = answer.headers["Location"].replace(here, there)

@@ -46,7 +46,7 @@ def test_cookie_of_another_shape_is_not_read(content: object) -> None:
 def test_only_short_web_addresses_ride_in_the_cookie(logo: str, kept: bool) -> None:
     application = RelyingPartyView(name="Shop", client_id="shop", logo=logo, policy=logo, terms=logo)
     step = Next(step=Step.LOGIN, attempt="i", relying_party=application)
-    made = interaction_from_step(step, "binding", 0)
+    made = interaction_from_step(step, "binding", 0, 3600)
     assert (made.logo, made.policy, made.terms) == ((logo,) * 3 if kept else ("", "", ""))
     name, value = COOKIES.write(made, "acme")
     assert COOKIES.read({name: value}, "acme", "i") == made

@@ -87,6 +87,7 @@ class ForgotPage(Page):
     """Asks for the identifier."""
 
     template = "pages/forgot.html"
+    scripts = (*Page.scripts, "tabs")
 
     form: ForgotForm
     identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
@@ -186,6 +187,8 @@ def show_forgot(name: str) -> Response:
     if credential is PIN and not visit.tenant.pin.is_on:
         return journey.redirect_to("/login")
     journey.refuse_expired_interaction()
+    if (continued := journey.continue_signed_in()) is not None:
+        return continued
     reauthentication = current_reauthentication()
     hint = reauthentication.name or reauthentication.account if reauthentication else prefilled_identifier()
     if not hint and current_visit().query.keys() <= {"attempt"}:

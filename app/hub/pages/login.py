@@ -75,6 +75,8 @@ def submit_login() -> Response:
     journey.refuse_unknown_interaction()
     form = LoginForm.of(visit.tenant.identifiers)
     if not form.validate():
+        if not form.is_token_invalid and not form.password.data and (continued := journey.continue_signed_in()):
+            return continued
         return login_page(form, reauthentication=current_reauthentication()).render(form.error_status)
     try:
         step = api()(contract.sign_in, form.request)

@@ -48,7 +48,7 @@ class RegisterPage(Page):
     """The registration page with a password."""
 
     template = "pages/register.html"
-    scripts = (*Page.scripts, "reveal", "rules", "work")
+    scripts = (*Page.scripts, "tabs", "reveal", "rules", "work")
     query = {**Page.query, "with": 60}
     links_application = True
 

@@ -173,7 +173,11 @@ def finish(step: Next) -> Response:
         return journey.follow(step, **({"changed": "password"} if step.step is Step.PROFILE else {}))
     response = journey.follow(step, reset="done")
     shared, visit = services(), current_visit()
-    interaction = interaction_from_step(step, step.binding, shared.now()) if step.binding else visit.interaction
+    interaction = (
+        interaction_from_step(step, step.binding, shared.now(), visit.tenant.sign_in_page_seconds)
+        if step.binding
+        else visit.interaction
+    )
     if interaction is not None:
         set_interaction_cookie(response, replace(interaction, hint=(step.login_hint or "")[:120]))
     return response

@@ -147,6 +147,24 @@ class StartAgainPage(Page):
 
 
 @dataclass(frozen=True)
+class CookiesBlockedPage(Page):
+    """The browser sends no cookie back, so no sign-in can work; it links to the page to try again."""
+
+    template = "pages/cookies_blocked.html"
+    scripts = ("language",)
+
+    again: str = "/login"
+
+    @property
+    def has_problem(self) -> bool:
+        return True
+
+    @classmethod
+    def samples(cls) -> Mapping[str, CookiesBlockedPage]:
+        return {"blocked": cls()}
+
+
+@dataclass(frozen=True)
 class UnknownTenantPage(Page):
     """No tenant has this host. Other tenants are not named."""
 

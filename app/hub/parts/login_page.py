@@ -44,7 +44,7 @@ class LoginPage(Page):
     """The login page with a password field."""
 
     template = "pages/login.html"
-    scripts = (*Page.scripts, "reveal", "choose")
+    scripts = (*Page.scripts, "tabs", "reveal", "choose")
     query = {**Page.query, "reset": 7, "needs": 8, "methods": 3}
     links_application = True
 

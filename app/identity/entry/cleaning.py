@@ -15,7 +15,7 @@ from sqlalchemy import Table, and_, bindparam, delete, exists, literal, select, 
 
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
-from app.identity.entry import audit_retention, deleted_accounts
+from app.identity.entry import audit_retention, deleted_accounts, unanswered
 from app.identity.entry.tables import metadata
 from app.identity.platform.store import removal
 from app.identity.platform.store.database import Database
@@ -103,6 +103,7 @@ _TABLES_WITH_EXPIRED_ROWS: Final = union_all(
     select(literal(audit_retention.TABLE)).where(
         exists().where(audit_retention.is_expired(bindparam("tenant"), bindparam(audit_retention.TABLE)))
     ),
+    select(literal(unanswered.SURPLUS)).where(exists(unanswered.beyond(bindparam("tenant"), unanswered.MOST))),
 )
 
 
@@ -118,6 +119,8 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
     deleted = sum(_clean_table(database, _TABLES[name], tenant_id, cutoffs[name]) for name in names if name in _TABLES)
     if audit_retention.TABLE in names:
         deleted += audit_retention.delete_expired(database, tenant_id, first_kept)
+    if unanswered.SURPLUS in names:
+        deleted += unanswered.push_out(database, tenant_id, unanswered.MOST)
     return deleted + (deleted_accounts.delete_due(database, tenant_id, now) if deleted_accounts.TABLE in names else 0)
 
 

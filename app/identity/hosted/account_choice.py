@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from app.contract import errors as e
 from app.contract import hub_accounts as contract
 from app.contract.hub import InteractionRequest, Next, Step
@@ -24,7 +22,7 @@ def read_accounts(context: Context, req: InteractionRequest) -> Next:
     interaction, session = interactions.find(context, req.attempt), sessions.current(context)
     if interaction is None or not account_choice.may_choose(interaction):
         return next_step.START_AGAIN if interaction is None else next_step.after_end(session)
-    if account_choice.wants_another(interaction) and not account_choice.is_fresh(interaction, session):
+    if account_choice.wants_another(interaction) and not account_choice.is_fresh(interaction, session, context.now):
         return authorize.offer_accounts(context, interaction)
     return next_step.advance(context, interaction, session)
 
@@ -51,7 +49,7 @@ def choose(context: Context, req: contract.ChooseAccountRequest) -> Next:
     if chosen is None and len(found) >= browser_sessions.MOST:
         return authorize.offer_accounts(context, interaction)
     facts = account_choice.facts_of_answer(context, chosen)
-    interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **facts)
+    interaction = interactions.add_facts(context, interaction, **facts)
     if chosen is None:
         return next_step.advance(context, interaction, sessions.current(context))
     step = next_step.advance(context, interaction, chosen.session)

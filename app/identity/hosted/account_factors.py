@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import timedelta
 
 from app.contract import errors as e
 from app.contract import hub_account_factors as contract
@@ -135,7 +134,7 @@ def save_backup_codes(context: Context, req: shared.SaveBackupCodesRequest) -> N
     if interaction is None:
         return next_step.after_end(session)
     if req.batch:
-        interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **{next_step.UNSAVED: None})
+        interaction = interactions.add_facts(context, interaction, **{next_step.UNSAVED: None})
     return next_step.advance(context, interaction, session)
 
 

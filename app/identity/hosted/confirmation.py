@@ -66,7 +66,7 @@ def _require_second_factor(
     )
     pending = second_factor.begin(context, required, Authentication(session.methods, channel=channel))
     step_up = {first_factor_passed.KEY: pending.token.ticket_hash, first_factor_passed.STEP_UP: session.session_id}
-    interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **step_up)
+    interactions.add_facts(context, interaction, **step_up)
     return Next(step=Step.SECOND_FACTOR, attempt=interaction.interaction_id)
 
 

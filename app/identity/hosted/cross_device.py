@@ -7,7 +7,6 @@ secret of its interaction. What that browser gets is no more than the phone's se
 from __future__ import annotations
 
 import base64
-from datetime import timedelta
 from typing import Any, Final
 
 from app.contract import errors as e
@@ -32,7 +31,6 @@ from app.identity.protocols.oauth.authorize import account_choice
 from app.kit import randomness
 from app.kit.limits import Rate
 
-LIFETIME: Final = timedelta(minutes=30)
 """How long an interaction lives after its last code."""
 WAITS, OPENED, EXPIRED = "waits", "opened", "expired"
 WRONG: Final = "wrong"
@@ -209,7 +207,7 @@ def _with_code(context: Context, interaction: Interaction, req: contract.CodeSta
     context.audit.record("cross_device.begun", client_id=client_id)
     code = context.services.encryption.encrypt(device.text.encode(), _associated_data(context, device.ticket_hash))
     facts = {"ticket": device.ticket_hash, "code": base64.urlsafe_b64encode(code).decode()}
-    return interactions.add_facts(context, interaction, lifetime=LIFETIME, **{_KEY: facts})
+    return interactions.add_facts(context, interaction, **{_KEY: facts})
 
 
 def _step(context: Context, interaction: Interaction) -> Next:
@@ -222,7 +220,6 @@ def _step(context: Context, interaction: Interaction) -> Next:
     return Next(
         step=Step.QR_CODE,
         attempt=interaction.interaction_id,
-        attempt_lifetime_seconds=max(1, int((interaction.expires_at - context.now).total_seconds())),
         fields=fields,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from app.contract import errors as e
@@ -117,7 +117,7 @@ def continue_sign_in(
     )
     facts = {KEY: pending.token.ticket_hash, STEP_UP: None}
     if open_one is not None:
-        interactions.add_facts(context, open_one, lifetime=second_factor.LIFETIME, **facts)
+        interactions.add_facts(context, open_one, **facts)
         return Next(step=Step.SECOND_FACTOR, attempt=interaction_id)
     _, binding = interactions.begin(context, next_step.RETURN, facts, ids)
     return Next(step=Step.SECOND_FACTOR, attempt=interaction_id, binding=binding)
@@ -185,7 +185,7 @@ def _take_over_session(
         interaction is not None
     ):  # older than the interaction, so only the choice says that the person wants this account
         facts = account_choice.facts_of_choice(session.session_id)
-        interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **facts)
+        interaction = interactions.add_facts(context, interaction, **facts)
     return _continue_with(context, interaction, session, step).model_copy(update=cookie)
 
 

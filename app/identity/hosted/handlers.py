@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from app.contract import errors as e
 from app.contract import hub, hub_sign_out
 from app.contract.captcha import Challenge
@@ -131,9 +129,7 @@ def switch_account(context: Context, req: SwitchAccountRequest) -> Next:
     if interaction is not None and session is not None and req.account not in ("", session.uid):
         return next_step.advance(context, interaction, session)
     if req.chooses and session is not None and interaction is not None and account_choice.may_choose(interaction):
-        interaction = interactions.add_facts(
-            context, interaction, lifetime=timedelta(), **account_choice.facts_of_request(context)
-        )
+        interaction = interactions.add_facts(context, interaction, **account_choice.facts_of_request(context))
         return next_step.advance(context, interaction, session)
     ended = sign_outs.end(context, session) if session is not None else []
     update = {"ends_session": True, "frames": sign_outs.frames(context, ended)}
@@ -141,7 +137,7 @@ def switch_account(context: Context, req: SwitchAccountRequest) -> Next:
         return next_step.START_AGAIN.model_copy(update=update)
     if interaction.request.get(first_factor_passed.KEY):  # the sign-in of the account that is left
         facts = {first_factor_passed.KEY: None, first_factor_passed.STEP_UP: None}
-        interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **facts)
+        interaction = interactions.add_facts(context, interaction, **facts)
     return next_step.advance(context, interaction, None).model_copy(update=update)
 
 

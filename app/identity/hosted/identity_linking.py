@@ -18,7 +18,9 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT
 
 FEDERATED: Final = sessions.FEDERATED
-_KEY: Final = "connected"
+_KEY, _SINCE = "connected", "connected_at"
+_LIFETIME_SECONDS: Final = 3600
+"""How long an interaction keeps a provider's identity, which the next visitor of the browser must not find."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def store_pending(
 ) -> Interaction:
     """Store an identity until the end of the sign-in."""
     stored: dict[str, Any] = {"claimed": identity.to_facts(), "uid": uid, "is_proof": is_address_verified}
-    return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: stored})
+    return interactions.add_facts(context, interaction, **{_KEY: stored, _SINCE: int(context.now.timestamp())})
 
 
 def mark_announced(context: Context, interaction: Interaction | None, *, connects: bool) -> Interaction | None:
@@ -52,31 +54,35 @@ def mark_announced(context: Context, interaction: Interaction | None, *, connect
 
     An identity that another visitor of the browser left behind must not be linked without notice.
     """
-    pending = pending_for(interaction)
+    pending = pending_for(context, interaction)
     if interaction is None or pending is None or pending.is_wished == connects:
         return interaction
     stored = {**asdict(pending), "claimed": pending.claimed.to_facts(), "is_wished": connects}
-    return interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: stored})
+    return interactions.add_facts(context, interaction, **{_KEY: stored})
 
 
 def clear(context: Context, interaction: Interaction) -> Interaction:
     """Remove the pending identity."""
     return (
-        interactions.add_facts(context, interaction, lifetime=interactions.LIFETIME, **{_KEY: None})
-        if pending_for(interaction)
-        else interaction
+        interactions.add_facts(context, interaction, **{_KEY: None}) if interaction.request.get(_KEY) else interaction
     )
 
 
-def pending_for(interaction: Interaction | None) -> PendingIdentity | None:
-    """Return the pending identity of the interaction."""
+def pending_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
+    """Return the pending identity of the interaction, for an hour."""
     stored = interaction.request.get(_KEY) if interaction is not None else None
+    if interaction is None or context.now.timestamp() > _since(interaction) + _LIFETIME_SECONDS:
+        return None
     return PendingIdentity(**{**stored, "claimed": ProviderIdentity(**stored["claimed"])}) if stored else None
+
+
+def _since(interaction: Interaction) -> float:
+    return float(interaction.request.get(_SINCE) or interaction.created_at.timestamp())
 
 
 def active_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
     """Return the pending identity if its connection is still active."""
-    pending = pending_for(interaction)
+    pending = pending_for(context, interaction)
     is_active = pending is not None and pending.claimed.provider in {
         one.name for one in offered_connections.active_connections(context)
     }
@@ -85,7 +91,7 @@ def active_for(context: Context, interaction: Interaction | None) -> PendingIden
 
 def has_federated_login_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
     """Return whether this browser signed in to the account, or registered it, with an identity that the account still has."""
-    pending = pending_for(interaction)
+    pending = pending_for(context, interaction)
     if pending is None or NO_ACCOUNT in (pending.uid, uid) or pending.uid != uid:
         return False
     account = store.by_uid(context, uid)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Final
-
 from app.contract import errors as e
 from app.contract import hub_invitations as contract
 from app.contract.hub import Next, Step
@@ -20,7 +17,6 @@ from app.identity.hosted import invitation_states, invited_join, next_step, sign
 from app.identity.platform.context import Context
 from app.kit import randomness
 
-_LIFETIME: Final = timedelta(hours=1)
 """Of the interaction: a new account may have to be created first."""
 
 
@@ -49,7 +45,6 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
     request = {"return_url": return_url} if return_url else {}
     request |= {"action": req.action, **invited_join.facts(invitation, token_hash)}
     interaction, binding = interactions.begin(context, next_step.RETURN, request)
-    interaction = interactions.add_facts(context, interaction, lifetime=_LIFETIME)
     step = _first_step(context, interaction, session, req.action)
     return step.model_copy(
         update={
@@ -60,7 +55,6 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
             "relying_party": step.relying_party or next_step.return_target(context, return_url),
             "ends_session": is_left,
             "frames": sign_outs.frames(context, ended),
-            "attempt_lifetime_seconds": int(_LIFETIME.total_seconds()),
         }
     )
 

@@ -26,7 +26,7 @@ KEY: Final = "handover"
 LIFETIME: Final = timedelta(minutes=10)
 """How long the waiting page may take to continue after the number was typed."""
 WAITS, APPROVED = "waits", "approved"
-_WRONG_NUMBERS: Final = Rate(3, 3600)
+_WRONG_NUMBERS: Final = Rate(3, 86_400)
 """The limit of wrong numbers for a waiting page."""
 
 
@@ -98,7 +98,7 @@ def approve(context: Context, interaction: Interaction, account: Account) -> Non
     if current.is_done or held.get("number") != interaction.request[KEY]["number"]:
         return
     approved = {**held, "account": account.uid, "approved_at": context.now.isoformat()}
-    interactions.add_facts(context, current, lifetime=LIFETIME, **{KEY: approved})
+    interactions.add_facts(context, current, **{KEY: approved})
     context.audit.record("handover.approved", uid=account.uid)
 
 
@@ -115,7 +115,7 @@ def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[
     approved_at = datetime.fromisoformat(held["approved_at"]) if "approved_at" in held else None
     if current.is_done or approved_at is None or (held["purpose"], held["account"]) != (purpose.value, uid):
         return None, current
-    current = interactions.add_facts(context, current, lifetime=LIFETIME, **{KEY: None})
+    current = interactions.add_facts(context, current, **{KEY: None})
     account = store.by_uid(context, uid)
     is_over = context.now - approved_at > LIFETIME
     is_superseded = (

@@ -234,5 +234,5 @@ def _offer_local(
         return limited
     if not sign_in_service.try_complete_sign_in(context, account, authentication.kind):
         raise e.AccountBlocked
-    interaction = interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **{LOCAL: True})
+    interaction = interactions.add_facts(context, interaction, **{LOCAL: True})
     return first_factor_passed.begin_session(context, interaction, account, authentication, step=Step.PASSKEY_OFFER)

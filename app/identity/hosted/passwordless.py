@@ -6,7 +6,6 @@ Step, cost and refusals are the same for identifiers with and without an account
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from datetime import timedelta
 from typing import Final
 
 from app.contract import errors as e
@@ -35,7 +34,6 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
-LIFETIME: Final = timedelta(hours=1)
 _TRIES: Final = Rate(20, 600)  # per interaction
 _KEY: Final = "passwordless"
 _SHOWN: Final = {
@@ -146,9 +144,7 @@ def begin(context: Context, interaction: Interaction | None, name: str, by: str,
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
     waits = link_handover.facts(interaction, Purpose.SIGN_IN, uid) if by == MAIL else {}
     facts = {_KEY: asdict(state), **waits}
-    current, binding = interactions.add_facts_or_begin(
-        context, ids, kind=next_step.RETURN, lifetime=LIFETIME, facts=facts
-    )
+    current, binding = interactions.add_facts_or_begin(context, ids, kind=next_step.RETURN, facts=facts)
     return _step(context, current, state).model_copy(update={"binding": binding})
 
 
@@ -215,7 +211,6 @@ def _step(context: Context, interaction: Interaction, state: PendingPasswordless
     return Next(
         step=Step.SIGN_IN_SENT,
         attempt=interaction.interaction_id,
-        attempt_lifetime_seconds=max(1, int((interaction.expires_at - context.now).total_seconds())),
         sent_to=state.name,
         problem=state.by,
         resend_in_seconds=resend_delay.seconds_left(context, state.sent_at),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.hub_models import SentTo
@@ -28,10 +27,10 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.errors import ApiError
 
-LIFETIME = timedelta(hours=1)
 MAIL, SMS = "mail", "sms"
 SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
 _KEY = "checking"
+_FIRST_FACTOR_SECONDS: Final = 3600
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,11 @@ def pending_for(interaction: Interaction) -> PendingVerification | None:
     return PendingVerification(**{name: value for name, value in stored.items() if name in fields}) if stored else None
 
 
+def is_recent(context: Context, state: PendingVerification) -> bool:
+    """Return whether what this browser gave before the message was sent still counts: the page may wait for hours."""
+    return context.now.timestamp() <= state.sent_at + _FIRST_FACTOR_SECONDS
+
+
 def precedes_joining(context: Context, interaction: Interaction, session: BrowserSession) -> bool:
     """Return whether the signed-in account must still verify its address before it joins the organization of the interaction."""
     state = pending_for(interaction) if invited_join.is_of(interaction) else None
@@ -71,7 +75,7 @@ def precedes_joining(context: Context, interaction: Interaction, session: Browse
 def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:
     """Store the pending verification, and extend the interaction, because mail takes time."""
     waits = link_handover.facts(interaction, Purpose.EMAIL, state.uid)
-    return interactions.add_facts(context, interaction, lifetime=LIFETIME, **{_KEY: asdict(state)}, **waits)
+    return interactions.add_facts(context, interaction, **{_KEY: asdict(state)}, **waits)
 
 
 def display(email: str, by: str) -> str:

@@ -30,9 +30,7 @@ def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
         return next_step.advance(context, interaction, session)
     if reauthentication.must_confirm(context, session, account):
-        chosen = interactions.add_facts(
-            context, interaction, lifetime=interactions.LIFETIME, **{next_step.CHOSEN: True}
-        )
+        chosen = interactions.add_facts(context, interaction, **{next_step.CHOSEN: True})
         return next_step.advance(context, chosen, session)
     confirmed = account_settings.reauthenticate(context, req)
     service.set_pin(context, account, service.hash_new_pin(context, req.pin), service.SET)

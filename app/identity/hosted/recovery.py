@@ -6,7 +6,6 @@ Step, cost and refusals are the same for identifiers with and without an account
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
@@ -39,7 +38,6 @@ from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
-LIFETIME = timedelta(hours=1)
 CODE = "code"
 COMPLETED = "forgotpassword"  # hosted-pages.md section 3
 FORGOTTEN = {one.name: one for one in (PASSWORD, PIN)}
@@ -108,7 +106,7 @@ def continue_reset(context: Context, req: InteractionOnly) -> Next:
     account, interaction = link_handover.take(context, interaction, Purpose.RESET_PASSWORD)
     if account is None:
         return read_recovery(context, req)
-    interaction = interactions.add_facts(context, interaction, lifetime=LIFETIME, **{KEY: None})
+    interaction = interactions.add_facts(context, interaction, **{KEY: None})
     mailed = OneTimeToken(Purpose.RESET_PASSWORD, account.uid, MAIL, {}, context.now)
     login = Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=state.name)
     return _signed_in(context, interaction, account, mailed) or login
@@ -166,7 +164,7 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
         return onward
     label = str(one_time_token.facts.get("email") or label_of(account))
     if interaction is not None:
-        interactions.add_facts(context, interaction, lifetime=LIFETIME, **{KEY: None})
+        interactions.add_facts(context, interaction, **{KEY: None})
         return Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=label, ends_session=True)
     next_page = next_step.open_return(context, None, None)
     return next_page.model_copy(update={"login_hint": label, "ends_session": True})
@@ -236,9 +234,7 @@ def _begin(
             context.work.rollback()
         state = replace(state, sent_at=int(context.now.timestamp()))
     facts = {KEY: dict(vars(state)), **link_handover.facts(interaction, of.purpose, uid)}
-    current, binding = interactions.add_facts_or_begin(
-        context, ids, kind=next_step.RETURN, lifetime=LIFETIME, facts=facts
-    )
+    current, binding = interactions.add_facts_or_begin(context, ids, kind=next_step.RETURN, facts=facts)
     return_url = current.request.get("return_url")
     if (
         of is PASSWORD
@@ -285,7 +281,6 @@ def step(context: Context, interaction: Interaction, state: PendingRecovery) -> 
     return Next(
         step=Step.PIN_SENT if state.forgotten is PIN else Step.RESET_SENT,
         attempt=interaction.interaction_id,
-        attempt_lifetime_seconds=max(1, int((interaction.expires_at - context.now).total_seconds())),
         sent_to=state.name,
         problem=state.by,
         resend_in_seconds=_seconds_left(context, state),

@@ -96,7 +96,7 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
     codes_step = _backup_codes_step(context, pending, req.kind, is_new=is_new)
     if codes_step is not None and is_new and interaction is not None:
         facts = {next_step.UNSAVED: account.uid}
-        interaction = interactions.add_facts(context, interaction, lifetime=second_factor.LIFETIME, **facts)
+        interaction = interactions.add_facts(context, interaction, **facts)
     next_page = first_factor_passed.begin_session(
         context, interaction, account, pending.authentication, step=codes_step
     )

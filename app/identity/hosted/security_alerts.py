@@ -53,16 +53,12 @@ def revert_change(context: Context, req: LinkToken) -> Next:
         recovery.label(link_token, account), account.uid, MAIL, int(context.now.timestamp())
     )
     if account.email and recovery.try_send(context, interaction.interaction_id, state, account, MailKind.ALARM):
-        interaction = interactions.add_facts(
-            context, interaction, lifetime=recovery.LIFETIME, **{recovery.KEY: asdict(state)}
-        )
+        interaction = interactions.add_facts(context, interaction, **{recovery.KEY: asdict(state)})
         return recovery.step(context, interaction, state).model_copy(update={"binding": binding, "ends_session": True})
     # No mail can be sent, and the link of the alert already verified the mailbox.
     token = sending.create_page_token(
         context, account, one_time_tokens.RESET_MINUTES, reason=recovery.CODE, email=account.email
     )
-    lifetime_seconds = max(1, int((interaction.expires_at - context.now).total_seconds()))
     return Next(
-        step=Step.NEW_PASSWORD, attempt=interaction.interaction_id, binding=binding, address=token, ends_session=True,
-        attempt_lifetime_seconds=lifetime_seconds,
-    )  # fmt: skip
+        step=Step.NEW_PASSWORD, attempt=interaction.interaction_id, binding=binding, address=token, ends_session=True
+    )

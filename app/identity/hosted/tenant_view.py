@@ -33,6 +33,7 @@ def tenant(context: Context) -> hub.TenantView:
         default_locale=settings.default_locale,
         identifiers=list(settings.login_kinds),
         remember_me=settings.remember_me,
+        sign_in_page_hours=settings.sign_in_page_hours,
         connections=[
             hub.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
             for connection in offered_connections.active_connections(context)

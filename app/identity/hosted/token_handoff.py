@@ -87,11 +87,11 @@ def with_session(context: Context, interaction: Interaction, session: BrowserSes
     if (
         account is None
         or handoff.links
-        or not _is_own_identity(interaction, account)
+        or not _is_own_identity(context, interaction, account)
         or not interactions.finish(context, interaction)
     ):
         return Next(step=Step.PROFILE)
-    provider = _provider(interaction, session)
+    provider = _provider(context, interaction, session)
     if handoff.is_access_token and context.tenant.settings.token_in_return_url:
         ends_with = (session.session_id, session.expires_at)
         text = token_handoff.access_token(context, account, session.methods, provider, ends_with).access_token
@@ -113,7 +113,7 @@ def with_candidate(
 
 def decide_handoff(context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
     """Give the program that polls by its GUID the sign-in or identity, once the user allowed it."""
-    handoff, pending = request_for(interaction), identity_linking.pending_for(interaction)
+    handoff, pending = request_for(interaction), identity_linking.pending_for(context, interaction)
     account = accounts.by_uid(context, session.uid) if session is not None else None
     if handoff is None or not handoff.guid or not interactions.finish(context, interaction):
         return Next(step=Step.PROFILE if session else Step.START_AGAIN)
@@ -125,23 +125,23 @@ def decide_handoff(context: Context, interaction: Interaction, session: BrowserS
         and not handoff.links
         and session is not None
         and account is not None
-        and _is_own_identity(interaction, account)
+        and _is_own_identity(context, interaction, account)
     ):
         is_given = token_handoff.finish_sign_in(
-            context, handoff.guid, account, session.methods, _provider(interaction, session)
+            context, handoff.guid, account, session.methods, _provider(context, interaction, session)
         )
     return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id, problem=DONE if is_given else NO)
 
 
-def _is_own_identity(interaction: Interaction, account: Account) -> bool:
+def _is_own_identity(context: Context, interaction: Interaction, account: Account) -> bool:
     """Return whether the provider returned an identity of this account."""
-    pending = identity_linking.pending_for(interaction)
+    pending = identity_linking.pending_for(context, interaction)
     return pending is not None and linked_identities.is_known(account, pending.claimed)
 
 
-def _provider(interaction: Interaction, session: BrowserSession) -> str:
+def _provider(context: Context, interaction: Interaction, session: BrowserSession) -> str:
     """Return the provider of the sign-in; a user who returned from a provider may still have used a password."""
-    pending = identity_linking.pending_for(interaction)
+    pending = identity_linking.pending_for(context, interaction)
     return (
         pending.claimed.provider
         if pending is not None and identity_linking.FEDERATED in session.methods

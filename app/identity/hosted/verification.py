@@ -148,7 +148,6 @@ def step(context: Context, interaction: Interaction, state: PendingVerification)
     return Next(
         step=Step.CHECK_MAIL,
         attempt=interaction.interaction_id,
-        attempt_lifetime_seconds=max(1, int((interaction.expires_at - context.now).total_seconds())),
         sent_to=state.email,
         resend_in_seconds=pending_verification.seconds_left(context, state),
         problem=state.by,
@@ -306,7 +305,8 @@ def _has_first_factor(
 ) -> bool:
     """Return whether this browser gave the account's first factor: its password, a new passkey, or a provider's identity."""
     state = pending_verification.pending_for(interaction) if interaction is not None else None
-    if state is None or (state.uid, state.subject) != (token.uid, token.subject):
+    is_awaited = state is not None and (state.uid, state.subject) == (token.uid, token.subject)
+    if state is None or not is_awaited or not pending_verification.is_recent(context, state):
         return False
     is_typed = bool(password_hash) and state.password_hash == password_hash
     return (
@@ -375,7 +375,7 @@ def _continue(
 ) -> Next:
     """Sign in if this browser gave the first factor, or the tenant configured it; else return the confirmation page."""
     state = pending_verification.pending_for(interaction) if interaction is not None else None
-    if identity_linking.pending_for(interaction) is not None:
+    if identity_linking.pending_for(context, interaction) is not None:
         store.lock(context, account.uid)  # serializes a claim of the account with its registration
     has_first_factor = _has_first_factor(context, interaction, token, account.password_hash)
     can_sign_in = has_first_factor or (is_new and context.tenant.settings.login_on_email_verification)

@@ -33,7 +33,8 @@ from app.kit.clock import aware
 
 log = logging.getLogger("gatehouse.identity")
 
-LIFETIME: Final = timedelta(minutes=10)
+LIFETIME: Final = timedelta(hours=1)
+"""How long a person may stay at the provider: some create an account there first."""
 CALLBACK: Final = "/socialauth/validate.sauth"
 """The callback path: the redirect URI that tenants register at their providers."""
 

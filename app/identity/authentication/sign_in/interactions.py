@@ -5,9 +5,9 @@ from __future__ import annotations
 import hmac
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from app.identity.authentication.sign_in.tables import interactions
 from app.identity.credentials import store as credential_store
@@ -17,8 +17,16 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.platform.store.compiled import Compiled, change_row, changes, insert_row
 from app.kit import randomness
+from app.kit.limits import OverLimit, Rate
 
-LIFETIME = timedelta(minutes=10)  # the pending federated request (interface federation.md section 4)
+KEPT: Final = timedelta(days=3)
+"""How long an expired interaction is kept, from which the sign-in restarts: over a weekend."""
+MOST_OF_NETWORK: Final = 10_000
+"""Unanswered interactions that one network may hold; the oldest goes first (decisions/0333)."""
+_ENDED_LIFETIME: Final = timedelta(minutes=10)
+"""How long a second submit of the last form, or Back, finds an interaction that has ended."""
+_FEW: Final = Rate(100, 3600)
+"""Interactions of a network, which at this rate never holds too many: a day and `KEPT` have fewer hours than that takes."""
 ENDED = "ended"  # the member of an interaction's request that records its outcome
 SECOND_FACTOR = "second_factor"
 """The member with the hash of the continuation token of a sign-in that passed its first factor."""
@@ -42,7 +50,19 @@ _ADD = insert_row(interactions)
 _FINISH = Compiled(
     update(interactions)
     .where(*_KEY, A.is_done.is_(False))
-    .values(is_done=True, request=bindparam("new_request", type_=A.request.type))
+    .values(
+        is_done=True,
+        request=bindparam("new_request", type_=A.request.type),
+        expires_at=bindparam("kept_until", type_=A.expires_at.type),
+    )
+)
+_OF_NETWORK = (A.tenant_id == bindparam("tenant"), A.network == bindparam("network"), A.is_done.is_(False))
+_SURPLUS = select(A.attempt_hash).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MOST_OF_NETWORK)
+_PUSH_OUT = Compiled(
+    delete(interactions).where(
+        A.tenant_id == bindparam("tenant"),
+        A.attempt_hash.in_(_SURPLUS.with_for_update(skip_locked=True)),
+    )
 )
 
 
@@ -72,18 +92,23 @@ def new_ids() -> InteractionIds:
     return InteractionIds(randomness.token(18), randomness.token(24))
 
 
+def lifetime(context: Context) -> timedelta:
+    """Return how long a page of a sign-in may stay open."""
+    return timedelta(hours=context.tenant.settings.sign_in_page_hours)
+
+
 def begin(
-    context: Context,
-    kind: str,
-    request: dict[str, Any],
-    ids: InteractionIds | None = None,
-    *,
-    lifetime: timedelta = LIFETIME,
+    context: Context, kind: str, request: dict[str, Any], ids: InteractionIds | None = None
 ) -> tuple[Interaction, str]:
-    """Store a new interaction; return it and its browser secret, which goes into the interaction's cookie."""
+    """Store a new interaction; return it and its browser secret, which all interactions of one browser share.
+
+    The oldest unanswered interaction of a network that has too many is deleted.
+    """
     ids = ids or new_ids()
-    interaction_id, binding = ids.interaction_id, ids.binding
+    interaction_id = ids.interaction_id
+    binding = (context.visit.binding if context.visit else None) or ids.binding
     now = context.now
+    ends_at = now + lifetime(context)
     row = {
         "tenant_id": context.tenant.tenant_id,
         "attempt_hash": randomness.digest(interaction_id),
@@ -93,10 +118,20 @@ def begin(
         "session_id": None,
         "is_done": False,
         "created_at": now,
-        "expires_at": now + lifetime,
+        "expires_at": ends_at + KEPT,
+        "network": context.network,
     }
     context.work.run(_ADD, row)
-    return Interaction(interaction_id, kind, request, None, False, now, now + lifetime), binding
+    _make_room(context)
+    return Interaction(interaction_id, kind, request, None, False, now, ends_at), binding
+
+
+def _make_room(context: Context) -> None:
+    tenant_id, network = context.tenant.tenant_id, context.network
+    try:
+        context.services.limits.spend("interactions", _FEW, tenant_id, network)
+    except OverLimit:
+        context.work.run(_PUSH_OUT, {"tenant": tenant_id, "network": network})
 
 
 def find(context: Context, interaction_id: str, *, with_sign_in: bool = False) -> Interaction | None:
@@ -106,17 +141,51 @@ def find(context: Context, interaction_id: str, *, with_sign_in: bool = False) -
     """
     rows = context.work.all(_WITH_SIGN_IN if with_sign_in else _BY_HASH, _key(context, interaction_id))
     row = rows[0] if rows else None
-    if row is None or row.expires_at <= context.now:
+    if row is None or not _is_of_this_browser(context, row):
         return None
-    binding_hash = randomness.digest(context.visit.binding) if context.visit and context.visit.binding else ""
-    if not hmac.compare_digest(binding_hash, row.binding_hash):
+    interaction = _interaction(context, interaction_id, row)
+    if interaction.expires_at <= context.now:
         return None
     if with_sign_in and (uid := continuation_tokens.read_ahead(context, row)) is not None:
         account_store.read_ahead(context, row)
         credential_store.read_ahead(context, uid, rows)
+    return interaction
+
+
+def find_kept(context: Context, interaction_id: str) -> Interaction | None:
+    """Return the interaction if this browser began it, also an expired one, from which the sign-in can `restart`."""
+    row = context.work.one(_BY_HASH, _key(context, interaction_id))
+    if row is None or row.expires_at <= context.now or not _is_of_this_browser(context, row):
+        return None
+    return _interaction(context, interaction_id, row)
+
+
+def restart(context: Context, interaction: Interaction, request: dict[str, Any]) -> Interaction:
+    """Begin an expired interaction anew, with the same id: the page that is still open goes on with it.
+
+    Args:
+        request: the request alone, without what an earlier visitor of the browser did.
+    """
+    now, ends_at = context.now, context.now + lifetime(context)
+    _change(context, interaction, request=request, created_at=now, expires_at=ends_at + KEPT)
+    return replace(interaction, request=request, created_at=now, expires_at=ends_at)
+
+
+def _is_of_this_browser(context: Context, row: Any) -> bool:
+    binding_hash = randomness.digest(context.visit.binding) if context.visit and context.visit.binding else ""
+    return hmac.compare_digest(binding_hash, row.binding_hash)
+
+
+def _interaction(context: Context, interaction_id: str, row: Any) -> Interaction:
+    ends_at = _ends_at(context, row.created_at, row.expires_at, is_done=row.is_done)
     return Interaction(
-        interaction_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at
+        interaction_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, ends_at
     )
+
+
+def _ends_at(context: Context, created_at: datetime, kept_until: datetime, *, is_done: bool) -> datetime:
+    """Return until when an interaction is live. The previous release stores that time as the end of the row."""
+    return kept_until if is_done else max(kept_until - KEPT, min(created_at + lifetime(context), kept_until))
 
 
 def find_open(context: Context, interaction_id: str | None) -> Interaction | None:
@@ -127,13 +196,9 @@ def find_open(context: Context, interaction_id: str | None) -> Interaction | Non
 
 def find_of_any_browser(context: Context, interaction_id: str) -> Interaction | None:
     """Return a live interaction that has not ended, whichever browser began it; the caller must not continue it as its own."""
-    where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
-    row = context.work.one(select(interactions).where(*where, A.is_done.is_(False), A.expires_at > context.now))
-    if row is None:
-        return None
-    return Interaction(
-        interaction_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, row.expires_at
-    )
+    row = context.work.one(_BY_HASH, _key(context, interaction_id))
+    interaction = _interaction(context, interaction_id, row) if row is not None and not row.is_done else None
+    return interaction if interaction is not None and interaction.expires_at > context.now else None
 
 
 def client_id_for(context: Context, interaction_id: str) -> str:
@@ -157,34 +222,43 @@ def mark_signed_in(context: Context, interaction: Interaction, session_id: str) 
     )
 
 
-def add_facts(context: Context, interaction: Interaction, *, lifetime: timedelta, **facts: Any) -> Interaction:
-    """Store facts in the interaction's request, and extend its lifetime."""
-    request, ends = {**interaction.request, **facts}, max(interaction.expires_at, context.now + lifetime)
-    _change(context, interaction, request=request, expires_at=ends)
-    return replace(interaction, request=request, expires_at=ends)
+def add_facts(context: Context, interaction: Interaction, **facts: Any) -> Interaction:
+    """Store facts in the interaction's request; the lifetime of one that has not ended begins anew."""
+    request = {**interaction.request, **facts}
+    if interaction.is_done:
+        _change(context, interaction, request=request)
+        return replace(interaction, request=request)
+    ends_at = context.now + lifetime(context)
+    _change(context, interaction, request=request, expires_at=ends_at + KEPT)
+    return replace(interaction, request=request, expires_at=ends_at)
 
 
 def add_facts_or_begin(
-    context: Context, ids: Interaction | InteractionIds, *, kind: str, lifetime: timedelta, facts: dict[str, Any]
+    context: Context, ids: Interaction | InteractionIds, *, kind: str, facts: dict[str, Any]
 ) -> tuple[Interaction, str | None]:
     """Store facts in the interaction, or in a new one with these ids; return it, and a new one's browser secret."""
     if isinstance(ids, Interaction):
-        return add_facts(context, ids, lifetime=lifetime, **facts), None
-    return begin(context, kind, facts, ids, lifetime=lifetime)
+        return add_facts(context, ids, **facts), None
+    return begin(context, kind, facts, ids)
 
 
 def lock(context: Context, interaction: Interaction) -> Interaction:
     """Return the interaction as it is now, locked until the commit."""
     same = update(interactions).where(*_where(context, interaction)).values(is_done=A.is_done)
-    row = context.work.one(same.returning(A.request, A.is_done, A.expires_at))
+    row = context.work.one(same.returning(A.request, A.is_done, A.created_at, A.expires_at))
     if row is None:
         return replace(interaction, is_done=True)
-    return replace(interaction, request=dict(row.request), is_done=row.is_done, expires_at=row.expires_at)
+    ends_at = _ends_at(context, row.created_at, row.expires_at, is_done=row.is_done)
+    return replace(interaction, request=dict(row.request), is_done=row.is_done, expires_at=ends_at)
 
 
 def finish(context: Context, interaction: Interaction, **ended: Any) -> bool:
     """End the interaction and record how it `ended`; returns False where another tab or a second submit ended it before."""
-    ending = {**_key(context, interaction.interaction_id), "new_request": {**interaction.request, ENDED: ended}}
+    ending = {
+        **_key(context, interaction.interaction_id),
+        "new_request": {**interaction.request, ENDED: ended},
+        "kept_until": context.now + _ENDED_LIFETIME,
+    }
     return context.work.changed(_FINISH, ending) > 0
 
 

@@ -35,6 +35,8 @@ interactions = tenant_table(
     Column("session_id", Id),  # the session that this interaction signed in
     Column("is_done", Boolean, nullable=False, default=False),
     Column("created_at", Instant, nullable=False),
-    Column("expires_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),  # the row; an unanswered interaction itself ends before
+    Column("network", String(64)),  # of the browser that began it
     Index("ix_attempts_expiry", "tenant_id", "expires_at"),
+    Index("ix_attempts_network", "tenant_id", "network", "created_at"),
 )

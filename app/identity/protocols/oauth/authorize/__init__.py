@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from app.contract.hub import Next, Step
@@ -36,6 +35,7 @@ from app.identity.protocols.oauth.authorize.request import (
 )
 
 KIND = "authorize"
+_NOTHING_CHOSEN = {"org_id": None, "org_uid": None}
 _PAGE_STEPS = (
     Step.LOGIN,
     Step.REGISTER,
@@ -169,12 +169,33 @@ def choose_organization(
         return advance(context, interaction, session) if is_same else start_again(context, interaction)
     if session is not None:
         chosen = {"org_id": org_id, "org_uid": session.uid}
-        interaction = interactions.add_facts(context, interaction, lifetime=timedelta(), **chosen)
+        interaction = interactions.add_facts(context, interaction, **chosen)
     step = advance(context, interaction, session)
     if step.step is Step.SELECT_ORGANIZATION or step.step not in (*_PAGE_STEPS, Step.DEVICE):
         return step
     look = (looks.of_name(context, org_id) if org_id else None) or OrganizationLook()
     return step.model_copy(update={"organization": look})
+
+
+def to_restart(interaction: Interaction) -> dict[str, Any]:
+    """Return the request of an expired interaction, without what an earlier visitor of the browser did and chose."""
+    if interaction.kind != KIND:
+        return interaction.request
+    return Authorization.model_validate(interaction.request).model_copy(update=_NOTHING_CHOSEN).to_store()
+
+
+def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
+    """Return what every page of the interaction shows of its request."""
+    if interaction.kind != KIND:
+        return {}
+    request, client = _known(context, interaction)
+    return {
+        "relying_party": views.relying_party(context, client, request.redirect_uri) if client else None,
+        "ui_locales": request.ui_locales,
+        "login_hint": request.login_hint,
+        "display": request.display,
+        "organization": looks.of_name(context, request.organization) if request.organization is not None else None,
+    }
 
 
 def start_again(context: Context, interaction: Interaction) -> Next:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from app.contract.hub_models import AccountOption
 from app.identity.authentication.sign_in import browser_sessions
@@ -21,6 +22,8 @@ CHOSEN, ANOTHER, _WANTS = "account_chosen", "another_account", "wants_accounts"
 """Members of an interaction's request: the id of the chosen session; since when the person signs in to one more account; since when
 the person wants the page with the accounts."""
 _KINDS = ("authorize", "device")
+_FRESH: Final = timedelta(minutes=10)
+"""How long a sign-in counts as made for the request, whose page may stay open for hours, also in another tab (decisions/0334)."""
 
 
 def may_choose(interaction: Interaction) -> bool:
@@ -51,9 +54,11 @@ def facts_of_choice(session_id: str) -> dict[str, Any]:
     return {_WANTS: None, CHOSEN: session_id, ANOTHER: None}
 
 
-def is_fresh(interaction: Interaction | None, session: BrowserSession | None) -> bool:
-    """Return whether the person authenticated in the interaction, and after the wish for one more account."""
+def is_fresh(interaction: Interaction | None, session: BrowserSession | None, now: datetime) -> bool:
+    """Return whether the person authenticated in the interaction, just now, and after the wish for one more account."""
     if session is None or interaction is None or session.authenticated_at < interaction.created_at:
+        return False
+    if now - session.authenticated_at > _FRESH:
         return False
     since = interaction.request.get(ANOTHER)  # an older version wrote true
     return not isinstance(since, float) or session.authenticated_at.timestamp() >= since

@@ -127,7 +127,7 @@ class Decision:
     @once
     def _is_fresh(self) -> bool:
         """Whether the user authenticated within this interaction."""
-        return account_choice.is_fresh(self.interaction, self.session)
+        return account_choice.is_fresh(self.interaction, self.session, self.context.now)
 
     def _is_sufficient(self, session: BrowserSession) -> bool:
         """Return whether a session that is older than this request satisfies it."""

@@ -1,0 +1,16 @@
+"""The page to which a script leads at once where the browser blocks cookies; without scripts the first form says the same."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from app.hub import journey
+from app.hub.pages import pages
+from app.hub.parts.error_pages import CookiesBlockedPage
+from app.hub.visit import current_visit
+
+
+@pages.get("/cookies-blocked")
+def show_blocked() -> Response:
+    """Render the page; a browser that has cookies by now goes to the sign-in."""
+    return journey.redirect_to("/login") if current_visit().has_cookies else CookiesBlockedPage().render(403)
