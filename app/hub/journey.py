@@ -25,6 +25,7 @@ from app.hub.cookies import (
 from app.hub.interaction import Interaction, interaction_from_step
 from app.hub.parts.error_pages import ErrorPage, RequestError, StartAgainPage
 from app.hub.parts.form_post import FormPostPage
+from app.hub.parts.return_to_app import ReturnToAppPage, opens_app
 from app.hub.parts.sign_in_methods import complete_method
 from app.hub.parts.signed_out import SignedOutPage
 from app.hub.services import api, services
@@ -86,7 +87,9 @@ def follow(step: Next, **parameters: str) -> Response:
 
 def needs_page(step: Next) -> bool:
     """Return whether the response that leads to a step is a page, and no redirect."""
-    return bool(step.frames) or not (step.connection or step.step in PAGES or step.step is Step.REDIRECT)
+    if bool(step.frames) or (step.step is Step.REDIRECT and opens_app(step.address)):
+        return True
+    return not (step.connection or step.step in PAGES or step.step is Step.REDIRECT)
 
 
 def follow_home(step: Next) -> Response:
@@ -175,6 +178,9 @@ def _changed_interaction(step: Next, visit: Visit, now: int) -> Interaction | No
 def _redirect(step: Next) -> Response:
     if step.frames:
         return _signed_out(step)
+    if opens_app(step.address):
+        name = step.relying_party.name if step.relying_party else current_visit().relying_party
+        return ReturnToAppPage(step.address or "", name).render()
     return redirect_to(step.address or PAGES[Step.PROFILE])
 
 

@@ -1,0 +1,110 @@
+"""Several tabs of one browser, a browser that blocks cookies, and the return to a native app, in Chromium."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browsers import Opened
+from tests.support.hub_in_browser import BLOCKS_COOKIES, sign_in_address, the_shop
+from tests.support.oauth_world import World
+from tests.support.relying_party import Pkce
+
+PASSWORD = "correct horse 7"
+SCRIPTS = pytest.mark.parametrize("has_script", [True, False], ids=["scripts", "no scripts"])
+
+
+def sign_in(page: Page) -> None:
+    page.get_by_label("Email").fill("ada@example.com")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+@SCRIPTS
+def test_first_of_twelve_tabs_returns_to_its_request(
+    world: World, served: str, opened: Opened, has_script: bool
+) -> None:
+    shop = the_shop(world, served)
+    world.person("ada@example.com")
+    first = opened(java_script_enabled=has_script)
+    first.goto(sign_in_address(served, shop, state="first"))
+    other = first.context.new_page()
+    for number in range(11):
+        other.goto(sign_in_address(served, shop, state=f"other {number}"))
+    sign_in(first)
+    first.wait_for_url("http://127.0.0.1:*/cb?**state=first**")
+
+
+def test_other_tab_goes_on_by_itself(world: World, served: str, opened: Opened) -> None:
+    shop = the_shop(world, served)
+    world.person("ada@example.com")
+    first = opened()
+    first.goto(sign_in_address(served, shop, state="first"))
+    second, typing = first.context.new_page(), first.context.new_page()
+    second.goto(sign_in_address(served, shop, state="second"))
+    typing.goto(sign_in_address(served, shop, state="typing"))
+    typing.get_by_label("Email").press_sequentially("grace@")
+    sign_in(first)
+    first.wait_for_url("http://127.0.0.1:*/cb?**state=first**")
+    second.wait_for_url("http://127.0.0.1:*/cb?**state=second**")
+    expect(typing.get_by_label("Email")).to_have_value("grace@")
+    typing.get_by_label("Email").fill("")
+    typing.get_by_role("button", name="Sign in").click()
+    typing.wait_for_url("http://127.0.0.1:*/cb?**state=typing**")
+
+
+@SCRIPTS
+def test_other_tab_goes_on_at_the_next_click(world: World, served: str, opened: Opened, has_script: bool) -> None:
+    shop = the_shop(world, served)
+    world.person("ada@example.com")
+    first = opened(java_script_enabled=has_script)
+    first.goto(sign_in_address(served, shop, state="first"))
+    second = first.context.new_page()
+    second.goto(sign_in_address(served, shop, state="second"))
+    sign_in(first)
+    first.wait_for_url("http://127.0.0.1:*/cb?**state=first**")
+    if not has_script:
+        second.get_by_role("button", name="Sign in").click()
+    second.wait_for_url("http://127.0.0.1:*/cb?**state=second**")
+
+
+@SCRIPTS
+def test_blocked_cookies_are_named_before_the_password(
+    world: World, served: str, opened: Opened, has_script: bool
+) -> None:
+    page = opened(java_script_enabled=has_script, extra_http_headers={BLOCKS_COOKIES: "1"}, locale="de-DE")
+    page.goto(sign_in_address(served, the_shop(world, served)))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Cookies sind blockiert")
+    expect(page.get_by_role("link", name="Noch einmal versuchen")).to_be_visible()
+
+
+def test_script_names_blocked_cookies_on_the_plain_page(world: World, served: str, opened: Opened) -> None:
+    page = opened(extra_http_headers={BLOCKS_COOKIES: "1"})
+    page.context.new_cdp_session(page).send("Emulation.setDocumentCookieDisabled", {"disabled": True})
+    page.goto(f"{served}/login")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Cookies are blocked")
+
+
+@SCRIPTS
+def test_native_app_opens_and_leaves_a_page_to_close(
+    world: World, served: str, opened: Opened, has_script: bool
+) -> None:
+    pkce = Pkce()
+    app = world.application(
+        "notes", secret=None, client_name="Notes", application_type="native", redirect_uris=["com.example.notes:/cb"]
+    )
+    world.person("ada@example.com")
+    page = opened(java_script_enabled=has_script)
+    watch, opening = page.context.new_cdp_session(page), []
+    watch.on("Page.frameRequestedNavigation", lambda event: opening.append((event["url"], event["reason"])))
+    watch.send("Page.enable")
+    challenge = {"code_challenge": pkce.challenge, "code_challenge_method": "S256"}
+    page.goto(sign_in_address(served, app, **challenge))
+    sign_in(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("You can close this window")
+    with page.expect_request("com.example.notes:/cb?**"):
+        page.get_by_role("link", name="Open Notes").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("You can close this window")
+    by_itself, by_button = [one for one in opening if one[0].startswith("com.example.notes:/cb?code=")]
+    assert (by_itself[1], by_button[1]) == ("metaTagRefresh", "anchorClick")
+    assert by_itself[0] == by_button[0]
