@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Response
+from flask import Response, request
 
 from app.contract.hub import InteractionRequest, Next, Step, resume
-from app.hub import cookie_probe, plain_responses
+from app.hub import plain_responses
 from app.hub.cookies import (
     delete_cookie,
     remember_application,
@@ -23,7 +23,7 @@ from app.hub.cookies import (
     set_state_cookie,
 )
 from app.hub.interaction import Interaction, interaction_from_step
-from app.hub.parts.error_pages import ErrorPage, RequestError, StartAgainPage
+from app.hub.parts.error_pages import CookiesBlockedPage, ErrorPage, RequestError, StartAgainPage
 from app.hub.parts.form_post import FormPostPage
 from app.hub.parts.return_to_app import ReturnToAppPage, opens_app
 from app.hub.parts.sign_in_methods import complete_method
@@ -66,6 +66,10 @@ PAGES: Final = {
 """Addresses of the steps that have a page."""
 
 
+_COOKIES: Final = "cookies"
+_ASKED: Final = "asked"
+"""The parameter, and its value, of an address to which a browser without cookies is redirected once, to find out whether it blocks them."""
+_MAX_ID_LENGTH: Final = 64
 WITH_PROVIDER: Final = "/sign-in/with"
 """The address that redirects to an identity provider."""
 
@@ -250,7 +254,7 @@ def start_again(step: Next | None = None) -> Response:
 
     A browser without any cookie of ours is asked for one, once: it may block all.
     """
-    if (without_cookies := cookie_probe.response()) is not None:
+    if (without_cookies := _cookie_probe()) is not None:
         return without_cookies
     application, interaction = step.relying_party if step else None, current_visit().interaction
     if application:
@@ -258,6 +262,21 @@ def start_again(step: Next | None = None) -> Response:
     if interaction:
         return StartAgainPage(interaction.relying_party, interaction.home).render(410)
     return StartAgainPage(*remembered_relying_party()).render(410)
+
+
+def _cookie_probe() -> Response | None:
+    """Return the redirect that asks for a cookie, or the page for a browser that sent none back; None if it has cookies."""
+    visit = current_visit()
+    if visit.has_cookies:
+        return None
+    interaction_id = requested_interaction_id()
+    asked = {"attempt": interaction_id} if 0 < len(interaction_id) <= _MAX_ID_LENGTH else {}
+    path = "/" + request.path.lstrip("/\\")  # never an address of another host
+    if visit.query.get(_COOKIES) == _ASKED:
+        return CookiesBlockedPage(f"{path}?{urlencode(asked)}" if asked else path).render(403)
+    _ = visit.binding_secret  # a new one sets its cookie
+    query = urlencode({**(asked if visit.is_post else visit.query), _COOKIES: _ASKED}, errors="replace")
+    return plain_responses.redirect_to(f"{path}?{query}", 303 if visit.is_post else 302)
 
 
 _RESPONSES: Final[dict[Step, Callable[[Next], Response]]] = {

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 from app.contract.hub import Step
 from app.identity.authentication.sign_in.interactions import MOST_OF_NETWORK
 from app.identity.authentication.sign_in.tables import interactions
-from app.identity.entry import cleaning, unanswered
+from app.identity.entry import cleaning
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import RelyingParty
@@ -85,7 +85,7 @@ def test_surplus_of_a_tenant_is_its_largest_networks(tenant: World) -> None:
         leave(tenant, HERE, 60),
         [key for one in range(5) for key in leave(tenant, f"203.0.113.{one}", 2, minutes=60)],
     )
-    assert unanswered.push_out(tenant.services.database, tenant.tenant_id, 40) == 30
+    assert cleaning.push_out_unanswered(tenant.services.database, tenant.tenant_id, 40) == 30
     now = left(tenant)
     assert now.issuperset(few), "older, but of networks that hold few"
     assert now.issuperset(flood[-30:])
@@ -94,17 +94,17 @@ def test_surplus_of_a_tenant_is_its_largest_networks(tenant: World) -> None:
 
 def test_surplus_goes_in_batches(tenant: World) -> None:
     leave(tenant, HERE, 2_500)
-    assert unanswered.push_out(tenant.services.database, tenant.tenant_id, 100) == 2_400
+    assert cleaning.push_out_unanswered(tenant.services.database, tenant.tenant_id, 100) == 2_400
     assert len(left(tenant)) == 100
 
 
 @pytest.mark.database_alone
 def test_cleaning_bounds_each_tenant(tenant: World, new_world: NewWorld) -> None:
     other = new_world()
-    leave(tenant, HERE, unanswered.MOST + 3)
+    leave(tenant, HERE, cleaning.MOST_UNANSWERED + 3)
     leave(other, HERE, 10)
     cleaning.clean(tenant.services.database, tenant.services.clock.now())
-    assert len(left(tenant)) == unanswered.MOST
+    assert len(left(tenant)) == cleaning.MOST_UNANSWERED
     assert len(left(other)) == 10
 
 

@@ -103,7 +103,7 @@ def test_device_page_left_open_connects(world: World, visitor: Visitor) -> None:
     assert signed_in(page).press("Connect device").heading == "Device connected"
 
 
-def test_device_page_of_an_expired_code_says_so(world: World, visitor: Visitor) -> None:
+def test_device_page_of_an_expired_code_ends_there(world: World, visitor: Visitor) -> None:
     world.person("ada@example.com")
     tv = world.application("tv", secret=None, grant_types=[DEVICE_GRANT], redirect_uris=[])
     held = tv.start_device(scope="openid").json or {}

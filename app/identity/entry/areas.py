@@ -80,7 +80,6 @@ import app.identity.hosted.passwordless_links
 import app.identity.hosted.pins
 import app.identity.hosted.recovery
 import app.identity.hosted.registration
-import app.identity.hosted.reopening
 import app.identity.hosted.return_codes
 import app.identity.hosted.second_factor
 import app.identity.hosted.security_alerts

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final
 
-from sqlalchemy import Table, and_, bindparam, delete, exists, literal, select, tuple_, union_all
+from sqlalchemy import Select, Table, and_, bindparam, delete, exists, func, literal, select, tuple_, union_all
 
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
-from app.identity.entry import audit_retention, deleted_accounts, unanswered
+from app.identity.entry import audit_retention, deleted_accounts
 from app.identity.entry.tables import metadata
 from app.identity.platform.store import removal
 from app.identity.platform.store.database import Database
@@ -30,6 +30,11 @@ RETENTION = {
 SENT_RETENTION = timedelta(days=7)
 ROUND_INTERVAL = timedelta(minutes=10)
 """The minimum time between the starts of two rounds."""
+MOST_UNANSWERED: Final = 100_000
+"""Unanswered interactions of a tenant; the oldest go first, of the networks that hold most (decisions/0333)."""
+_SURPLUS: Final = "surplus"
+_INTERACTIONS: Final = metadata.tables["attempts"]
+A = _INTERACTIONS.c
 TENANTS_PER_TURN = 25
 _PAGE = 500
 
@@ -84,6 +89,11 @@ def _is_expired(table: Table) -> Any:
     return table.c.expires_at < bindparam(table.name, type_=table.c.expires_at.type)
 
 
+def _unanswered_beyond(tenant_id: Any, most: int) -> Select[Any]:
+    """Return the query for an unanswered interaction that is one too many."""
+    return select(A.attempt_hash).where(A.tenant_id == tenant_id, A.is_done.is_(False)).offset(most).limit(1)
+
+
 _RETENTION: Final = {
     name: SENT_RETENTION if name == "outbox" else RETENTION.get(name, timedelta())
     for name, table in metadata.tables.items()
@@ -103,7 +113,7 @@ _TABLES_WITH_EXPIRED_ROWS: Final = union_all(
     select(literal(audit_retention.TABLE)).where(
         exists().where(audit_retention.is_expired(bindparam("tenant"), bindparam(audit_retention.TABLE)))
     ),
-    select(literal(unanswered.SURPLUS)).where(exists(unanswered.beyond(bindparam("tenant"), unanswered.MOST))),
+    select(literal(_SURPLUS)).where(exists(_unanswered_beyond(bindparam("tenant"), MOST_UNANSWERED))),
 )
 
 
@@ -119,8 +129,8 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
     deleted = sum(_clean_table(database, _TABLES[name], tenant_id, cutoffs[name]) for name in names if name in _TABLES)
     if audit_retention.TABLE in names:
         deleted += audit_retention.delete_expired(database, tenant_id, first_kept)
-    if unanswered.SURPLUS in names:
-        deleted += unanswered.push_out(database, tenant_id, unanswered.MOST)
+    if _SURPLUS in names:
+        deleted += push_out_unanswered(database, tenant_id, MOST_UNANSWERED)
     return deleted + (deleted_accounts.delete_due(database, tenant_id, now) if deleted_accounts.TABLE in names else 0)
 
 
@@ -145,4 +155,31 @@ def _clean_table(database: Database, table: Table, tenant_id: str, cutoff: datet
         finally:
             work.rollback()
         if len(rows) < BATCH:
+            return deleted
+
+
+def push_out_unanswered(database: Database, tenant_id: str, most: int) -> int:
+    """Delete the interactions beyond a number, in batches; return how many.
+
+    Each network keeps its newest, as many as all networks can: so a stranger pushes out the stranger's own first.
+    """
+    place = func.row_number().over(partition_by=A.network, order_by=A.created_at.desc())
+    placed = (
+        select(A.attempt_hash, A.created_at, place.label("place"))
+        .where(A.tenant_id == tenant_id, A.is_done.is_(False))
+        .subquery()
+    )
+    order = (placed.c.place, placed.c.created_at.desc())
+    surplus = select(placed.c.attempt_hash).order_by(*order).offset(most).limit(BATCH)
+    deleted = 0
+    while True:
+        work = UnitOfWork(database, tenant_id)
+        try:
+            batch = delete(_INTERACTIONS).where(A.tenant_id == tenant_id, A.attempt_hash.in_(surplus))
+            number = work.run(batch).rowcount
+            work.commit()
+        finally:
+            work.rollback()
+        deleted += number
+        if number < BATCH:
             return deleted

@@ -66,6 +66,24 @@ def resume(context: Context, req: hub.InteractionRequest) -> Next:
     return reauthentication.with_methods(context, step) if step.must_reauthenticate else step
 
 
+@hub.reopen.implements
+def reopen(context: Context, req: hub.InteractionRequest) -> Next:
+    """Return what the pages of the interaction show, if this browser began it; an expired one restarts from its request.
+
+    Nothing is decided here: the restarted request passes its checks again at each step.
+    """
+    interaction = interactions.find_kept(context, req.attempt)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if interaction.expires_at <= context.now:
+        interaction = interactions.restart(context, interaction, authorize.to_restart(interaction))
+        context.audit.record("sign_in.restarted", client_id=interaction.request.get("client_id"))
+    shown = authorize.opened(context, interaction)
+    if interaction.kind == next_step.RETURN:
+        shown["relying_party"] = next_step.return_target(context, interaction.request.get("return_url"))
+    return Next(step=Step.LOGIN, attempt=interaction.interaction_id, **shown)
+
+
 @hub.captcha.implements
 def read_captcha(context: Context, req: NoParameters) -> Challenge:
     return captcha.built_in_challenge(context)
