@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any, TypedDict, Unpack
@@ -56,6 +57,7 @@ class Facts(AddressFacts, total=False):
     content: type[BaseModel]
     ids: tuple[str, ...]
     unique: tuple[str, ...]
+    fold: Callable[[str], str]
     most: int
     partial: bool
     is_paged: bool

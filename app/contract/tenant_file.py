@@ -27,7 +27,7 @@ from app.contract.registration_form import FormField, contradiction
 from app.contract.resources import file_resources
 from app.contract.roles import MAX_ACCOUNT_ROLES, MAX_NAME, MAX_PERMISSIONS, MAX_ROLES
 from app.contract.services_settings import DuoFile, PushFile
-from app.kit.resource import Resource
+from app.kit.resource import Resource, folded_sentence
 from app.kit.resource_models import file_model
 from app.kit.web_addresses import parse_address
 
@@ -198,6 +198,11 @@ class TenantFile(ConfigurationModel):
         if settings.lockout.type == "security_question" and not settings.security_questions:
             raise ValueError(
                 "settings.lockout.type: another type, because settings.security_questions has no questions"
+            )
+        questions = [folded_sentence(question) for question in settings.security_questions.values()]
+        if len(set(questions)) < len(questions):
+            raise ValueError(
+                "settings.security_questions: each question once; two differ only in blanks or final marks"
             )
         return self
 

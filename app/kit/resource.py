@@ -6,6 +6,7 @@ are derived from a declaration. A contradictory declaration raises ResourceError
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -251,6 +252,19 @@ def mark_of(info: FieldInfo, kind: type[Any]) -> Any:
     return next((one for one in info.metadata if isinstance(one, kind)), None)
 
 
+def folded(text: str) -> str:
+    """Return a text without differences of letter case and white space."""
+    return " ".join(text.casefold().split())
+
+
+def folded_sentence(text: str) -> str:
+    """Return a text also without blanks, differences of width, and marks at its end: "Your pet ?" is "your  PET"."""
+    kept = "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    while kept and unicodedata.category(kept[-1])[0] in "PC":
+        kept = kept[:-1]
+    return kept
+
+
 @dataclass(frozen=True, eq=False)
 class Resource:
     """A collection or a singleton of each owner.
@@ -262,6 +276,7 @@ class Resource:
         ids: attributes of `content` that are the id's parts, if they differ from the keys' names.
         file_key: the key in a configuration file; empty: files do not contain it, or contain it as settings.
         file_note: the key's description in the published schema.
+        fold: makes unique values equal that differ only in what people would not tell apart.
         partial: an update keeps what it leaves out, and null or an empty value clears (`PartialUpdate`).
         audit: the prefix of audit events: `template` for `template.added`.
         audit_names: names of the id's parts in audit events, if they differ from the keys' names.
@@ -280,6 +295,7 @@ class Resource:
     content: type[BaseModel] | None = None
     ids: tuple[str, ...] = ()
     unique: tuple[str, ...] = ()
+    fold: Callable[[str], str] = folded
     most: int = 100
     partial: bool = False
     is_paged: bool = True

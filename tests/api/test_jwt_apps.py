@@ -10,6 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from app.contract.operations import openapi_document
 from tests.support.machines import ask, machine
 from tests.support.tenant_server import TenantServer, answered, refused
 
@@ -131,6 +132,8 @@ MALFORMED_FIELD = [
     (CLIENTS, "Mapping", {"mail": "NoSuchField"}), (CLIENTS, "NotAfterDifference", -1), (CLIENTS, "ResponseMode", "fax"),
     (CLIENTS, "QueryStringParameter", "a b"), (CLIENTS, "Audience", "shop"), (PROVIDERS, "JWKSUrl", "http://x.example"),
     (PROVIDERS, "Domain", "not a domain"), (PROVIDERS, "ClockSkew", 86_401), (PROVIDERS, "Mapping", {"a": "x"}),
+    (PROVIDERS, "Mapping", {"Email": "mail"}), (PROVIDERS, "Mapping", {"phone": "PhoneId"}), (PROVIDERS, "Mapping", {"role": "Roles"}),
+    (PROVIDERS, "Mapping", {"verified": "EmailVerified"}), (PROVIDERS, "Mapping", {"mail": "Email", "email": "Email"}),
 ]  # fmt: skip
 
 
@@ -140,6 +143,14 @@ def test_malformed_field_is_named(send: Ask, subtests: pytest.Subtests) -> None:
             body = {"AppName": "Shop", "Algo": "HS256", "Secret": SECRET, "Key": SECRET, member: value}
             answer = send("POST", path, body)
             assert (*refused(answer), member in answer.text) == (400, 7900, True)
+
+
+def test_reference_says_which_way_mapping_reads() -> None:
+    schemas = openapi_document("https://api.example", "https://{tenant}.example")["components"]["schemas"]
+    described = {name: schemas[name]["properties"]["Mapping"]["description"] for name in ("JwtClient", "JwtProvider")}
+    for name, words in described.items():
+        assert words.startswith("The profile field "), (name, words)
+        assert "claim" in words
 
 
 @pytest.mark.both_databases

@@ -158,9 +158,7 @@ class JwtWithoutSubject(ApiError):
 
 class JwtRefused(ApiError):
     code, status, message = 1232, 403, "JWT token is invalid"
-    description = (
-        "The JWT isn’t valid: signature, issuer, audience or expiry. The description in the response names it."
-    )
+    description = "The JWT isn’t valid: its signature, issuer, audience or expiry is wrong."
 
 
 class JwtConfigurationInvalid(ApiError):

@@ -5,7 +5,8 @@ from app.kit.errors import ApiError
 
 class BadParameter(ApiError):
     code, status, message = 908, 400, "A parameter is not formatted correctly"
-    description = "A parameter is missing or malformed. The description in the response names it."
+    description = "A parameter is missing or malformed."
+    remedy = "`Description` names it."
 
 
 class PasswordRequired(BadParameter):
@@ -161,7 +162,8 @@ class MachineRefused(ApiError):
 
 class BadField(ApiError):
     code, status, message = 7900, 400, "A parameter is not formatted correctly"
-    description = "A field is missing or malformed. The description in the response names it."
+    description = "A field is missing or malformed."
+    remedy = "`Description` names it."
 
 
 class BrokenManage(ApiError):

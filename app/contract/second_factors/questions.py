@@ -14,7 +14,7 @@ from app.contract.resources import collection
 from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
-from app.kit.resource import CREATE, DELETE, LIST, UPDATE, InSettings, Key, RequestName
+from app.kit.resource import CREATE, DELETE, LIST, UPDATE, InSettings, Key, RequestName, folded_sentence
 from app.kit.wire import From, Lower, Wire
 
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
@@ -33,7 +33,7 @@ SECURITY_QUESTIONS = collection(
     noun="security question",
     about="People choose their questions from these.",
     scope="security", backing=InSettings("security_questions", value="question"),
-    unique=("question",), most=50, exists=e.SecurityQuestionExists, unknown=e.UnknownSecurityQuestion,
+    unique=("question",), fold=folded_sentence, most=50, exists=e.SecurityQuestionExists, unknown=e.UnknownSecurityQuestion,
 )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from app.contract.configuration import TenantSettings
 from app.contract.jwt_apps import AlgorithmList
 from app.contract.profile import FIELDS, PROVIDER_TOKENS
 from app.identity.administration.resources.settings_store import access_of, store_of
-from app.identity.authentication.federation.jwt_providers import PREFIX
+from app.identity.authentication.federation.jwt_providers import FILLABLE, PREFIX
 from app.identity.directory.accounts import linked_identities
 from app.identity.platform import private_keys
 from app.identity.platform.context import Context
@@ -55,11 +55,20 @@ def list_algorithms(context: Context, req: Wire) -> AlgorithmList:  # noqa: ARG0
 
 
 @clients.problems
-@providers.problems
 def name_unknown_fields(content: contract.JwtClient, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     for claim, field in content.mapping.items():
         if field not in FIELDS:
             yield "mapping", f"a field of the profile for {claim[:60]}; found {field[:60]}"
+
+
+@providers.problems
+def name_unfillable_fields(content: contract.JwtProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+    """A claim of any other field, and a second one of the same field, would fill nothing."""
+    for claim, field in content.mapping.items():
+        if field not in FILLABLE:
+            yield "mapping", f"a field that a token fills for {claim[:60]}, such as Email or ID; found {field[:60]}"
+    if len(set(content.mapping.values())) < len(content.mapping):
+        yield "mapping", "one claim for each field"
 
 
 @clients.powers

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.contract.connections import PRESETS, resolved
 from app.contract.messages import MailKind, SmsKind
+from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.messaging.message import Branding, Facts, one_line, safe_name
 from app.identity.messaging.placeholders import ADDRESS
@@ -39,7 +41,7 @@ def values_for(
         "CurrentYear": str(context.now.year),
         "IpAddress": one_line(context.address, 45),
         "UserAgent": safe_name(" · ".join(filter(None, (agent.browser, agent.system)))),
-        "Providers": "",
+        "Providers": _providers(context, account),
         "Url": link,
         "GUID": facts.token,
         "OTP": facts.otp,
@@ -55,12 +57,21 @@ def values_for(
 
 
 def kept_sections(account: Account | None) -> frozenset[str]:
-    """Return the sections of the mail for a forgotten password that concern the account. No account has a provider section yet."""
+    """Return the sections of the mail for a forgotten password that concern the account."""
     applies = {
         "FPass": account is None or account.password_hash is not None,
+        "FProv": bool(account and linked_identities.of(account)),
         "FUName": bool(account and account.username),
     }
     return frozenset(name for name, is_kept in applies.items() if is_kept)
+
+
+def _providers(context: Context, account: Account | None) -> str:
+    """Return the titles of the providers that the account is linked to."""
+    connections = {**PRESETS, **context.tenant.settings.connections}
+    names = dict.fromkeys(one.provider for one in linked_identities.of(account)) if account else ()
+    titles = (resolved(name, connections[name]).title if name in connections else name for name in names)
+    return one_line(", ".join(title or name for title, name in zip(titles, names, strict=True)), 200)
 
 
 def _address(profile: dict[str, Any]) -> dict[str, str]:

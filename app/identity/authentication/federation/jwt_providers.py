@@ -34,7 +34,7 @@ ANY_PROVIDER: Final = "jwttoken"
 _MOST_TRIED: Final = 5
 WITHOUT_END: Final = timedelta(days=1)
 """How long after its `iat` a token without `exp` is valid, where the provider may leave it out."""
-_CLAIMS: Final = {**{member: key for key, member in MEMBERS.items()}, "ID": "subject", "Email": "email"}
+FILLABLE: Final = {**{member: key for key, member in MEMBERS.items()}, "ID": "subject", "Email": "email"}
 """The claim of `names` that each profile field of a mapping fills."""
 
 
@@ -57,7 +57,7 @@ class JwtSender:
     @property
     def names(self) -> Mapping[str, str]:
         """The name of each claim: OpenID Connect's, unless the mapping has another."""
-        mapped = {_CLAIMS[member]: claim for claim, member in self.provider.mapping.items() if member in _CLAIMS}
+        mapped = {FILLABLE[member]: claim for claim, member in self.provider.mapping.items() if member in FILLABLE}
         return {**STANDARD_CLAIMS, **mapped}
 
 

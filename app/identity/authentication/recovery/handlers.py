@@ -15,7 +15,7 @@ from app.identity.authentication.recovery import recipient, sending
 from app.identity.authentication.recovery.sending import ResetOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import account_lookup
+from app.identity.directory.accounts import account_lookup, linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.messaging import service as messaging
@@ -91,9 +91,7 @@ def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.
     create = sending.send if req.send_email else sending.create_token
     token = create(context, account, options, email=req.email)
     context.audit.record("password.token_made", uid=account.uid, mailed=req.send_email)
-    return contract.ForgotTokenCreated(
-        forgot_token=token, identity_providers=["Email"] if account.password_hash else []
-    )
+    return contract.ForgotTokenCreated(forgot_token=token, identity_providers=linked_identities.providers_of(account))
 
 
 @contract.questions_by_email.implements

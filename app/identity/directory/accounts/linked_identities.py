@@ -211,6 +211,12 @@ def provider_name(account: Account) -> str:
     return linked[0].provider if linked and not (account.password_hash or account.email) else OWN_PROVIDER
 
 
+def providers_of(account: Account) -> list[str]:
+    """Return what the account signs in with, each once: Email for its password, then its providers, oldest link first."""
+    own = [OWN_PROVIDER] if account.password_hash else []
+    return list(dict.fromkeys([*own, *(one.provider for one in of(account))]))
+
+
 def profile_entries(account: Account) -> list[dict[str, Any]] | None:
     """Return the profile's `Identities`; None without any."""
     return [_entry(one, provider_tokens.read_at(account, one.key)) for one in of(account)] or None
@@ -312,6 +318,7 @@ __all__ = [
     "pending_identity",
     "profile_entries",
     "provider_name",
+    "providers_of",
     "record_use",
     "unlink",
     "unlink_all",

@@ -21,7 +21,7 @@ from app.identity.authentication.passwordless.sending import (
 )
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -34,7 +34,7 @@ def create_email_token(context: Context, kind: str, req: contract.EmailTokenRequ
     """Return the token or code that an email of this kind would contain. Raises PasswordlessOff, SmartLoginOff, OneTouchOff."""
     account, (token, minutes) = EMAIL_TOKENS[kind](context, req)
     context.audit.record("token.made", uid=account.uid if account else None, kind=kind)
-    providers = ["Email"] if account is not None and account.password_hash else []
+    providers = linked_identities.providers_of(account) if account is not None else []
     return contract.EmailToken(token=token, expires_in=expiry(context, minutes * 60), identity_providers=providers)
 
 

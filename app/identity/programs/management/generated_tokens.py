@@ -11,7 +11,7 @@ from app.identity.authentication.verification import service as verification
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -57,7 +57,7 @@ def mail_token(context: Context, req: contract.EmailTokenRequest) -> contract.Em
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     token, minutes = _MAIL_TOKENS[kind](context, account, req)
     context.audit.record("token.made", uid=account.uid, kind=kind)
-    providers = ["Email"] if account.password_hash else []
+    providers = linked_identities.providers_of(account)
     return contract.EmailToken(
         token=token, expires_in=generated_sign_in_tokens.expiry(context, minutes * 60), identity_providers=providers
     )
