@@ -71,8 +71,7 @@ def admit_query_client(context: Context, operation: AnyOperation) -> None:
     """Authenticate a client by its id and secret in the query; raises 6002."""
     _refuse_address(context)
     refuse_expired_trial(context.services, context.tenant)
-    context.client = query_clients.admit(context, operation.admission.scope)
-    context.program_scopes = machine_tokens.scopes_of_client(context.services, context.client)
+    context.client, context.program_scopes = query_clients.admit(context, operation.admission.scope)
 
 
 def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:

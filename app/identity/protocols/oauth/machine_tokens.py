@@ -69,10 +69,8 @@ def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(claims.get("scp") or ())
 
 
-def scopes_of_client(services: Services, client: Application) -> frozenset[str]:
-    """Return the scopes that a client may have at the management operations."""
-    if client.settings.is_public or GRANT not in client.settings.grant_types:
-        return frozenset()
+def management_scopes(services: Services, client: Application) -> frozenset[str]:
+    """Return the scopes of a client at the management operations."""
     return frozenset(_allowed_scopes(services, client, services.settings.base_url + _MANAGEMENT_PATHS[0]) or ())
 
 

@@ -1,6 +1,6 @@
-"""Clients that authenticate by `clientID` and `clientSecret` in the query, at the operations of organizations.
+"""Clients that authenticate by `clientID` and `clientSecret` in the query, at the operations of organizations (decisions/0352).
 
-The client is one that may have machine tokens: it needs the scope of the operation there.
+The client needs the scope of the operation among its `audience_scopes` for the management operations.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from app.kit.reading import RawRequest
 
 _ID, _SECRET = "clientid", "clientsecret"
 _REFUSED: Final = Rate(200, 60)
-"""Refused pairs of one network, of all tenants together: the pair names the tenant."""
+"""Refused pairs of one network, of all tenants together: without an API key, the pair names the tenant."""
+_WRONG: Final = "The clientID and the clientSecret are not accepted."
 
 
 def is_sent(raw: RawRequest) -> bool:
@@ -31,27 +32,50 @@ def is_sent(raw: RawRequest) -> bool:
 
 def tenant_of(services: Services, raw: RawRequest, cost: Cost) -> Tenant:
     """Return the tenant whose client has this id and secret. Raises MachineRefused, TooManyRequests."""
-    limit = ("query_clients.refused", _REFUSED, "", network_of(raw.address))
-    try:
-        services.limits.demand(*limit)
-        client_id, secret = raw.first(_ID), raw.first(_SECRET)
-        tenant = services.directory.by_client(client_id, secret, cost) if client_id and secret else None
-        if tenant is None:
-            services.limits.spend(*limit)
-            raise MachineRefused
-    except OverLimit as over:
-        raise TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
+    _refuse_guesses(services, raw)
+    client_id, secret = _pair(raw)
+    tenant = services.directory.by_client(client_id, secret, cost) if client_id and secret else None
+    if tenant is None:
+        _count_refusal(services, raw)
+        raise MachineRefused(_WRONG)
     return tenant
 
 
-def admit(context: Context, scope: str) -> Application:
-    """Authenticate the client of the request and return it. Raises MachineRefused."""
-    client_id, secret = context.raw.first(_ID), context.raw.first(_SECRET)
+def admit(context: Context, scope: str) -> tuple[Application, frozenset[str]]:
+    """Authenticate the client of the request, and return it with its scopes. Raises MachineRefused, TooManyRequests."""
+    _refuse_guesses(context.services, context.raw)
+    client_id, secret = _pair(context.raw)
     client = context.application(client_id=client_id) if client_id else None
     is_right = client_authentication.has_secret(context, client, secret or "")
     if client is None or not is_right or not client.settings.is_active:
+        _count_refusal(context.services, context.raw)
         context.audit.record("secret.refused", client_id=(client_id or "")[:128])
-        raise MachineRefused("The clientID and the clientSecret are not accepted.")
-    if machine_tokens.scopes_of_client(context.services, client).isdisjoint({scope, powers.ALL}):
-        raise MachineRefused(f"The client lacks the scope {scope}.")
-    return client
+        raise MachineRefused(_WRONG)
+    if client.settings.needs_bound_tokens:
+        raise MachineRefused("The client's tokens are bound to their sender. Send a machine token with its proof.")
+    scopes = machine_tokens.management_scopes(context.services, client)
+    if scopes.isdisjoint({scope, powers.ALL}):
+        raise MachineRefused(f"The client lacks the scope {scope}. Its AudienceScopes give it scopes.")
+    return client, scopes
+
+
+def _pair(raw: RawRequest) -> tuple[str | None, str | None]:
+    """Return the id and the secret; neither if one of them is repeated, of which two parsers could pick different values."""
+    names = [name.lower() for name, value in raw.query_pairs if value]
+    if names.count(_ID) > 1 or names.count(_SECRET) > 1:
+        return None, None
+    return raw.first(_ID), raw.first(_SECRET)
+
+
+def _refuse_guesses(services: Services, raw: RawRequest) -> None:
+    try:
+        services.limits.demand("query_clients.refused", _REFUSED, "", network_of(raw.address))
+    except OverLimit as over:
+        raise TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
+
+
+def _count_refusal(services: Services, raw: RawRequest) -> None:
+    try:
+        services.limits.spend("query_clients.refused", _REFUSED, "", network_of(raw.address))
+    except OverLimit as over:
+        raise TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
