@@ -91,6 +91,7 @@ SIGN_ON = replace(MAIN, name="sign_on", common=(*MAIN.common, e.UnknownTenant))
 
 MANAGE = ErrorProfile(
     name="manage",
+    refuses_unknown_members=True,
     bad_parameter=e.BadField,
     bad_body=e.BadManagePost,
     bad_put_body=e.BadManagePut,

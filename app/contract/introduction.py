@@ -42,8 +42,10 @@ curl "https://api.example.com/identity/v2/auth/login?apikey=$API_KEY" \\
 ## Requests and responses
 
 Requests are JSON with `Content-Type: application/json`, or a form where an operation lists both. Bodies can have up to 1 MB.
-Times are UTC in ISO 8601. Unknown members are ignored. With `fields` a response contains only what you name, for example
-`fields=Uid,Email`.
+Times are UTC in ISO 8601. With `fields` a response contains only what you name, for example `fields=Uid,Email`.
+
+Operations under `/v2/manage` refuse members that they don't know, at any depth, so that no setting gets lost. You can send back what
+you read. Other operations ignore unknown members.
 
 Operations that create configuration items accept an `Idempotency-Key` header: within a day, the same key gets the same response.
 

@@ -52,6 +52,8 @@ class ErrorProfile:
     wrong_method: type[ApiError] | None = None
     access_refused: type[ApiError] | None = None  # an application's token lacks the scope
     reauthentication_required: type[ApiError] | None = None  # a sensitive operation; the last authentication is too old
+    refuses_unknown_members: bool = False
+    """A body of POST or PUT may have only members that the request or the response has: nothing is dropped silently."""
     common: tuple[type[ApiError], ...] = ()
     by_scheme: tuple[tuple[AuthScheme, tuple[type[ApiError], ...]], ...] = ()
 

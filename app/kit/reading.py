@@ -14,6 +14,7 @@ from app.kit.admission import Shed
 from app.kit.errors import ApiError
 from app.kit.once import once
 from app.kit.operation import Accept, AnyOperation
+from app.kit.unknown_members import unknown_members
 from app.kit.wire import From, Wire, shape_of
 
 MOST_BODY_BYTES = 1_000_000
@@ -213,11 +214,23 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
         found = held.get(wire)
         if found is not None:
             values[name] = found
+    if is_read and operation.error_profile.refuses_unknown_members and raw.method in ("POST", "PUT"):
+        _refuse_unknown_members(operation, body)
     try:
         request: Wire = operation.request.model_validate(values)
         return request
     except ValidationError as problem:
         raise _refusal(operation, problem) from None
+
+
+def _refuse_unknown_members(operation: AnyOperation, body: dict[str, Any]) -> None:
+    """Refuse a member that the operation neither reads nor returns: it would be dropped without a word (decisions/0353)."""
+    response = operation.response
+    models = (operation.request, response) if issubclass(response, Wire) else (operation.request,)
+    if operation.request.model_config.get("extra") == "allow":
+        return
+    if (name := next(unknown_members(models, body), None)) is not None:
+        raise operation.error_profile.bad_parameter(f"{name[:200]}: this operation has no such member.")
 
 
 def _refusal(operation: AnyOperation, problem: ValidationError) -> ApiError:

@@ -62,7 +62,7 @@ class Wire(BaseModel):
     def _fold(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        exact, folded = _spellings.get(cls) or _spellings_of(cls)
+        exact, folded = _spellings.get(cls) or spellings_of(cls)
         if exact.issuperset(given):
             return given
         read: dict[str, Any] = {}
@@ -167,7 +167,8 @@ def _wire_name(name: str, info: Any) -> str:
 _spellings: dict[type[Wire], tuple[frozenset[str], dict[str, str]]] = {}
 
 
-def _spellings_of(cls: type[Wire]) -> tuple[frozenset[str], dict[str, str]]:
+def spellings_of(cls: type[Wire]) -> tuple[frozenset[str], dict[str, str]]:
+    """Return the exact names of a model's members, and the wire name for each of their spellings in lower case."""
     exact = set()
     by_lower: dict[str, list[str]] = {}
     for name, info in cls.model_fields.items():

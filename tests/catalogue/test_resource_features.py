@@ -24,7 +24,9 @@ from tests.support.tenant_server import NewTenantServer, TenantServer, answered,
 def test_fixed_fields_do_not_change(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     made = answered(manage.create())
-    changed = answered(manage(UPDATE, {"TargetUrl": "https://evil.example/", "DisplayName": "x"}, of=made))
+    answer = manage(UPDATE, {"TargetUrl": "https://evil.example/", "DisplayName": "x"}, of=made)
+    assert (answer.status_code, "TargetUrl" in answer.text) == (400, True)
+    changed = answered(manage(UPDATE, {**made, "DisplayName": "x"}, of=made))
     assert (changed["TargetUrl"], changed["Event"]) == (made["TargetUrl"], made["Event"])
 
 
@@ -211,8 +213,11 @@ def test_items_are_read_once_per_version(new_tenant_server: NewTenantServer) -> 
 def test_body_cannot_name_another_item_than_the_path(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
     one, two = answered(manage.create(1)), answered(manage.create(2))
-    spelt = dict.fromkeys(("in_path_hookid", "inpathhookid", "HookId", "hookId", "hookid", "Id"), two["HookId"])
-    changed = answered(manage(UPDATE, {"DisplayName": "changed", **spelt}, of=one))
+    for spelt in ("in_path_hookid", "inpathhookid", "HookId", "hookId", "hookid", "Id"):
+        answer = manage(UPDATE, {"DisplayName": "changed", spelt: two["HookId"]}, of=one)
+        assert answer.status_code == 400, spelt
+        assert answer.get_json()["Description"].lower().startswith(spelt.lower()), answer.text
+    changed = answered(manage(UPDATE, {"DisplayName": "changed", "HookId": one["HookId"]}, of=one))
     assert (changed["HookId"], changed["Name"]) == (one["HookId"], "changed")
     assert answered(manage(READ, of=two)) == two
 

@@ -35,6 +35,8 @@ def register_platforms(context: Context, before: Item | None, after: Item) -> No
 @config.given
 def read_mode(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     if given.computed:
+        if given.computed["is_required"] and not given.computed["is_second_factor_authenticator_enabled"]:
+            raise e.BadField("IsRequired: false, because IsSecondFactorAuthenticatorEnabled is false.")
         mode = "required" if given.computed["is_required"] else "optional"
         is_on = given.computed["is_second_factor_authenticator_enabled"]
         given.values["two_factor",] = mode if is_on else "disabled"

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.contract.operations import CATALOGUE
-from app.identity.administration.resources import idempotency
+from app.identity.administration.resources import idempotency, refusals
 from app.identity.administration.resources.settings_store import SettingsRefused, access_of, store_of
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
@@ -19,7 +19,6 @@ from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item
 from app.kit import randomness, resource_models, resource_values
 from app.kit.clock import iso
-from app.kit.errors import ApiError
 from app.kit.resource import CREATED_AT, FIXED, MODIFIED_AT, ONCE, READ_ONLY, InSettings, Member, Resource
 from app.kit.resource_models import MOST_ON_A_PAGE
 from app.kit.resource_operations import BoundOperation, is_list
@@ -40,7 +39,7 @@ def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
         return _listed(context, bound, _page(req, found))
     item = store.item(access, resource, tuple(given.id.values()))
     if item is None:
-        raise _unknown(bound)
+        raise refusals.unknown(bound)
     if bound.unset is not None and not _is_set(resource, item):
         raise bound.unset
     return shown(context, bound, item)
@@ -74,16 +73,17 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     if rules_of(resource).has("before_lock"):
         held = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
         if held is None:
-            raise _unknown(bound)
+            raise refusals.unknown(bound)
         rules_of(resource).require_powers(context, held)
         _run_before_lock(context, bound, req, held)
     _lock(context)
     before = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
     if before is None:
-        raise _unknown(bound)
+        raise refusals.unknown(bound)
     if bound.unset is not None and not _is_set(resource, before):
         raise bound.unset
     rules_of(resource).require_powers(context, before)
+    refusals.refuse_changed_identity(bound, context.raw.body, shown(context, bound, before))
     secrets = given.secrets_after(before.secrets)
     content = given.content(_base(resource, before))
     after = replace(before, content=content, secrets=secrets, modified_at=context.now)
@@ -128,7 +128,7 @@ def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     _lock(context)
     item = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
     if item is None:
-        raise _unknown(bound)
+        raise refusals.unknown(bound)
     _remove(context, bound, item)
     return bound.draft.address.deleted()
 
@@ -141,14 +141,14 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     store, item_id = store_of(resource), tuple(resource_values.read_input(resource, req).id.values())
     if (prepare := rules_of(resource).preparations.get(action.name)) is not None:
         if (item := store.item(access_of(context), resource, item_id)) is None:
-            raise _unknown(bound)
+            raise refusals.unknown(bound)
         rules_of(resource).require_powers(context, item)
         context.work.release_connection()
         prepare(context, item)
     _lock(context)
     before = store.item(access_of(context), resource, item_id)
     if before is None:
-        raise _unknown(bound)
+        raise refusals.unknown(bound)
     rules_of(resource).require_powers(context, before)
     renewed = _renewed(resource, action.renews)
     after = replace(before, secrets={**before.secrets, **renewed})
@@ -293,25 +293,10 @@ def _check(context: Context, bound: BoundOperation, item: Item) -> None:
 def _refuse_taken(context: Context, bound: BoundOperation, item: Item, held: Sequence[Item]) -> None:
     resource, address = bound.draft.resource, bound.draft.address
     if any(one.id == item.id for one in held):
-        raise _taken(bound)
+        raise refusals.taken(bound)
     _refuse_duplicate(context, bound, item)
     if len(held) >= resource.most:
         raise address.full or bound.bad(f"At most {resource.most} {resource.many}.")
-
-
-def _taken(bound: BoundOperation) -> ApiError:
-    """Return the refusal of an id or of unique values that another item has; that of a malformed field names them."""
-    resource, error = bound.draft.resource, bound.draft.address.exists or bound.bad
-    members = [resource.named(name) for name in resource.unique] or resource.keys
-    named = ", ".join(member.request_name for member in members)
-    return error(f"{named}: another one; there is {resource.a_one} with it.") if error is bound.bad else error()
-
-
-def _unknown(bound: BoundOperation) -> ApiError:
-    """Return the refusal of an unknown item; that of a malformed field names its id."""
-    resource, error = bound.draft.resource, bound.unknown
-    named = ", ".join((member.key and member.key.parameter) or member.request_name for member in resource.keys)
-    return error(f"{named}: the id of {resource.a_one}.") if error is bound.bad else error()
 
 
 def _refuse_duplicate(context: Context, bound: BoundOperation, item: Item) -> None:
@@ -321,7 +306,7 @@ def _refuse_duplicate(context: Context, bound: BoundOperation, item: Item) -> No
         return
     others = store_of(resource).items(access_of(context), resource, item.id[: resource.parents])
     if any(one.id != item.id and _unique(resource, one) == _unique(resource, item) for one in others):
-        raise _taken(bound)
+        raise refusals.taken(bound)
 
 
 def _unique(resource: Resource, item: Item) -> str | None:
@@ -389,7 +374,7 @@ def _write(context: Context, bound: BoundOperation, item: Item, *, is_new: bool)
     try:
         (store.add if is_new else store.change)(access_of(context), resource, item, key)
     except IntegrityError:
-        raise _taken(bound) from None
+        raise refusals.taken(bound) from None
     except SettingsRefused as problem:
         raise resource_values.refusal(resource, problem.path, f"{problem}.", bound.bad) from None
 
