@@ -160,6 +160,10 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
             raise ValueError("jwks: none, because jwks_uri has the keys (RFC 7591)")
         if self.require_signed_request_object and self.jwks is None and self.jwks_uri is None:
             raise ValueError("require_signed_request_object: false, because neither jwks nor jwks_uri has a key")
+        if self.must_push and not self.pushed_authorization_requests:
+            raise ValueError("pushed_authorization_requests: true, because the application must push its requests")
+        if repeated := len(self.id_token_audiences) - len({*self.id_token_audiences} - {self.client_id}):
+            raise ValueError(f"id_token_audiences: each other audience once; {repeated} too many")
         if JWT_BEARER in self.grant_types and not self.assertion_issuers:
             raise ValueError("assertion_issuers: at least one issuer, because grant_types has jwt-bearer")
         return self

@@ -26,6 +26,9 @@ _INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+MetadataName = Annotated[str, Field(min_length=1, max_length=60)]
+
+
 class AssertionIssuer(ConfigurationModel):
     """An issuer whose signed assertions an application exchanges for tokens of its users (RFC 7523 section 2.1)."""
 
@@ -85,6 +88,7 @@ class ApplicationSettings(
     software_id: str | None = None
     software_version: str | None = None
     organization_usage: Literal["deny", "allow", "prompt", "require"] = "allow"
+    cors: bool = True
     cors_origins: tuple[str, ...] = ()
     client_uri: str | None = None
     logo_uri: str | None = None
@@ -94,6 +98,7 @@ class ApplicationSettings(
     access_token_seconds: int | None = Field(default=None, ge=30, le=90 * DAY)
     refresh_token_seconds: int | None = Field(default=None, ge=60, le=365 * DAY)
     device_code_seconds: int = Field(default=300, ge=60, le=1_800)
+    device_poll_seconds: int = Field(default=5, ge=1, le=60)
     id_token_seconds: int = Field(default=HOUR, ge=30, le=DAY)
     audience_scopes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     refresh_tokens: Literal["always", "offline_access"] = "always"
@@ -118,6 +123,19 @@ class ApplicationSettings(
         default=(),
         max_length=50,
         description="Client IDs that can exchange its access tokens and act for its users (RFC 8693).",
+    )
+    id_token_audiences: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
+        default=(),
+        max_length=20,
+        description="Other audiences of its ID tokens, such as the client ID of a server that gets them from an app.",
+    )
+    pushed_authorization_requests: bool = Field(
+        default=True, description="Whether it may push its authorization requests (RFC 9126)."
+    )
+    metadata: dict[MetadataName, Annotated[str, Field(max_length=1_000)]] = Field(
+        default_factory=dict,
+        max_length=50,
+        description="Notes of your own. Gatehouse stores and returns them; no token and no page has them.",
     )
     assertion_issuers: tuple[AssertionIssuer, ...] = Field(default=(), max_length=10)
     resource_server: bool = False  # it may introspect access tokens of the tenant's other applications

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.application_file import GrantType, Jwks, Origin, RedirectUri
-from app.contract.application_settings import ApplicationSettings
+from app.contract.application_settings import ApplicationSettings, MetadataName
 from app.contract.authorization_details import TypeName
 from app.contract.claims_mapping import Claims
 from app.contract.client_addresses import AuthenticationClass, RequestUri, SecureAddress
@@ -62,13 +62,29 @@ class AssertionIssuer(Wire):
     claims: dict[ClaimedMember, Annotated[str, Field(min_length=1, max_length=200)]] = Field(default_factory=dict)
 
 
-class LogoutInitiator(Wire):
+class LogoutReasons(Wire):
     """The events after which Gatehouse sends logout tokens."""
 
     rp_logout: Annotated[bool, Field(alias="RPLogout")] = True
     idp_logout: Annotated[bool, Field(alias="IDPLogout")] = True
     password_change: bool = True
     account_delete: bool = True
+
+
+class LogoutInitiator(LogoutReasons):
+    """The events after which Gatehouse sends logout tokens. `Intiators`, with this spelling, has them too."""
+
+    mode: Literal["RPInitiated"] = "RPInitiated"
+    intiators: LogoutReasons | None = None
+
+
+class DeviceCodeConfig(Wire):
+    """How devices get codes. It replaces the whole object: a member that you leave out gets its default."""
+
+    device_code_expire: Annotated[int, Field(ge=60, le=1_800)] = 300
+    polling_interval: Annotated[int, Field(ge=1, le=60)] = 5
+    user_code_character_set: Literal["Base20"] = "Base20"
+    user_code_mask: Literal["****-****"] = "****-****"
 
 
 class BackChannelLogout(Wire):
@@ -105,13 +121,16 @@ class OAuthClient(Wire):
     """An application. Only the response that creates or rotates the secret has `ClientSecret`; later ones mask it, and a public
     client has none. Lifetimes are in seconds. `AudienceScopes` are the scopes of a machine at an audience. You can create, change,
     delete and rotate only a client whose management scopes you have, before and after. Assertion issuers, `MayAct`,
-    `ExchangeAudiences`, other audiences and access to the account API need the scope `all`. `RegisteredBy` says how an application
-    registered itself: by open registration, an initial access token, or a client ID metadata document. Such an application always
-    asks for consent."""
+    `ExchangeAudiences`, `IdTokenAudiences`, other audiences and access to the account API need the scope `all`. `RegisteredBy` says how
+    an application registered itself: by open registration, an initial access token, or a client ID metadata document. Such an
+    application always asks for consent. These members have two names, of which you send one or change one: `RequirePAR` and
+    `RequirePushedAuthorizationRequests`, `AllowedWebOrigin` and `AllowedCorsOrigin`, `DeviceCodeConfig.DeviceCodeExpire` and
+    `DeviceCodeTTL`."""
 
     app_name: Annotated[str, Key("oAuthClientName"), StoredAs("name"), Field(max_length=60)]
     protocol: Annotated[Literal["OpenID", "OAuth 2.0"], COMPUTED] = "OpenID"
     application_type: Annotated[Literal["Web", "Native", "SPA", "M2M"], COMPUTED] = "Web"
+    app_id: Annotated[str, READ_ONLY] = ""
     client_id: Annotated[str, READ_ONLY] = ""
     client_secret: Annotated[str | None, ONCE] = None
     display_name: Annotated[str | None, StoredAs("client_name"), Field(max_length=100)] = None
@@ -149,6 +168,8 @@ class OAuthClient(Wire):
     require_signed_request_object: bool = False
     request_uris: Annotated[list[RequestUri], Field(max_length=20, alias="RequestURIs")] = Field(default_factory=list)
     require_pushed_authorization_requests: bool = False
+    enable_par: Annotated[bool, Field(alias="EnablePAR"), StoredAs("pushed_authorization_requests")] = True
+    require_par: Annotated[bool | None, COMPUTED, Field(alias="RequirePAR")] = None
     access_token_ttl: Annotated[
         int | None, Field(ge=30, le=7_776_000, alias="AccessTokenTTL"), StoredAs("access_token_seconds")
     ] = None
@@ -159,6 +180,7 @@ class OAuthClient(Wire):
     device_code_ttl: Annotated[int, Field(ge=60, le=1_800, alias="DeviceCodeTTL"), StoredAs("device_code_seconds")] = (
         300
     )
+    device_code_config: Annotated[DeviceCodeConfig | None, COMPUTED] = None
     refresh_tokens: Literal["always", "offline_access"] = "always"
     subject_type: SubjectType = "public"
     sector_identifier_uri: Annotated[ProviderAddress | None, Field(alias="SectorIdentifierURI")] = None
@@ -187,6 +209,14 @@ class OAuthClient(Wire):
     force_re_authentication: Annotated[bool, StoredAs("force_reauthentication")] = False
     allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(
         default_factory=list
+    )
+    enable_cors_origin: Annotated[bool, StoredAs("cors")] = True
+    allowed_web_origin: Annotated[list[Origin] | None, COMPUTED, Field(max_length=50)] = None
+    id_token_audiences: Annotated[list[Annotated[str, Field(min_length=1, max_length=500)]], Field(max_length=20)] = (
+        Field(default_factory=list)
+    )
+    metadata: Annotated[dict[MetadataName, Annotated[str, Field(max_length=1_000)]], Field(max_length=50)] = Field(
+        default_factory=dict
     )
     exchange_audiences: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=50)] = Field(
         default_factory=list

@@ -15,7 +15,6 @@ from app.contract.oauth_providers import FIELDS, ProviderDomain
 from app.contract.operations import operation
 from app.contract.resources import collection
 from app.kit.resource import (
-    COMPUTED,
     CREATE,
     CREATED_AT,
     DELETE,
@@ -127,7 +126,7 @@ class SamlClient(Wire):
     is_idp_initiated: bool = False
     idp_certificate: KeyPair = KeyPair()
     sp_certificate: OtherCertificate = OtherCertificate()
-    is_prebuilt_integration: Annotated[bool, COMPUTED] = False
+    is_prebuilt_integration: Annotated[bool, READ_ONLY] = False
     integration_type: Literal["Custom", "Zendesk"] = "Custom"
     integration_configs: IntegrationConfigs = IntegrationConfigs()
     created_date: Annotated[str | None, CREATED_AT] = None

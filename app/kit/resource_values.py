@@ -27,6 +27,7 @@ class ItemInput:
     id: dict[str, str] = field(default_factory=dict)  # by field name, without generated parts
     values: dict[Path, Any] = field(default_factory=dict)
     cleared: set[Path] = field(default_factory=set)  # set to null
+    stated: set[Path] = field(default_factory=set)  # in the request, and no default
     secrets: dict[str, str] = field(default_factory=dict)
     cleared_secrets: set[str] = field(default_factory=set)
     computed: dict[str, Any] = field(default_factory=dict)  # by field name, for the hook `given`
@@ -47,7 +48,7 @@ class ItemInput:
 
 def read_input(resource: Resource, request: Wire) -> ItemInput:
     """Return the values of a request. A masked secret is left out; null or an empty one is too, unless the update is partial."""
-    item = ItemInput()
+    item = ItemInput(stated={member.path for member in resource.members if _value_of(request, member)[1]})
     is_partial = isinstance(request, PartialUpdate)
     for member in resource.members:
         value, is_given = _value_of(request, member)

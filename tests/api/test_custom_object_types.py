@@ -54,7 +54,8 @@ def test_change_replaces_and_keeps_id_and_date(tenant: TenantServer, send: Ask) 
     made = answered(send("POST", AT, {"Name": "cars", "Id": "c-1", "MaxRecordsPerAccount": 1, "Schema": SCHEMA}))
     with moved(tenant.services, hours=1):
         token = machine(tenant, "customobject:update")
-        changed = answered(ask(tenant, token, "PUT", f"{AT}/cars", {"MaxRecordBytes": 200, "Id": "other"}))
+        assert refused(ask(tenant, token, "PUT", f"{AT}/cars", {"MaxRecordBytes": 200, "Id": "other"})) == (400, 7900)
+        changed = answered(ask(tenant, token, "PUT", f"{AT}/cars", {"MaxRecordBytes": 200, "Id": "c-1"}))
     assert (changed["Id"], changed["CreatedDate"]) == ("c-1", made["CreatedDate"])
     assert changed["ModifiedDate"] > made["ModifiedDate"]
     assert (changed["Schema"], changed["MaxRecordsPerAccount"], changed["MaxRecordBytes"]) == (None, 50, 200)

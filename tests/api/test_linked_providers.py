@@ -58,7 +58,7 @@ def test_reset_mail_names_linked_providers(tenant: TenantServer) -> None:
     add_templates(tenant, MailTemplate.model_validate(template))
     email = f"c{tenant.name}@example.test"
     made = tenant.create(Email=[{"Type": "Primary", "Value": email}])
-    sends = {"sendemail": "true"}
+    sends: dict[str, Any] = {"sendemail": "true"}
     answered(tenant.send("POST", f"{MANAGE}/forgot/token", {"email": email}, **sends))
     assert "You sign in with" not in str(sent_messages(tenant.services, tenant.tenant_id)[-1])
     linked_to(tenant, made["Uid"], new_identity("google"))

@@ -178,11 +178,12 @@ def test_client_gets_logout_addresses(send: Send) -> None:
     }
     changes = {"BackChannelLogout": logout, "FrontChannelLogoutURI": "https://shop.example/front?x=1"}
     shown = answered(send("PUT", f"{CLIENTS}/shop", changes))
+    reasons = {"RPLogout": True, "IDPLogout": True, "PasswordChange": False, "AccountDelete": True}
     assert shown["BackChannelLogout"] == {
         **logout,
         "IsEnabled": True,
         "SessionRequired": False,
-        "LogoutInitiator": {"RPLogout": True, "IDPLogout": True, "PasswordChange": False, "AccountDelete": True},
+        "LogoutInitiator": {**reasons, "Mode": "RPInitiated", "Intiators": reasons},
     }
     assert shown["FrontChannelLogoutURI"] == changes["FrontChannelLogoutURI"]
     off = answered(send("PUT", f"{CLIENTS}/shop", {"BackChannelLogout": {"IsEnabled": False}}))

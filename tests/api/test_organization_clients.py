@@ -172,11 +172,10 @@ def test_secret_that_proves_too_little_is_refused(tenant: TenantServer, subtests
 def test_pair_names_are_read_in_the_query_alone(tenant: TenantServer) -> None:
     client = registered(tenant)
     for names in (("clientid", "clientsecret"), ("ClientId", "ClientSecret"), ("CLIENTID", "CLIENTSECRET")):
-        answer = tenant.send(
-            "GET", PATH, apikey=None, with_secret=False, **dict(zip(names, (client, SECRET), strict=True))
-        )
+        query: dict[str, Any] = dict(zip(names, (client, SECRET), strict=True))
+        answer = tenant.send("GET", PATH, apikey=None, with_secret=False, **query)
         assert answered(answer) == {"Data": []}, names
-    pair = {"clientID": client, "clientSecret": SECRET}
+    pair: dict[str, Any] = {"clientID": client, "clientSecret": SECRET}
     in_header = tenant.send("GET", PATH, apikey=None, with_secret=False, headers=pair)
     in_body = tenant.send("POST", PATH, {"Name": "x", **pair}, apikey=None, with_secret=False)
     snake = tenant.send("GET", PATH, apikey=None, with_secret=False, client_id=client, client_secret=SECRET)
@@ -185,11 +184,12 @@ def test_pair_names_are_read_in_the_query_alone(tenant: TenantServer) -> None:
 
 def test_repeated_name_of_the_pair_is_refused(tenant: TenantServer) -> None:
     client, other = registered(tenant), registered(tenant)
-    for repeated in (
+    twice: list[dict[str, Any]] = [
         {"clientID": [client, other]},
         {"clientSecret": [SECRET, "other"]},
         {"clientSecret": [SECRET, SECRET]},
-    ):
+    ]
+    for repeated in twice:
         assert refused(ask(tenant, client, **repeated)) == (403, 6002), repeated
 
 
@@ -197,7 +197,7 @@ def test_other_credential_beside_the_pair_decides_alone(
     tenant: TenantServer, new_tenant_server: NewTenantServer
 ) -> None:
     client, other = registered(tenant), new_tenant_server()
-    pair = {"clientID": client, "clientSecret": SECRET}
+    pair: dict[str, Any] = {"clientID": client, "clientSecret": SECRET}
     weak = machine(tenant, "role:read")
     refusals = [
         tenant.send("GET", PATH, bearer="wrong", **{"apikey": None, **pair}),

@@ -178,6 +178,7 @@ POWERFUL: tuple[Powerful, ...] = (
         "a management scope in optional_scopes", ALL, same({"AllowedScopes": ["openid", "all"], "OptionalScopes": ["all"]}),
         {"AllowedScopes": ["openid"], "OptionalScopes": []},
     ),
+    _client("id_token_audiences", ALL, same({"IdTokenAudiences": ["another-client"]}), {"IdTokenAudiences": []}),
     _client("may_act", ALL, same({"MayAct": ["someone"]}), {"MayAct": []}),
     _client("exchange_audiences", ALL, same({"GrantTypes": [TOKEN_EXCHANGE], "ExchangeAudiences": ["https://api.example"]}),
             {"GrantTypes": ["authorization_code"], "ExchangeAudiences": []}),

@@ -18,6 +18,7 @@ from app.contract.logout_settings import LogoutReason
 from app.contract.oauth_clients import StoredApplication
 from app.contract.security_profile import FAPI, FAPI_DEFAULTS
 from app.contract.signing import DEFAULT_ALGORITHM
+from app.identity.administration.resources.settings_store import access_of
 from app.identity.directory.tenants import changes, client_secrets, registered_applications
 from app.identity.directory.tenants.changes import ApplicationRow
 from app.identity.platform.context import Context
@@ -99,7 +100,7 @@ rules.store = ApplicationStore()
 
 
 @rules.given
-def read_names(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+def read_names(context: Context, given: ItemInput) -> None:
     """Store the interface's names as RFC 7591 spells them."""
     for name, stored, known in (("protocol", "protocol", _PROTOCOLS), ("application_type", "application_type", _TYPES)):
         if (value := given.computed.get(name)) is not None:
@@ -107,9 +108,43 @@ def read_names(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - th
     if (scopes := given.computed.get("allowed_scopes")) is not None:
         given.values["scope",] = " ".join(scopes)
     if (logout := given.computed.get("back_channel_logout")) is not None:
-        _read_logout(given, logout)
+        _read_logout(context, given, logout)
+    _read_second_names(context, given)
     if given.values.get(("security_profile",)) == FAPI:
         _read_algorithms(given)
+
+
+def _read_second_names(context: Context, given: ItemInput) -> None:
+    """Store what the interface has a second name for.
+
+    Raises BadField where both names are given, differ, and are both other than before: a program that read the client and sends
+    it back has changed one of them.
+    """
+    config = given.computed.get("device_code_config")
+    device = contract.DeviceCodeConfig.model_validate(config.model_dump(exclude_none=True)) if config else None
+    if device is not None:
+        given.values["device_poll_seconds",] = device.polling_interval
+    second = {
+        "DeviceCodeConfig.DeviceCodeExpire": ("device_code_seconds", device.device_code_expire if device else None),
+        "RequirePAR": ("require_pushed_authorization_requests", given.computed.get("require_par")),
+        "AllowedWebOrigin": ("cors_origins", given.computed.get("allowed_web_origin")),
+    }
+    for name, (stored, value) in second.items():
+        if value is not None:
+            first = given.values.get((stored,)) if (stored,) in given.stated else None
+            given.values[stored,] = _agreed(context, given, name, (stored, first), value)
+
+
+def _agreed(context: Context, given: ItemInput, name: str, first: tuple[str, Any], second: Any) -> Any:
+    """Return the value that counts of a setting with two names. Raises BadField."""
+    stored, value = first
+    if value is None or value == second:
+        return second
+    row = _row(access_of(context), given.id.get("app_name", ""))
+    before = ApplicationSettings.model_validate(row.settings).model_dump(mode="json")[stored] if row else None
+    if before in (value, second):
+        return second if before == value else value
+    raise e.BadField(f"{name}: the value of its other name, or leave one of them out.")
 
 
 def _read_algorithms(given: ItemInput) -> None:
@@ -119,32 +154,53 @@ def _read_algorithms(given: ItemInput) -> None:
         given.cleared.add(path)
 
 
-def _read_logout(given: ItemInput, logout: Any) -> None:
+def _read_logout(context: Context, given: ItemInput, logout: Any) -> None:
     """Store what a request says of back-channel logout; it replaces the whole object, and null is the default."""
-    stated = contract.BackChannelLogout.model_validate(logout.model_dump(by_alias=False, exclude_none=True))
+    sent = logout.model_dump(by_alias=False, exclude_none=True, exclude_unset=True)
+    stated = contract.BackChannelLogout.model_validate(sent)
     single, *more = dict.fromkeys(stated.logout_uris if stated.is_enabled else []) or [None]
     given.values["backchannel_logout_uris",] = more
     given.values["backchannel_logout_session_required",] = stated.session_required
     given.values["logout_token_seconds",] = stated.logout_token_ttl
-    given.values["backchannel_logout_on",] = [name for name in _REASONS if getattr(stated.logout_initiator, name)]
+    given.values["backchannel_logout_on",] = _reasons(context, given, stated.logout_initiator)
     if single is None:
         given.cleared.add(("backchannel_logout_uri",))
     else:
         given.values["backchannel_logout_uri",] = single
 
 
+def _reasons(context: Context, given: ItemInput, initiator: contract.LogoutInitiator) -> Any:
+    """Return the events after which logout tokens are sent. Raises BadField."""
+    first, second = (
+        [name for name in _REASONS if getattr(one, name)] if one is not None else None
+        for one in (initiator, initiator.intiators)
+    )
+    if second is None or not initiator.model_fields_set.intersection(_REASONS):
+        return first if second is None else second
+    name = "BackChannelLogout.LogoutInitiator.Intiators"
+    return _agreed(context, given, name, ("backchannel_logout_on", first), second)
+
+
 @rules.shown
-def show_names(context: Context, content: StoredApplication, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+def show_names(context: Context, content: StoredApplication, values: dict[str, Any]) -> None:
     values["protocol"] = next(shown for shown, stored in _PROTOCOLS.items() if stored == content.protocol)
     values["application_type"] = next(shown for shown, stored in _TYPES.items() if stored == content.application_type)
     values["allowed_scopes"] = content.scope.split()
+    values["app_id"] = context.tenant.tenant_id
+    values["require_par"] = content.require_pushed_authorization_requests
+    values["allowed_web_origin"] = list(content.cors_origins)
+    device = contract.DeviceCodeConfig(
+        device_code_expire=content.device_code_seconds, polling_interval=content.device_poll_seconds
+    )
+    values["device_code_config"] = device.model_dump()
     if content.logout_addresses:
+        initiators = {name: name in content.backchannel_logout_on for name in _REASONS}
         values["back_channel_logout"] = {
             "is_enabled": True,
             "logout_uris": list(content.logout_addresses),
             "logout_token_ttl": content.logout_token_seconds,
             "session_required": content.backchannel_logout_session_required,
-            "logout_initiator": {name: name in content.backchannel_logout_on for name in _REASONS},
+            "logout_initiator": {**initiators, "mode": "RPInitiated", "intiators": initiators},
         }
 
 

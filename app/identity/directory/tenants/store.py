@@ -78,7 +78,12 @@ def origins(work: UnitOfWork) -> frozenset[str]:
 
 
 def origins_of(settings: ApplicationSettings) -> frozenset[str]:
-    """Return the origins of an application's pages: those of its redirect URIs, with exactly their ports, and its `cors_origins`."""
+    """Return the origins of an application's pages: those of its redirect URIs, with exactly their ports, and its `cors_origins`.
+
+    None where it has no `cors`.
+    """
+    if not settings.cors:
+        return frozenset()
     return frozenset(map(origin, (*settings.redirect_uris, *settings.cors_origins))) - {""}
 
 

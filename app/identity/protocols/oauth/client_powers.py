@@ -15,6 +15,7 @@ from app.identity.protocols.oauth import machine_tokens
 
 NEED_ALL: Final = (
     "assertion_issuers", "interface_access", "may_act", "exchange_audiences", "resources", "resource_server",
+    "id_token_audiences",
 )  # fmt: skip
 """Settings that need ALL when they are not at their default: tokens of people for this service, or for other audiences."""
 

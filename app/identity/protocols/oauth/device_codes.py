@@ -26,7 +26,8 @@ from app.kit.typed_codes import typed_code
 
 ALLOWED: Final = "allowed"
 DENIED: Final = "denied"
-INTERVAL_SECONDS: Final = 5
+SLOWER_SECONDS: Final = 5
+"""How much longer a device that polls too early must wait from then on (section 3.5)."""
 PAGE: Final = "/device"
 """The page of the hub where the person types the code, at every issuer."""
 _CODE_LENGTH: Final = 8
@@ -49,7 +50,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
     facts = {
         "client_id": client.client_id, "issuer": issuer.url, "scope": list(accepted["scope"]), "resource": accepted.get("resource"),
         "details": list(accepted.get("authorization_details", ())),
-        "user_code": user_code, "address": context.address[:64], "agent": context.agent, "interval": INTERVAL_SECONDS,
+        "user_code": user_code, "address": context.address[:64], "agent": context.agent, "interval": client.settings.device_poll_seconds,
     }  # fmt: skip
     device = continuation_tokens.issue(
         context, ContinuationPurpose.DEVICE_CODE, NO_ACCOUNT, lifetime=lifetime, facts=facts, text=text
@@ -66,7 +67,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
         verification_uri=address,
         verification_uri_complete=f"{address}?user_code={shown}",
         expires_in=client.settings.device_code_seconds,
-        interval=INTERVAL_SECONDS,
+        interval=client.settings.device_poll_seconds,
     )
 
 
@@ -166,7 +167,7 @@ def _still_waiting(context: Context, device: ContinuationToken) -> OAuthError:
     """Return the error of a poll before the answer, and remember when it came; an answer at the same moment wins."""
     now, interval = int(context.now.timestamp()), int(device.facts["interval"])
     is_early = now < int(device.facts.get("polled_at", 0)) + interval
-    interval += INTERVAL_SECONDS if is_early else 0
+    interval += SLOWER_SECONDS if is_early else 0
     continuation_tokens.change_state(context, device, OPEN, polled_at=now, interval=interval)
     kind = oauth.PollSlower if is_early else oauth.AuthorizationPending
     return kind(commit_on_raise=True)

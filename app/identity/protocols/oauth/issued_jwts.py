@@ -72,6 +72,8 @@ def read_id_token_hint(context: Context, text: str) -> IdTokenHint | None:
     except InvalidJwt:
         return None
     audience, subject, sid = claims.get("aud"), claims.get("sub"), claims.get("sid")
+    if isinstance(audience, list):  # it has other audiences too; `azp` is the client (Core section 2)
+        audience = claims.get("azp") if claims.get("azp") in audience else None
     client = context.application(client_id=audience) if isinstance(audience, str) else None
     if client is None or not isinstance(subject, str) or not issuers.is_issuer_of(context, claims.get("iss"), client):
         return None

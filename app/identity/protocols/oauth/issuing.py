@@ -280,7 +280,7 @@ def _id_token_claims(
     payload.update(
         iss=issuer.url,
         sub=subjects.of(context, client, account.uid),
-        aud=client.client_id,
+        aud=_audience(client),
         azp=client.client_id,
         iat=int(now.timestamp()),
         exp=int((now + timedelta(seconds=client.settings.id_token_seconds)).timestamp()),
@@ -292,6 +292,12 @@ def _id_token_claims(
     payload.update({name: value for name, value in optional.items() if value is not None})
     payload.update(_authentication(facts))
     return payload
+
+
+def _audience(client: Application) -> str | list[str]:
+    """Return the client, and the other audiences that it has: `azp` says for which client the token is (Core section 2)."""
+    others = client.settings.id_token_audiences
+    return list(dict.fromkeys((client.client_id, *others))) if others else client.client_id
 
 
 def _authentication(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,7 +72,9 @@ def still_holds(context: Context, client: Application, request: Authorization) -
 
 
 def _demand(client: Application, *, is_pushed: bool, is_signed: bool) -> None:
-    """Raise the refusal of a request that did not come as its client demands (RFC 9126 section 6, RFC 9101 section 10.5)."""
+    """Raise the refusal of a request that came otherwise than its client demands (RFC 9126 section 6, RFC 9101 section 10.5)."""
+    if is_pushed and not client.settings.pushed_authorization_requests:
+        raise RefusedByRedirect("unauthorized_client", "This client may not push its authorization requests.")
     if client.settings.must_push and not is_pushed:
         raise RefusedByRedirect("invalid_request", "This client must push its authorization requests.")
     if client.settings.require_signed_request_object and not is_signed:
