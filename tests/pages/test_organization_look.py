@@ -142,7 +142,8 @@ def test_dark_mode_has_the_colour_too(visitor: Visitor, app: RelyingParty, globe
 def test_changed_look_shows_at_the_next_sign_in(
     company: Company, visitor: Visitor, app: RelyingParty, globex: str
 ) -> None:
-    company.business.send("PUT", f"/v2/manage/organizations/{globex}", {"Display": {"Name": "Globex Farms"}})
+    look = {"Name": "Globex Farms", "LogoURL": None, "Color": None}
+    company.business.send("PUT", f"/v2/manage/organizations/{globex}", {"Display": look})
     page = visitor.authorize(app, organization="globex")
     assert page.heading == "Sign in to Globex Farms"
     assert 'data-initial="GF"' in page.html
