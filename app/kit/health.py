@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -20,6 +21,12 @@ READY: Final = "/health/ready"
 PATHS: Final = (LIVE, READY)
 PATIENCE_SECONDS: Final = 0.8
 """How long a check may take; a dependency that has not answered by then is down."""
+
+NAMED_SECONDS: Final = 60.0
+"""How long a write that a full disk refused is named: small ones may succeed on a full disk, in the room that a file has left."""
+
+OBSERVERS: Final[list[Callable[[], object]]] = []
+"""Called at each write that a full disk refused."""
 
 _HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
@@ -137,3 +144,27 @@ class _Part:
             if self._latest is None or self._latest.is_done:
                 self._latest = _Run(self._name, self._check)
             return self._latest
+
+
+class DiskWatch:
+    """Remembers the writes of this process that the full disk of a database refused."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._refused_at: float | None = None
+
+    def record_full(self) -> None:
+        self._refused_at = monotonic()
+        for observer in OBSERVERS:
+            observer()
+
+    def state(self) -> str:
+        """Return `full`, or an empty string."""
+        at = self._refused_at
+        return "full" if at is not None and monotonic() - at < NAMED_SECONDS else ""
+
+
+@cache
+def disk_of(address: str) -> DiskWatch:
+    """Return the watch of a database: one for all that open it in this process, requests and probes."""
+    return DiskWatch(address)

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import REGISTRY, Collector
 
-from app.kit import disk_watch
+from app.kit import health
 from app.kit.instrumentation import RequestObserver
 
 log = logging.getLogger("gatehouse.metrics")
@@ -49,7 +49,7 @@ def count_refusals() -> Callable[[str, int], None]:
 
 def count_full_disk() -> None:
     """Count writes that the database refused because its disk is full."""
-    disk_watch.OBSERVERS.append(
+    health.OBSERVERS.append(
         Counter("gatehouse_disk_full", "Writes refused because the disk of the database is full.").inc
     )
 

@@ -22,7 +22,7 @@ from app.identity.platform.store.pool import Borrowed, IdlePool
 from app.kit import time_budget
 from app.kit.clock import monotonic
 from app.kit.database_address import own_parameters
-from app.kit.disk_watch import DiskWatch, disk_of
+from app.kit.health import DiskWatch, disk_of
 
 PATIENCE_SECONDS = 30.0
 """The time limit of commands and background jobs for PostgreSQL; requests have their own time budget."""
