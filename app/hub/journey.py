@@ -24,8 +24,7 @@ from app.hub.cookies import (
 )
 from app.hub.interaction import Interaction, interaction_from_step
 from app.hub.parts.error_pages import CookiesBlockedPage, ErrorPage, RequestError, StartAgainPage
-from app.hub.parts.form_post import FormPostPage
-from app.hub.parts.return_to_app import ReturnToAppPage, opens_app
+from app.hub.parts.form_post import FormPostPage, ReturnToAppPage, opens_app
 from app.hub.parts.sign_in_methods import complete_method
 from app.hub.parts.signed_out import SignedOutPage
 from app.hub.services import api, services

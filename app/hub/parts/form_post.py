@@ -1,9 +1,10 @@
-"""The response for `response_mode=form_post`: a form that submits itself."""
+"""The responses to an application that are pages: `response_mode=form_post`, and those at a private-use scheme (decisions/0335)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from app.hub.page import Page
 from app.kit.web_addresses import origin
@@ -30,3 +31,24 @@ class FormPostPage(Page):
         return {
             "to the shop": cls("https://shop.example.com/callback", (("code", "c0de"), ("state", "5tate")), "Acme Shop")
         }
+
+
+@dataclass(frozen=True)
+class ReturnToAppPage(Page):
+    """Opens the app, and says that the window can be closed: the browser stays where it is (RFC 8252 section 7.1)."""
+
+    template = "pages/return_to_app.html"
+    scripts = ()
+
+    address: str
+    relying_party: str = ""
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ReturnToAppPage]:
+        address = "com.example.shop:/callback?code=c0de&state=5tate"
+        return {"to an app": cls(address, "Acme Shop"), "to an app without a name": cls(address)}
+
+
+def opens_app(address: str | None) -> bool:
+    """Return whether an address is at a private-use scheme, where a browser shows no page."""
+    return bool(address) and urlsplit(str(address)).scheme not in ("", "http", "https")
