@@ -234,7 +234,7 @@ def test_part_keeps_its_other_members(send: Send) -> None:
     assert look == {"Name": "A", "LogoURL": "https://acme.example/l.svg", "Color": "#000000"}
 
 
-@pytest.mark.parametrize("body", [None, {}, {"Unknown": 1}], ids=["no body", "empty object", "unknown member"])
+@pytest.mark.parametrize("body", [None, {}], ids=["no body", "empty object"])
 @pytest.mark.parametrize("path", [f"{SAML}/partner", "/v2/manage/saml-clients/wiki"], ids=["provider", "client"])
 def test_empty_saml_put_is_refused(new_tenant_server: NewTenantServer, path: str, body: Body | None) -> None:
     tenant = new_tenant_server()
@@ -242,6 +242,7 @@ def test_empty_saml_put_is_refused(new_tenant_server: NewTenantServer, path: str
     answered(ask(tenant, token, "POST", SAML, {"Provider": "partner"}))
     answered(ask(tenant, token, "POST", "/v2/manage/saml-clients", {"AppName": "wiki"}))
     assert refused(ask(tenant, token, "PUT", path, body)) == (400, 1079)
+    assert refused(ask(tenant, token, "PUT", path, {"Unknown": 1})) == (400, 7900)
 
 
 def test_kept_member_still_needs_its_power(new_tenant_server: NewTenantServer) -> None:

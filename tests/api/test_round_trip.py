@@ -45,6 +45,7 @@ DIFFERENT = {
         "TxtValue": "the tenant's id",
         "PasskeyEffect": "names the tenant's host",
     },
+    "oauth_clients": {"AppId": "the tenant's id"},
     "saml_providers": {
         "Id": "generated for each tenant",
         "AppId": "the tenant's id",
