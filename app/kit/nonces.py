@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from app.kit.clock import monotonic
-from app.kit.shared_store import SharedStore, SharedStoreUnavailable
+from app.kit.limits import SharedStoreUnavailable
+
+if TYPE_CHECKING:
+    from app.kit.shared_store import SharedStore
 
 MOST_IN_MEMORY: Final = 500_000
 """Only nonces of valid signatures are kept; more within two windows than one process can serve indicate a bug."""

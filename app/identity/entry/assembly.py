@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.identity.authentication.sign_in.locations.registry import locations
 from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
 from app.identity.credentials.passwords.hashing import Hashing
@@ -18,9 +20,11 @@ from app.kit.clock import Clock, SystemClock
 from app.kit.limits import Limits
 from app.kit.nonces import Nonces
 from app.kit.public_addresses import Resolver
-from app.kit.shared_store import SharedStore
 from app.kit.signing import WINDOW_SECONDS
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.kit.shared_store import SharedStore
 
 _CACHED_TEMPLATES = 2_000  # of all tenants; most tenants have no templates of their own
 
@@ -34,7 +38,7 @@ def assemble(settings: Settings, clock: Clock | None = None, *, loads_later: boo
     clock = clock or SystemClock()
     database = Database(settings.database)
     encryption = Encryption(settings.secrets)
-    shared = SharedStore(settings.redis_url) if settings.redis_url else None
+    shared = _shared_store(settings.redis_url) if settings.redis_url else None
 
     def refresh_keys(tenant: Tenant) -> None:
         services.signing_keys.refresh_if_changed(tenant.tenant_id, tenant.version)
@@ -60,3 +64,9 @@ def assemble(settings: Settings, clock: Clock | None = None, *, loads_later: boo
         used_proofs=Nonces(shared, dpop.REPLAY_SECONDS),
     )
     return services
+
+
+def _shared_store(url: str) -> SharedStore:
+    from app.kit.shared_store import SharedStore  # noqa: PLC0415 - a start without Redis needs none of it
+
+    return SharedStore(url)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import make_url
 
@@ -13,8 +14,10 @@ from app.identity.platform.store.migrate import incompatibility_of
 from app.identity.platform.store.schema_state import read_schema_state
 from app.kit.clock import monotonic
 from app.kit.health import Check
-from app.kit.shared_store import SharedStore
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.kit.shared_store import SharedStore
 
 _CHECK_SECONDS = 2.0
 """The time limit of a check; a probe responds earlier, and the next probe reports the result."""
@@ -55,6 +58,8 @@ def checks(settings: Settings) -> dict[str, Check]:
 
     @cache
     def shared() -> SharedStore:
+        from app.kit.shared_store import SharedStore  # noqa: PLC0415 - a start without Redis needs none of it
+
         return SharedStore(settings.redis_url)
 
     def redis() -> None:
