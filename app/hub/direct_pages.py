@@ -14,7 +14,6 @@ from flask import Flask, Response
 
 from app.hub import lifecycle, plain_responses
 from app.hub.direct import directly, read_parameters, visit_in_memory
-from app.hub.reopening import needs_reopening, reopen
 from app.hub.services import HANDED_OVER, Services
 from app.hub.visit import Visit, requested_interaction_id, set_current_visit
 
@@ -57,7 +56,7 @@ def _begin_visit(shared: Services, environ: WSGIEnvironment) -> Visit:
         lifecycle.choose_language_of_query(visit)
         if interaction_id := requested_interaction_id():
             visit.interaction = shared.interactions.read(visit.cookies, visit.tenant.name, interaction_id)
-            if needs_reopening(visit):
-                reopen(visit, interaction_id)
+            if lifecycle.needs_reopening(visit):
+                lifecycle.reopen(visit, interaction_id)
     visit.choose_language()
     return visit

@@ -22,7 +22,6 @@ from flask import Flask, Response
 from app.hub import lifecycle, plain_responses
 from app.hub.direct import DirectRequest, Unusual, directly, visit_in_memory
 from app.hub.forms.base import TOKEN_FIELD, is_own_post
-from app.hub.reopening import needs_reopening
 from app.hub.services import Services
 from app.hub.visit import SHOWN_UID, Visit, set_current_visit
 from app.kit import form_fields
@@ -149,7 +148,7 @@ def _read_visit(shared: Services, environ: WSGIEnvironment, fields: Mapping[str,
     visit.posted_uid = fields.get(SHOWN_UID, "")[:64]
     if attempt := fields.get(_ATTEMPT):
         visit.interaction = shared.interactions.read(visit.cookies, visit.tenant.name, attempt)
-        if needs_reopening(visit):
+        if lifecycle.needs_reopening(visit):
             raise Unusual
     elif not visit.binding:
         raise Unusual

@@ -19,7 +19,7 @@ from app.kit.languages import tags_in
 from app.kit.web_addresses import is_web_address
 
 MAX_OPEN: Final = 5
-"""Cookies per browser, which fit into one header; the tab of an evicted one reopens its interaction (`reopening`)."""
+"""Cookies per browser, which fit into one header; the tab of an evicted one reopens its interaction (`lifecycle.reopen`)."""
 MAX_REMEMBERED: Final = 8
 """Evicted interactions whose relying party is remembered."""
 MAX_ADDRESS_LENGTH: Final = 160

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 from wsgiref.types import WSGIEnvironment
 
@@ -11,10 +13,11 @@ from flask.globals import request_ctx
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 from werkzeug.sansio.http import parse_cookie
 
+from app.contract import hub as contract
 from app.hub.cookies import OTHERS_SEPARATOR, set_cookie, set_interaction_cookie
 from app.hub.frame import LANGUAGE_PARAMETER
+from app.hub.interaction import interaction_from_step
 from app.hub.locale import LANGUAGES, lookup
-from app.hub.reopening import needs_reopening, reopen
 from app.hub.services import COST_HEADER, Services, api, services
 from app.hub.visit import SHOWN_UID, Visit, current_visit, requested_interaction_id, set_current_visit
 from app.kit.admission import SHED, Shed
@@ -25,6 +28,7 @@ _YEAR_SECONDS: Final = 365 * 24 * 3600
 _MOST_OTHERS, _LONGEST_OTHERS = 4, 400
 """Sessions of other accounts in their cookie, and its characters."""
 _PATHS_WITHOUT_TENANT: Final = ("/static/", "/_gallery")
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def install(app: Flask) -> None:
@@ -134,3 +138,23 @@ def _sum_costs(costs: list[str]) -> str:
             if count.isdigit():
                 total[name] = total.get(name, 0) + int(count)
     return "; ".join(f"{name}={count}" for name, count in total.items())
+
+
+def needs_reopening(visit: Visit) -> bool:
+    """Return whether the interaction that a request names has no cookie, or expired."""
+    return visit.interaction is None or visit.interaction.expires_at <= services().now()
+
+
+def reopen(visit: Visit, interaction_id: str) -> None:
+    """Take the interaction from the identity service, if this browser began it; it decides as it would have before."""
+    held = visit.interaction
+    if (held is None and not visit.binding) or not _ID.fullmatch(interaction_id):
+        return
+    visit.choose_language()
+    step = api()(contract.reopen, contract.InteractionRequest(attempt=interaction_id))
+    if step.attempt != interaction_id:
+        return
+    lifetime_seconds = visit.tenant.sign_in_page_seconds
+    opened = interaction_from_step(step, held.binding if held else visit.binding, services().now(), lifetime_seconds)
+    visit.interaction = replace(held, expires_at=opened.expires_at) if held else opened
+    visit.is_reopened = True
