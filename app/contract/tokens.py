@@ -96,7 +96,7 @@ refresh = operation(
     errors=(e.WrongRefreshToken,),
     summary="Refresh a session",
     description="Exchanges a refresh token for a new access token and a new refresh token. The old refresh token stops working; using "
-    "it again ends the session, except within the tenant’s `refresh_token_reuse_seconds`.",
+    "it again ends the session, except within the reuse interval that the tenant’s configuration sets.",
 )  # fmt: skip
 revoke_refresh = operation(
     "tokens.revoke_refresh", "GET /identity/v2/manage/account/access_token/refresh/revoke", RefreshToken, Deleted, auth=K & S | M,
