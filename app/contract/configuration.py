@@ -164,9 +164,9 @@ class PrivacyPolicy(ConfigurationModel):
 
 
 def _record_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    check_schema(schema)
     if len(to_json(schema)) > _MOST_SCHEMA_BYTES:
         raise ValueError(f"a schema of at most {_MOST_SCHEMA_BYTES} bytes")
+    check_schema(schema)
     return schema
 
 

@@ -94,7 +94,7 @@ def test_deleted_object_hides_its_records_until_it_is_back(tenant: TenantServer,
     [
         {"Name": "-cars"}, {"Name": "a" * 101}, {"Name": ""}, {"Name": "cars", "Id": "a b"}, {"Name": "cars", "Id": "taken"},
         {"Name": "cars", "MaxRecordsPerAccount": 0}, {"Name": "cars", "MaxRecordsPerAccount": 1001},
-        {"Name": "cars", "MaxRecordBytes": 1_000_001}, {"Name": "cars", "Schema": {"pattern": "(a+)+$"}},
+        {"Name": "cars", "MaxRecordBytes": 1_000_001}, {"Name": "cars", "Schema": {"pattern": "(?=a)b"}},
         {"Name": "cars", "Schema": {"$ref": "https://evil.example"}}, {"Name": "cars", "Schema": {"description": "x" * 20_001}},
         {"MaxRecordsPerAccount": 5},
     ],
