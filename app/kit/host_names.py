@@ -38,6 +38,9 @@ _LIKE_LATIN: Final = {
     "MYANMAR": frozenset("ခဂငထပဝ၀"),
 }
 """Letters of other scripts that read as Latin ones: a label of nothing else reads as another name."""
+_SIGNS: Final = "ノソゾンー一丨丶丿亅乀乁へヘべベぺペㄧㄟ\u1173\u1175"
+_LIKE_SIGN: Final = re.compile(rf"[!-~][{_SIGNS}]|^[{_SIGNS}]+(?:[!-~]|$)")
+"""Letters of East Asia that read as a slash or a hyphen beside Latin letters: `bank.comノlogin.example` reads as a page of `bank.com`."""
 
 
 def sent_host(name: str) -> str:
@@ -125,6 +128,8 @@ def _is_safe(text: str) -> bool:
     if not (is_pure or any(scripts <= allowed for allowed in _TOGETHER)):
         return False
     if "LATIN" in scripts and any(_is_latin(one) and _LATIN.fullmatch(one) is None for one in letters):
+        return False
+    if _LIKE_SIGN.search(text):
         return False
     look_alikes = _LIKE_LATIN.get(next(iter(scripts)), frozenset()) if is_pure else frozenset()
     return not look_alikes.issuperset(letters)

@@ -13,6 +13,10 @@ SHOWN = [
     ("łódź.pl", "łódź.pl"),
     ("việt.vn", "việt.vn"),
     ("مثال.example", "مثال.example"),
+    ("ソニー.jp", "ソニー.jp"),
+    ("パソコンshop.jp", "パソコンshop.jp"),
+    ("第一group.jp", "第一group.jp"),
+    ("ジョンソン.jp", "ジョンソン.jp"),
 ]
 PUNYCODE = [
     "аррӏе.com",  # every letter looks like a Latin one
@@ -23,6 +27,15 @@ PUNYCODE = [
     "☃.net",
     "a·b.example",
     "l\u0307ogin.com",
+    "bank.comノlogin.example",  # reads as a slash
+    "bank.comソ日本.example",
+    "bank.com丿login.example",
+    "1ン2.example",
+    "bankーlogin.example",  # reads as a hyphen
+    "bank一login.example",
+    "bankㄧlogin.example",
+    "bank\u3161login.example",
+    "ノ.example",
 ]
 
 
