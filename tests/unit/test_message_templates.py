@@ -15,6 +15,7 @@ from app.identity.messaging.tenant_templates import tenant_template
 from app.kit.languages import LANGUAGES
 
 LOOK = Branding("Acme", Brand())
+DOCUMENT = "<html><head>{}</head><body></body></html>"
 LINK = "https://acme.example.com/verify?vtype=emailverification&vtoken=t0ken"
 VALUES = {"Url": LINK, "GUID": "t0ken", "OTP": "482913", "Name": "Ada", "Email": "ada@example.com"}
 
@@ -51,6 +52,15 @@ def wrong(html: str, kind: MailKind = MailKind.WELCOME, **more: object) -> str:
         ("<p style='background:url(http://a.example/x)'>a</p>", "url() of anything but a picture"),
         ("<p style='background:url(data:image/png;base64,AA)'>a</p>", "url() of anything but a picture"),
         ("<p style='width:e\\78 pression(1)'>a</p>", "backslashes"),
+        ("<p style='width:expr/**/ession(1)'>a</p>", "a style without scripts"),
+        ("<p style='background:image-set(\"http://a.example/x\" 1x)'>a</p>", "url() of anything but a picture"),
+        ("<p style='background:src(\"http://a.example/x\")'>a</p>", "url() of anything but a picture"),
+        ("<p data-x\"onclick='x'>a</p>", "found an attribute, data-x\"onclick"),
+        ("<p data-<script='x'>a</p>", "found an attribute, data-<script"),
+        ("<!--[if mso]><v:fill v:src='file://evil/x'/><![endif]-->", "a picture at an https address"),
+        ("<!--[if mso]><v:imagedata o:href='http://a.example/x'/><![endif]-->", "a picture at an https address"),
+        ("<!--[if mso]><v:fill o:althref='//evil/x'/><![endif]-->", "a picture at an https address"),
+        (DOCUMENT.format("<meta http-equiv='content-type' content='utf-8' charset='utf-7'>"), "sent in UTF-8"),
         ("<a href='javascript:alert(1)'>a</a>", "a whole web address in href"),
         ("<a href=' &#106;avascript:alert(1)'>a</a>", "a whole web address in href"),
         ("<a href='//evil.example'>a</a>", "a whole web address in href"),

@@ -21,6 +21,10 @@ _ATTRIBUTE_NAMES: Final = """
 """
 ATTRIBUTES: Final = frozenset(_ATTRIBUTE_NAMES.split())
 ATTRIBUTE_PREFIXES: Final = ("aria-", "data-", "xmlns:")
+_ATTRIBUTE_NAME: Final = re.compile(r"[a-z][a-z0-9_.:-]*")
+"""Mail programs read a quotation mark or a `<` in the name of an attribute in different ways."""
+_ADDRESSES: Final = frozenset(["src", "background", "href", "althref"])
+"""Attributes that load a file; for Outlook they may have a prefix, such as `o:href`."""
 _META: Final = """
     viewport color-scheme supported-color-schemes format-detection x-apple-disable-message-reformatting author robots
     description generator
@@ -45,14 +49,16 @@ _OFFICE_NAMES: Final = """
 """
 OFFICE_ATTRIBUTES: Final = frozenset(_OFFICE_NAMES.split())
 _BAD_STYLE: Final = re.compile(
-    r"url\s*\(|@import|expression\s*\(|javascript|behavior\s*:|-moz-binding|\\|<|--!?>", re.IGNORECASE
+    r"url\s*\(|\b(?:image|image-set|src)\s*\(|@import|expression\s*\(|javascript|behavior\s*:|-moz-binding|\\|<|--!?>",
+    re.IGNORECASE,
 )
+_COMMENT_OF_STYLE: Final = re.compile(r"/\*(?:.*?\*/|.*\Z)", re.DOTALL)
 _PICTURE: Final = re.compile(r"url\(\s*(?P<quote>['\"]?)https://[^\s'\"()\\<>]+(?P=quote)\s*\)", re.IGNORECASE)
 
 
 def is_attribute(name: str, *, is_in_condition: bool = False) -> bool:
     """Return whether an element may have the attribute."""
-    return (
+    return _ATTRIBUTE_NAME.fullmatch(name) is not None and (
         name in ATTRIBUTES
         or name.startswith(ATTRIBUTE_PREFIXES)
         or (is_in_condition and (name in OFFICE_ATTRIBUTES or name.startswith(("o:", "v:"))))
@@ -61,7 +67,14 @@ def is_attribute(name: str, *, is_in_condition: bool = False) -> bool:
 
 def is_harmful_style(style: str) -> bool:
     """Return whether a style loads more than pictures and fonts of https addresses, or runs code in old mail programs."""
-    return _BAD_STYLE.search(_PICTURE.sub("", style)) is not None
+    rest = _PICTURE.sub("", style)
+    # old programs join what a comment divides
+    return _BAD_STYLE.search(rest) is not None or _BAD_STYLE.search(_COMMENT_OF_STYLE.sub("", rest)) is not None
+
+
+def loads_file(name: str) -> bool:
+    """Return whether mail programs load what an attribute names. A link's own `href` is opened only when it is clicked."""
+    return name.rpartition(":")[2] in _ADDRESSES and not name.startswith("xmlns:")
 
 
 def refused_meta(attributes: Mapping[str, str]) -> str | None:
@@ -71,5 +84,7 @@ def refused_meta(attributes: Mapping[str, str]) -> str | None:
         return f"name={name}"
     if kind is not None and kind.lower() not in META_HEADERS:
         return f"http-equiv={kind}"
-    charset = attributes.get("content", "") if kind and kind.lower() == "content-type" else attributes.get("charset")
-    return None if charset is None or CHARSET.fullmatch(charset.strip()) else f"{charset} (mails are sent in UTF-8)"
+    stated = [attributes.get("content", "")] if kind and kind.lower() == "content-type" else []
+    stated += [attributes["charset"]] if "charset" in attributes else []
+    other = next((charset for charset in stated if not CHARSET.fullmatch(charset.strip())), None)
+    return f"{other} (mails are sent in UTF-8)" if other is not None else None

@@ -17,6 +17,7 @@ from app.identity.messaging.allowed_html import (
     OFFICE_ELEMENTS,
     is_attribute,
     is_harmful_style,
+    loads_file,
     refused_meta,
 )
 from app.identity.messaging.conditional_comments import ConditionalComment
@@ -227,7 +228,7 @@ class _Sanitizer(HTMLParser):
             self.parts += [' href="', *self._address(value), '"']
             return
         self._refuse_placeholders(value, f"the attribute {name}")
-        if name in ("src", "background") and not (value.startswith("https://") and is_web_address(value)):
+        if loads_file(name) and not (value.startswith("https://") and is_web_address(value)):
             self.problem(f"a picture at an https address; found {value[:60]!r}")
         if name == "style" and is_harmful_style(value):
             self.problem(f"a style without {_HARMFUL_STYLES}")
