@@ -205,6 +205,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("keycloak", {"credentials": {}}, "credentials: expected a list; found an object"),
     ("keycloak", {"credentials": ["x"]}, "credentials[0]: expected an object; found a text"),
     ("keycloak", {"credentials": [{"type": "password", "secretData": "{"}]}, "credentials[0].secretData: expected a JSON object"),
+    ("keycloak", {"credentials": [{"type": "password", "secretData": "7"}]}, "secretData: expected an object; found a number"),
     ("keycloak", {"credentials": [{"type": "password", "secretData": "[" * 5_000}]}, "credentials[0].secretData: expected a JSON object"),
     ("keycloak", {"credentials": [{"type": "password", "secretData": '{"a":' * 100 + "1" + "}" * 100}]}, "expected at most 64 levels"),
     ("keycloak", {"credentials": [{"type": "password", "secretData": '{"salt":"%"}'}]}, "credentials[0].secretData.salt: expected base64"),

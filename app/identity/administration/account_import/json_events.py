@@ -44,6 +44,7 @@ class Stream:
                 del events[:]
                 self.line += chunk.endswith(b"\n")
             parser.close()
+            yield from events  # a number that nothing follows ends here
         except (_json_error(), UnicodeDecodeError) as problem:
             text = " ".join(str(problem).split())
             raise NotJson(f"{self._name}: line {self.line} isn't valid JSON: {text}") from None
