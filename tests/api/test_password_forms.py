@@ -184,10 +184,11 @@ def test_earlier_password_is_refused_in_every_form(new_tenant_server: NewTenantS
     ("password", "code"),
     [
         (unicodedata.normalize("NFD", "ążęó-91"), 1134),  # 7 letters, written as 11 characters
+        ("\ufdfa-aA91", 1134),
         ("Ｐａｓｓｗｏｒｄ１２３４！", 1216),
         ("Kettle-\ufb01reflies-91", 1216),
     ],
-    ids=["length", "common", "word of the profile"],
+    ids=["length", "length of a ligature", "common", "word of the profile"],
 )
 def test_policy_judges_the_normal_form(tenant: TenantServer, password: str, code: int) -> None:
     customer = a_customer(tenant)

@@ -21,10 +21,14 @@ _CLASSES: tuple[tuple[str, Callable[[str], bool], PasswordRule], ...] = (
 )
 
 
-def broken_rules(policy: PasswordPolicy, password: str) -> list[str]:
-    """Return a sentence for every rule of length and character class that the password breaks."""
+def broken_rules(policy: PasswordPolicy, password: str, *, typed: str | None = None) -> list[str]:
+    """Return a sentence for every rule of length and character class that the password breaks.
+
+    Args:
+        typed: another form of the password, which has to be long enough, too: NFKC makes 18 characters of one Arabic ligature.
+    """
     sentences = []
-    if len(password) < policy.min_length:
+    if min(len(password), len(password if typed is None else typed)) < policy.min_length:
         sentences.append(PASSWORD_RULE_MESSAGES[PasswordRule.LEAST].format(number=policy.min_length))
     if len(password) > policy.max_length:
         sentences.append(PASSWORD_RULE_MESSAGES[PasswordRule.MOST].format(number=policy.max_length))
@@ -49,8 +53,8 @@ def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -
         FieldsRefused: length or character classes, with a sentence for each rule.
         WeakPassword: it is common, or contains a word of the profile.
     """
-    password = password_forms.normalize(password)
-    if broken := broken_rules(policy, password):
+    typed, password = password, password_forms.normalize(password)
+    if broken := broken_rules(policy, password, typed=typed):
         raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
     if policy.common_check and is_common(password):
         raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON])
