@@ -104,7 +104,8 @@ def test_scope_and_audience_are_never_wider(
     token = signed_in(world, front, ada, scope="openid profile")["access_token"]
     assert error(exchanged(orders, token, scope="openid email")) == (400, "invalid_scope")
     assert error(exchanged(orders, token, scope="phone")) == (400, "invalid_scope")
-    assert good(exchanged(orders, token))["scope"] == "openid profile"
+    for missing in ({}, {"scope": ""}, {"scope": " "}):
+        assert good(exchanged(orders, token, **missing))["scope"] == "openid profile"
     assert error(exchanged(orders, token, audience="front")) == (400, "invalid_target")
     assert error(exchanged(orders, token, audience=world.services.settings.base_url)) == (400, "invalid_target")
     assert error(exchanged(orders, token, audience=STOCK, resource="https://other.example")) == (400, "invalid_target")

@@ -87,9 +87,9 @@ def _membership(context: Context, client: Application, spent: SpentRefreshToken)
 
 
 def _narrow(granted: list[str], requested: str | None) -> tuple[str, ...]:
-    if requested is None:
+    scope = tuple(dict.fromkeys((requested or "").split()))
+    if not scope:
         return tuple(granted)
-    scope = tuple(dict.fromkeys(requested.split()))
     if not set(scope) <= set(granted):
         raise InvalidScope("The scope is wider than what was granted.")
     return scope

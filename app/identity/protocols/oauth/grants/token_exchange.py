@@ -163,9 +163,9 @@ def _target(context: Context, client: Application, req: TokenRequest) -> str | N
 def _narrowed(client: Application, subject: PresentedToken, requested: str | None) -> tuple[str, ...]:
     """Return the scope: never more than the presented token has, and the client may have."""
     held = [name for name in subject.scope if name in client.scopes and name != issuing.OFFLINE]
-    if requested is None:
+    scope = tuple(dict.fromkeys((requested or "").split()))
+    if not scope:
         return tuple(held)
-    scope = tuple(dict.fromkeys(requested.split()))
     if not set(scope) <= set(held):
         raise InvalidScope("The scope is wider than what the subject_token has and the client may have.")
     return scope
