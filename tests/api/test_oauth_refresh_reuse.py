@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -182,3 +184,42 @@ def test_own_refresh_follows_the_tenant(new_tenant_server: NewTenantServer) -> N
     assert len({pair["refresh_token"] for pair in pairs}) == 4
     assert refused(tenant.send("GET", address, refresh_token=issued["refresh_token"])) == (403, 1217)
     assert refused(tenant.send("GET", address, refresh_token=pairs[0]["refresh_token"])) == (403, 1217)
+
+
+REFRESH = f"{MANAGE}/access_token/refresh"
+
+
+@pytest.mark.both_databases
+def test_own_replaced_token_is_revoked_as_its_successor(new_tenant_server: NewTenantServer) -> None:
+    """While it may still get tokens, its holder must be able to end that."""
+    tenant = new_tenant_server(refresh_token_reuse_seconds=10)
+    issued = tenant.tokens(str(tenant.create(FirstName="Ada")["Uid"]))
+    successor = answered(tenant.send("GET", REFRESH, refresh_token=issued["refresh_token"]))
+    answered(tenant.send("GET", f"{REFRESH}/revoke", refresh_token=issued["refresh_token"]))
+    for pair in (issued, successor):
+        assert refused(tenant.send("GET", REFRESH, refresh_token=pair["refresh_token"])) == (403, 1217)
+    assert refused(tenant.send("GET", f"{REFRESH}/revoke", refresh_token=issued["refresh_token"])) == (403, 1217)
+
+
+@pytest.mark.parametrize("services", ["postgres"], indirect=True)  # SQLite has one writer at a time
+@pytest.mark.parametrize(
+    ("path", "of_request"),
+    [
+        (f"{REFRESH}/revoke", lambda pair: {"refresh_token": pair["refresh_token"]}),
+        ("/api/v2/access_token/invalidate", lambda pair: {"access_token": pair["access_token"], "preventRefresh": "true"}),
+    ],
+    ids=["of refresh token", "of access token"],
+)  # fmt: skip
+def test_no_further_pair_outlives_a_revocation_meanwhile(
+    new_tenant_server: NewTenantServer, path: str, of_request: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    tenant = new_tenant_server(refresh_token_reuse_seconds=10)
+    uid = str(tenant.create(FirstName="Ada")["Uid"])
+    for _ in range(10):
+        replaced = tenant.tokens(uid)
+        successor = answered(tenant.send("GET", REFRESH, refresh_token=replaced["refresh_token"]))
+        further = partial(tenant.send, "GET", REFRESH, refresh_token=replaced["refresh_token"])
+        *pairs, revoked = at_once([*[further] * 3, partial(tenant.send, "GET", path, **of_request(successor))])
+        answered(revoked)
+        for pair in (one.get_json() for one in pairs if one.status_code == 200):
+            assert refused(tenant.send("GET", REFRESH, refresh_token=pair["refresh_token"])) == (403, 1217)

@@ -252,7 +252,7 @@ def revoke_both(context: Context, token_hash: str) -> bool:
 
 
 def revoke_refresh(context: Context, refresh_token: str) -> bool:
-    """Revoke a refresh token's rotation chain. Its access tokens stay valid (interface account.md, operation A24)."""
+    """Revoke the rotation chain of a refresh token, used or not. Its access tokens stay valid (interface account.md, operation A24)."""
     return store.delete_refresh(context.work, randomness.digest(refresh_token))
 
 

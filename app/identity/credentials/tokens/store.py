@@ -250,17 +250,14 @@ def delete_access_and_refresh(work: UnitOfWork, token_hash: str) -> bool:
     if row is None:
         return False
     if row.family_id is not None:
-        work.run(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == row.family_id))
+        _delete_refresh(work, R.family_id == row.family_id)
     return True
 
 
 def delete_refresh(work: UnitOfWork, token_hash: str) -> bool:
-    """Delete the whole rotation chain of an unused refresh token."""
-    where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None))
-    row = work.one(select(R.family_id).where(*where))
-    if row is None:
-        return False
-    return work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.family_id == row.family_id)) > 0
+    """Delete the whole rotation chain of a refresh token, also of a replaced one, which may still get tokens."""
+    row = refresh(work, token_hash)
+    return row is not None and _delete_refresh(work, R.family_id == row.family_id)
 
 
 def delete_family(work: UnitOfWork, family_id: str) -> None:
@@ -284,8 +281,7 @@ def delete_outliving_session(work: UnitOfWork, uid: str, session_id: str) -> Non
 
 
 def delete_refresh_of_account(work: UnitOfWork, uid: str) -> None:
-    while work.changed(delete(refresh_tokens).where(R.tenant_id == work.tenant_id, R.uid == uid)):
-        pass
+    _delete_refresh(work, R.uid == uid)
 
 
 def delete_all_except(work: UnitOfWork, uid: str, session_id: str | None, token_hash: str | None) -> None:
@@ -310,12 +306,23 @@ def _delete(work: UnitOfWork, conditions: Callable[[Columns], list[ColumnElement
 def _delete_both(
     work: UnitOfWork, of_refresh: Delete | Compiled, of_access: Delete | Compiled, values: dict[str, Any] | None = None
 ) -> None:
-    """Delete tokens, also those of a concurrent rotation.
+    """Delete refresh tokens, then access tokens, also those of a concurrent rotation."""
+    _delete_until_none(work, of_refresh, values)
+    work.run(of_access, values)
+
+
+def _delete_refresh(work: UnitOfWork, condition: ColumnElement[bool]) -> bool:
+    """Delete the refresh tokens that meet the condition. Return whether there were any."""
+    return _delete_until_none(work, delete(refresh_tokens).where(R.tenant_id == work.tenant_id, condition))
+
+
+def _delete_until_none(work: UnitOfWork, of_refresh: Delete | Compiled, values: dict[str, Any] | None = None) -> bool:
+    """Delete refresh tokens, also those of a concurrent rotation. Return whether there were any.
 
     On PostgreSQL a statement sees only what was committed when it began: it waits for a rotation that locks a row, but not
-    until the next statement are the rotation's new rows visible. So refresh tokens are deleted until none is left, then
-    access tokens.
+    until the next statement are the rotation's new rows visible. So tokens are deleted until none is left.
     """
+    found = False
     while work.changed(of_refresh, values):
-        pass
-    work.run(of_access, values)
+        found = True
+    return found
