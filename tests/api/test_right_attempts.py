@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.customers import Customer, a_customer
+from tests.support.customers import LOGIN, OLD, Customer, a_customer
 from tests.support.mailbox import mails_to, token_in
 from tests.support.oauth_world import NewWorld
 from tests.support.passkeys import passkey_holder
+from tests.support.plain_client import PlainClient
 from tests.support.races import at_once
 from tests.support.registering import primary
 from tests.support.relying_party import Browser
@@ -41,6 +42,22 @@ def test_right_password_of_blocked_account_counts(new_tenant_server: NewTenantSe
     customer.tenant.update(customer.uid, {"IsActive": False})
     statuses = [customer.logs_in().status_code for _ in range(3)]
     assert statuses == [403, 403, 429]
+
+
+def test_one_account_does_not_use_up_the_limit_of_all(new_tenant_server: NewTenantServer) -> None:
+    """Whoever has an account and a network would lock everyone out by signing in again and again."""
+    limits = {"sign_in_per_minute_per_address": 3, "sign_in_per_minute": 10}
+    customer = a_customer(new_tenant_server, limits=limits)
+    assert [customer.logs_in().status_code for _ in range(11)] == [200] * 6 + [429] * 5
+    tenant, login = customer.tenant, {"email": customer.email, "password": OLD}
+    elsewhere = PlainClient(tenant.app, use_cookies=False).post(
+        LOGIN,
+        json=login,
+        query_string={"apikey": tenant.api_key},
+        base_url=f"http://{tenant.services.settings.api_hostname}",
+        environ_base={"REMOTE_ADDR": "198.51.100.7"},
+    )
+    assert elsewhere.status_code == 200
 
 
 def sign_in_link(customer: Customer) -> None:

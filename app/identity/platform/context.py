@@ -151,10 +151,18 @@ class Context:
         self.count(limit, per_minute)
         self.remembered.setdefault(_ATTEMPTS, []).append((limit, per_minute))
 
-    def give_back_attempts(self) -> None:
-        """Take back what `count_attempt` counted: the secret was right, and many people may share the network."""
+    def give_back_attempts(self, uid: str | None = None) -> None:
+        """Take back what `count_attempt` counted: the secret was right, and many people may share the network.
+
+        Args:
+            uid: the account, where its right attempts beyond the limit stay counted: else one person could use up a limit that counts
+                the right attempts of all, and the time of the processors.
+        """
         for limit, per_minute in self.remembered.pop(_ATTEMPTS, ()):
-            self.give_back(limit, per_minute)
+            with suppress(e.TooManyRequests, SharedStoreUnavailable):
+                if uid is not None and per_minute:
+                    self.spend("right_attempt", Rate(per_minute, 60), limit, self.network, uid)
+                self.give_back(limit, per_minute)
 
     def give_back(self, limit: str, per_minute: int) -> None:
         """Take back one request that `count` counted, now or earlier; without an answer of the counters it stays counted."""

@@ -90,7 +90,7 @@ def verify(
     if not _record_login(context, account, password, new_hash, is_lock_solved=is_solved, is_complete=is_complete):
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _current_lock_refusal(context, lookup, solved) or e.WrongCredentials()
-    context.give_back_attempts()
+    context.give_back_attempts(account.uid)
     account = _record_password_strength(context, account, password)
     if is_complete:
         notify_sign_in(context, account, suppress_webhook=suppress_webhook)
