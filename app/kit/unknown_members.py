@@ -42,7 +42,10 @@ def _by_spelling(model: type[Wire]) -> tuple[dict[str, FieldInfo], dict[str, Fie
     held = {name: info for name, info in model.model_fields.items() if not _is_in_address(info)}
     exact = held | {info.alias or name: info for name, info in held.items()}
     _, folded = spellings_of(model)
-    return exact, {spelt: exact[wire] for spelt, wire in folded.items() if wire in exact}
+    by_lower = {
+        name.lower(): info for name, info in exact.items()
+    }  # also names that differ in case alone, of which none is read
+    return exact, by_lower | {spelt: exact[wire] for spelt, wire in folded.items() if wire in exact}
 
 
 def _is_in_address(info: FieldInfo) -> bool:

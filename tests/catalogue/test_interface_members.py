@@ -15,7 +15,7 @@ from tests.support.interface_members import MEMBERS, VALUES
 from tests.support.machines import ask, machine
 from tests.support.resource_samples import Body
 from tests.support.resources import EVERY, Manager, manager
-from tests.support.tenant_server import NewTenantServer, refused
+from tests.support.tenant_server import NewTenantServer, answered, refused
 
 KINDS = [one for one in EVERY if one.kind in MEMBERS]
 ABSENT: Any = object()
@@ -165,3 +165,18 @@ def test_free_maps_and_known_names_in_any_case_pass(new_tenant_server: NewTenant
     assert (again.status_code, again.get_json()) == (200, {**made, "ClientSecret": MASKED}), (
         "what was read may be sent back"
     )
+
+
+def test_item_that_was_read_may_be_sent_back_in_any_case(
+    new_tenant_server: NewTenantServer, subtests: pytest.Subtests
+) -> None:
+    for resource in EVERY:
+        manage = Manager(new_tenant_server(), resource)
+        if not all(map(manage.does, (Verb.CREATE, Verb.LIST, Verb.UPDATE))):
+            continue
+        with subtests.test(resource.kind):
+            manage = Manager(new_tenant_server(**(manage.sample.settings or {})), resource)
+            answered(manage.create(1))
+            item = manage.listed()[0]
+            for names in (str, str.lower):
+                answered(manage(Verb.UPDATE, {names(name): value for name, value in item.items()}, item))
