@@ -68,14 +68,16 @@ def _pair(raw: RawRequest) -> tuple[str | None, str | None]:
 
 
 def _refuse_guesses(services: Services, raw: RawRequest) -> None:
+    network = network_of(raw.address)
     try:
-        services.limits.demand("query_clients.refused", _REFUSED, "", network_of(raw.address))
+        services.limits.demand("query_clients.refused", _REFUSED, "", network)
     except OverLimit as over:
         raise TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
 
 
 def _count_refusal(services: Services, raw: RawRequest) -> None:
+    network = network_of(raw.address)
     try:
-        services.limits.spend("query_clients.refused", _REFUSED, "", network_of(raw.address))
+        services.limits.spend("query_clients.refused", _REFUSED, "", network)
     except OverLimit as over:
         raise TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
