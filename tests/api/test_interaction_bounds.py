@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from app.contract.hub import Step
-from app.identity.authentication.sign_in.interactions import MOST_OF_NETWORK
+from app.identity.authentication.sign_in.interactions import MOST_OF_NETWORK, PUSH_OUT
 from app.identity.authentication.sign_in.tables import interactions
 from app.identity.entry import cleaning
 from app.identity.platform.store.unit import UnitOfWork
@@ -77,6 +77,20 @@ def test_page_that_was_pushed_out_starts_again(tenant: World, app: RelyingParty)
     (newest, *_) = open_pages(tenant, app, 101)[::-1]
     assert browser.sign_in(first, ada.email, ada.password).step is Step.START_AGAIN
     assert newest
+
+
+@pytest.mark.both_databases
+def test_pushing_out_locks_only_what_goes(tenant: World) -> None:
+    """Whoever shares the network goes on meanwhile, and a new page does not write to ten thousand rows."""
+    held = leave(tenant, HERE, MOST_OF_NETWORK + 2)
+    pushing = UnitOfWork(tenant.services.database, tenant.tenant_id)
+    try:
+        pushing.run(PUSH_OUT, {"tenant": tenant.tenant_id, "network": HERE})
+        with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+            free = select(A.attempt_hash).where(A.tenant_id == tenant.tenant_id).with_for_update(skip_locked=True)
+            assert {row.attempt_hash for row in work.run(free)}.issuperset(held[2:])
+    finally:
+        pushing.rollback()
 
 
 @pytest.mark.both_databases

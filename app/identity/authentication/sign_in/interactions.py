@@ -58,12 +58,17 @@ _FINISH = Compiled(
 )
 _OF_NETWORK = (A.tenant_id == bindparam("tenant"), A.network == bindparam("network"), A.is_done.is_(False))
 _SURPLUS = select(A.attempt_hash).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MOST_OF_NETWORK)
-_PUSH_OUT = Compiled(
+_GOING = interactions.alias().c
+_FREE_SURPLUS = select(_GOING.attempt_hash).where(
+    _GOING.tenant_id == bindparam("tenant"), _GOING.attempt_hash.in_(_SURPLUS.scalar_subquery())
+)
+PUSH_OUT: Final = Compiled(
     delete(interactions).where(
         A.tenant_id == bindparam("tenant"),
-        A.attempt_hash.in_(_SURPLUS.with_for_update(skip_locked=True)),
+        A.attempt_hash.in_(_FREE_SURPLUS.with_for_update(skip_locked=True)),
     )
 )
+"""Deletes what a network has too many of. An offset in the locking query itself would lock each row that it skips."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,7 @@ def _make_room(context: Context) -> None:
     try:
         context.services.limits.spend("interactions", _FEW, tenant_id, network)
     except OverLimit:
-        context.work.run(_PUSH_OUT, {"tenant": tenant_id, "network": network})
+        context.work.run(PUSH_OUT, {"tenant": tenant_id, "network": network})
 
 
 def find(context: Context, interaction_id: str, *, with_sign_in: bool = False) -> Interaction | None:
