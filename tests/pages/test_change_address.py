@@ -6,6 +6,7 @@ import pytest
 
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from tests.pages.test_pre_registration_attacks import ATTACKERS, FORM, MINE, UNLIMITED, rows, signed_in
+from tests.support.identity_service import pass_time
 from tests.support.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
@@ -210,3 +211,21 @@ def test_mistyped_number_can_be_corrected(new_world: NewWorld, new_visitor_at: N
     assert "Wrong or expired code" in waiting.press("Verify", code=code_in(first)).text
     assert waiting.press("Verify", code=code_in(second)).address.endswith("/profile")
     assert [(one.phone, one.phone_verified) for one in rows(world, accounts)] == [("+442079460999", True)]
+
+
+@pytest.mark.parametrize("opens", [True, False], ids=["page opened again", "message sent again"])
+def test_next_person_at_the_browser_takes_over_no_registration(world: World, visitor: Visitor, opens: bool) -> None:
+    """On a shared computer: the page waits for hours, with the password, username and name of whoever registered."""
+    waiting = sign_up(visitor, first_name="Ada", username="ada")
+    form = waiting.follow("Change")
+    pass_time(world.services, hours=7)
+    later = visitor.open(waiting.address)
+    if not opens:
+        later = later.press("Resend email")
+    assert later.heading == "Check your email"
+    assert "/change-address" in waiting.html
+    assert "/change-address" not in later.html
+    form.press("Save and resend", to=VICTIM)
+    assert not mails_to(world.services, world.tenant_id, VICTIM)
+    confirmed = visitor.open(link_to(world, WRONG)).press("Verify")
+    assert confirmed.status == 200, "whoever has the mailbox goes on"

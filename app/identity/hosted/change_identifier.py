@@ -29,7 +29,7 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction
-    state, session = pending_verification.pending_for(interaction), sessions.current(context)
+    state, session = pending_verification.pending_for(context, interaction), sessions.current(context)
     if state is None or session is not None:
         return next_step.advance(context, interaction, session)
     if not state.held:
@@ -56,7 +56,7 @@ def _changed(context: Context, interaction: Interaction, state: PendingVerificat
     # locks account, tokens, interaction in this order, as a concurrent verification does
     one_time_tokens.close(context, str(state.held["uid"]))
     latest = interactions.lock(context, interaction)
-    current = pending_verification.pending_for(latest)
+    current = pending_verification.pending_for(context, latest)
     if current is None or latest.is_done or current.subject != state.subject:
         context.work.rollback()
         return verification.step(context, latest, current or state)

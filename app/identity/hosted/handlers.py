@@ -59,7 +59,7 @@ def resume(context: Context, req: hub.InteractionRequest) -> Next:
     session = sessions.current(context)
     if session is None and (pending := second_factor.step(context, interaction)) is not None:
         return pending
-    state = pending_verification.pending_for(interaction)
+    state = pending_verification.pending_for(context, interaction)
     if state is not None and (session is None or pending_verification.precedes_joining(context, interaction, session)):
         return verification.step(context, interaction, state)
     step = next_step.advance(context, interaction, session)

@@ -53,11 +53,17 @@ class PendingVerification:
         return identifiers.normalize(PHONE if self.by == SMS else EMAIL, self.email)
 
 
-def pending_for(interaction: Interaction) -> PendingVerification | None:
-    """Return the pending verification of the interaction."""
+def pending_for(context: Context, interaction: Interaction) -> PendingVerification | None:
+    """Return the pending verification of the interaction; its registration for an hour after the last message.
+
+    The next person at a shared browser must not give another address to the name and password of whoever registered.
+    """
     stored = interaction.request.get(_KEY)
+    if not stored:
+        return None
     fields = PendingVerification.__dataclass_fields__  # a newer version may have stored more
-    return PendingVerification(**{name: value for name, value in stored.items() if name in fields}) if stored else None
+    state = PendingVerification(**{name: value for name, value in stored.items() if name in fields})
+    return state if is_recent(context, state) else replace(state, held={})
 
 
 def is_recent(context: Context, state: PendingVerification) -> bool:
@@ -67,7 +73,7 @@ def is_recent(context: Context, state: PendingVerification) -> bool:
 
 def precedes_joining(context: Context, interaction: Interaction, session: BrowserSession) -> bool:
     """Return whether the signed-in account must still verify its address before it joins the organization of the interaction."""
-    state = pending_for(interaction) if invited_join.is_of(interaction) else None
+    state = pending_for(context, interaction) if invited_join.is_of(interaction) else None
     account = store.by_uid(context, session.uid) if state is not None and state.uid == session.uid else None
     return state is not None and account is not None and not verification.is_verified(account, state.email)
 

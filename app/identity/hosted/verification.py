@@ -69,7 +69,7 @@ def begin(
     state = PendingVerification(
         pending_verification.display(email, by), uid, 0, password_hash, remember, by, held or {}, passkey, list(methods)
     )
-    previous = pending_verification.pending_for(interaction)
+    previous = pending_verification.pending_for(context, interaction)
     if previous is not None and previous.subject == state.subject:
         state = replace(state, sent_at=previous.sent_at)
         if previous.uid == uid:
@@ -87,7 +87,7 @@ def by_passkey(context: Context, interaction: Interaction | None, raw_id: str) -
 
     The step is the same whether the account exists, is pending, or is another person's.
     """
-    state = pending_verification.pending_for(interaction) if interaction is not None else None
+    state = pending_verification.pending_for(context, interaction) if interaction is not None else None
     if interaction is None or interaction.is_done or state is None or not state.passkey or state.passkey != raw_id:
         return None
     return step(context, interaction, state)
@@ -111,7 +111,7 @@ def repeat_sign_in(
     The step is the same whether the account exists, is pending, or is another person's. Costs one hash if the interaction
     awaits this address.
     """
-    state = pending_verification.pending_for(interaction) if interaction is not None else None
+    state = pending_verification.pending_for(context, interaction) if interaction is not None else None
     if interaction is None or state is None or identifier.kind != EMAIL or not state.password_hash:
         return None
     if identifiers.normalize(EMAIL, identifier.value) != state.subject:
@@ -224,7 +224,7 @@ def enter_code(context: Context, req: contract.OptionalCodeRequest) -> Next:
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction
-    state, session = pending_verification.pending_for(interaction), sessions.current(context)
+    state, session = pending_verification.pending_for(context, interaction), sessions.current(context)
     if state is None:
         return next_step.advance(context, interaction, session)
     try:
@@ -250,7 +250,7 @@ def mail_again(context: Context, req: InteractionOnly) -> Next:
     interaction = next_step.open_interaction(context, req.attempt)
     if isinstance(interaction, Next):
         return interaction
-    state, session = pending_verification.pending_for(interaction), sessions.current(context)
+    state, session = pending_verification.pending_for(context, interaction), sessions.current(context)
     if state is None:
         return next_step.advance(context, interaction, session)
     if seconds := pending_verification.seconds_left(context, state):
@@ -304,7 +304,7 @@ def _has_first_factor(
     context: Context, interaction: Interaction | None, token: OneTimeToken, password_hash: str | None
 ) -> bool:
     """Return whether this browser gave the account's first factor: its password, a new passkey, or a provider's identity."""
-    state = pending_verification.pending_for(interaction) if interaction is not None else None
+    state = pending_verification.pending_for(context, interaction) if interaction is not None else None
     is_awaited = state is not None and (state.uid, state.subject) == (token.uid, token.subject)
     if state is None or not is_awaited or not pending_verification.is_recent(context, state):
         return False
@@ -374,7 +374,7 @@ def _continue(
     context: Context, interaction: Interaction | None, account: Account, token: OneTimeToken, *, is_new: bool
 ) -> Next:
     """Sign in if this browser gave the first factor, or the tenant configured it; else return the confirmation page."""
-    state = pending_verification.pending_for(interaction) if interaction is not None else None
+    state = pending_verification.pending_for(context, interaction) if interaction is not None else None
     if identity_linking.pending_for(context, interaction) is not None:
         store.lock(context, account.uid)  # serializes a claim of the account with its registration
     has_first_factor = _has_first_factor(context, interaction, token, account.password_hash)
