@@ -21,6 +21,7 @@ from app.hub.locale import LANGUAGES, lookup
 from app.hub.services import COST_HEADER, Services, api, services
 from app.hub.visit import SHOWN_UID, Visit, current_visit, requested_interaction_id, set_current_visit
 from app.kit.admission import SHED, Shed
+from app.kit.client import ServiceUnavailable as ServiceNotAnswering
 from app.kit.instrumentation import REQUEST_ID
 
 MAX_FORM_BYTES: Final = 64_000
@@ -151,7 +152,12 @@ def reopen(visit: Visit, interaction_id: str) -> None:
     if (held is None and not visit.binding) or not _ID.fullmatch(interaction_id):
         return
     visit.choose_language()
-    step = api()(contract.reopen, contract.InteractionRequest(attempt=interaction_id))
+    try:
+        step = api()(contract.reopen, contract.InteractionRequest(attempt=interaction_id))
+    except ServiceNotAnswering as problem:
+        if problem.status == ServiceUnavailable.code:
+            raise
+        return  # of the previous release, which reopens none
     if step.attempt != interaction_id:
         return
     lifetime_seconds = visit.tenant.sign_in_page_seconds

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+import httpx
 import pytest
 
+from app.hub import create_app
+from app.kit.server import Server
 from tests.pages.test_second_factor import app_of
 from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
+from tests.support.plain_client import PlainClient
 from tests.support.relying_party import RelyingParty
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
@@ -245,3 +252,26 @@ def test_pushed_request_left_open_is_used_once(world: World, new_visitor: NewVis
 
 def _begin_pushed(visitor: Visitor, shop: RelyingParty, address: str) -> VisitedPage:
     return visitor.open(f"/service/oidc/authorize?client_id={shop.client_id}&request_uri={address}")
+
+
+@pytest.mark.parametrize("has_cookie", [True, False], ids=["expired", "without its cookie"])
+def test_identity_service_of_the_previous_release_starts_over(
+    world: World, identity_app: Server, has_cookie: bool
+) -> None:
+    """In an upgrade, a new hub calls an old service, which knows no such operation."""
+
+    def previous(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        return identity_app(
+            {**environ, "PATH_INFO": "/hub/unknown" if path.endswith("/reopen") else path}, start_response
+        )
+
+    services = world.services
+    hub = create_app(services.settings, httpx.WSGITransport(app=previous), services.clock)
+    visitor = Visitor(PlainClient(hub), services.settings.hub_url(world.name))
+    page = visitor.authorize(world.application("shop"))
+    pass_time(services, hours=9)
+    if not has_cookie:
+        visitor.forget("gatehouse-attempt-")
+    assert visitor.open(page.address).heading == "Let’s start over"
+    assert page.press("Sign in", identifier="ada@example.com", password=PASSWORD).status == 410
