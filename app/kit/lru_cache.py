@@ -32,6 +32,10 @@ class LruCache(Generic[Key, Value]):
             while len(self._entries) > self._most:
                 self._entries.popitem(last=False)
 
+    def drop(self, key: Key) -> None:
+        with self._lock:
+            self._entries.pop(key, None)
+
     def values(self) -> list[Value]:
         """Return what is kept now."""
         with self._lock:

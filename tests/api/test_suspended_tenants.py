@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from app.identity.directory.tenants import changes
 from app.identity.platform.services import Services
+from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
+from app.kit import time_budget
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty
 
@@ -36,3 +40,21 @@ def test_suspended_tenant_serves_nothing_until_it_is_resumed(
         switch(services, world, is_active=True)
     assert shop.userinfo(held["access_token"]).status_code == 200
     assert shop.refresh(held["refresh_token"]).status_code == 200
+
+
+@pytest.mark.both_databases
+def test_slow_database_brings_no_suspended_tenant_back(
+    services: Services, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Suspended by another process: once this one knows, a copy from before serves nobody while the database is slow."""
+    host = services.settings.hub_url(world.name).partition("://")[2]
+    assert services.directory.by_host(host) is not None
+    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
+        changes.change(work, is_active=False)
+    monkeypatch.setattr("app.identity.directory.tenants.directory.FRESH_SECONDS", -1)
+    assert services.directory.by_host(host) is None
+    with time_budget.at_most(0), suppress(StoreUnavailable):  # PostgreSQL is not asked any more
+        assert services.directory.by_host(host) is None
+    monkeypatch.undo()
+    switch(services, world, is_active=True)
+    assert services.directory.by_host(host) is not None

@@ -164,7 +164,9 @@ class CachedTenantDirectory:
             tenant = load(work)
         finally:
             work.rollback()
-        if tenant is not None:
+        if tenant is None:
+            self._tenants.drop(key)  # suspended or gone: it must not serve while the database is slow
+        else:
             self._on_load(tenant)
             self._tenants.put(key, _CachedTenant(tenant))
         return tenant
