@@ -1,7 +1,8 @@
 // Go on with the session of another tab: after a page of the sign-in left there, ask for this one anew as soon as it is seen.
+// Not for the answer to a form, whose address has no attempt: it has what was typed before.
 (function () {
-  var field = document.querySelector("[name=attempt]"), channel, left, typed;
-  if (!field || !window.BroadcastChannel) return;
+  var channel, left, typed;
+  if (location.search.indexOf("attempt=") < 0 || !window.BroadcastChannel) return;
   channel = new BroadcastChannel("gatehouse");
   channel.onmessage = function () {
     left = true;
@@ -9,7 +10,7 @@
   };
   function ask() {
     if (left && !typed && document.visibilityState === "visible" && document.hasFocus()) {
-      location.replace(location.pathname + "?attempt=" + encodeURIComponent(field.value));
+      location.replace(location.pathname + location.search);
     }
   }
   document.addEventListener("keydown", function () {

@@ -108,3 +108,35 @@ def test_native_app_opens_and_leaves_a_page_to_close(
     by_itself, by_button = [one for one in opening if one[0].startswith("com.example.notes:/cb?code=")]
     assert (by_itself[1], by_button[1]) == ("metaTagRefresh", "anchorClick")
     assert by_itself[0] == by_button[0]
+
+
+def test_refused_form_keeps_what_was_typed(world: World, served: str, opened: Opened) -> None:
+    """Its page is new, and nobody typed in it; a form of another tab leads away meanwhile, and signs nobody in."""
+    page = opened()
+    page.goto(sign_in_address(served, the_shop(world, served), prompt="create"))
+    page.get_by_label("Email").fill("ada@example.com")
+    page.get_by_label("Password", exact=True).fill("short")
+    page.get_by_role("button", name="Create account").click()
+    refused = page.locator("[aria-invalid=true]").first
+    expect(refused).to_be_visible()
+    other = page.context.new_page()
+    other.goto(f"{served}/login")
+    sign_in(other)
+    expect(other.locator("[aria-invalid=true]").first).to_be_visible()
+    page.bring_to_front()
+    page.wait_for_timeout(500)
+    expect(refused).to_be_visible()
+    expect(page.get_by_label("Email")).to_have_value("ada@example.com")
+
+
+def test_tab_that_goes_on_keeps_its_address(world: World, served: str, opened: Opened) -> None:
+    page = opened()
+    page.goto(sign_in_address(served, the_shop(world, served)))
+    address = f"{page.url}&methods=all"
+    page.goto(address)
+    other = page.context.new_page()
+    other.goto(f"{served}/login")
+    with page.expect_navigation():
+        sign_in(other)
+        page.bring_to_front()
+    assert page.url == address
