@@ -6,8 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from app.contract.security_profile import FAPI_DEFAULTS
+from app.identity.directory.tenants.tables import applications
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import MovableClock
 from tests.support.machines import ask, audience, machine
 from tests.support.managed_clients import CLIENTS, SHOP, machine_token, worker
@@ -205,3 +209,27 @@ def test_wrong_logout_address_is_refused(send: Send, changes: dict[str, Any]) ->
     """Front-Channel Logout 1.0 section 2: the address is at the host of a redirect URI."""
     answered(send("POST", CLIENTS, SHOP))
     assert send("PUT", f"{CLIENTS}/shop", changes).status_code == 400
+
+
+def test_stored_client_names_no_default_that_it_never_had(acme: TenantServer, send: Send) -> None:
+    """A process of the version before, during an upgrade or after a rollback, fails at settings that it does not know."""
+    made = answered(send("POST", CLIENTS, {**SHOP, "RequirePKCE": True}))
+    assert stored_names(acme, made["ClientId"]) <= STORED
+    answered(send("PUT", f"{CLIENTS}/Shop", {**made, "ClientSecret": "********"}))
+    assert stored_names(acme, made["ClientId"]) <= STORED
+    answered(send("PUT", f"{CLIENTS}/Shop", {"RequirePKCE": False, "EnableCorsOrigin": False}))
+    assert stored_names(acme, made["ClientId"]) - STORED == {"cors"}
+    shown = answered(send("PUT", f"{CLIENTS}/Shop", {"EnableCorsOrigin": True}))
+    assert shown == {**made, "ClientSecret": "********", "RequirePKCE": False}
+
+
+STORED = {"name", "redirect_uris", "scope", "grant_types", "require_pkce", *FAPI_DEFAULTS, "token_endpoint_auth_method"}
+
+
+def stored_names(tenant: TenantServer, client_id: str) -> set[str]:
+    work = UnitOfWork(tenant.services.database, tenant.tenant_id)
+    where = (applications.c.tenant_id == tenant.tenant_id, applications.c.client_id == client_id)
+    row = work.one(select(applications.c.settings).where(*where))
+    work.rollback()
+    assert row is not None
+    return set(row.settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from datetime import timedelta
 from typing import Any, Final, get_args
 
@@ -38,6 +38,8 @@ _KEPT: Final = "kept"
 """The value that represents a stored secret, of which only the digest is known."""
 _OVERLAP: Final = timedelta(hours=contract.OVERLAP_HOURS)
 _PROTOCOLS: Final = {"OpenID": "openid", "OAuth 2.0": "oauth"}
+_NAMED: Final = frozenset({*FAPI_DEFAULTS, "token_endpoint_auth_method"})
+"""Settings that mean something else where they are not stored."""
 _REASONS: Final[tuple[str, ...]] = get_args(LogoutReason)
 _TYPES: Final = {"Web": "web", "Native": "native", "SPA": "spa", "M2M": "m2m"}
 
@@ -59,7 +61,7 @@ class ApplicationStore:
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Add an application. Raises IntegrityError if its name is taken."""
-        settings, client_id = _settings(item), item.content["client_id"]
+        settings, client_id = _stored_settings(item), item.content["client_id"]
         secret = client_secrets.columns(
             access.encryption, access.work.tenant_id, client_id, settings, item.secrets.get(_SECRET) or None
         )
@@ -70,7 +72,8 @@ class ApplicationStore:
 
         An application without a secret loses both, and one that does not sign with its secret loses the encrypted copies.
         """
-        row, settings, client_id = _row(access, item.id[0]), _settings(item), item.content["client_id"]
+        row, client_id = _row(access, item.id[0]), item.content["client_id"]
+        settings = _stored_settings(item, row.settings.keys() if row else frozenset())
         secret = item.secrets.get(_SECRET)
         values: dict[str, Any] = {}
         if not settings.has_secret:
@@ -271,3 +274,16 @@ def _settings(item: Item) -> ApplicationSettings:
     return ApplicationSettings.model_validate(
         {name: held for name, held in item.content.items() if name not in _BESIDE_SETTINGS}
     )
+
+
+def _stored_settings(item: Item, held: Set[str] = frozenset()) -> ApplicationSettings:
+    """Return the settings to store: without defaults that were not stored before, because an older process may not know them."""
+    settings = _settings(item)
+    content = settings.model_dump(mode="json", exclude_unset=True)
+    kept = {name for name in content if name in held or name in _NAMED or not _is_default(settings, name)}
+    return ApplicationSettings.model_validate({name: content[name] for name in content if name in kept})
+
+
+def _is_default(settings: ApplicationSettings, name: str) -> bool:
+    field = ApplicationSettings.model_fields[name]
+    return not field.is_required() and getattr(settings, name) == field.get_default(call_default_factory=True)
