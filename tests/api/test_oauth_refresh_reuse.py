@@ -145,6 +145,7 @@ def test_reuse_needs_the_key_that_the_token_is_bound_to(world: World, browser: B
     assert owner.refresh(held["refresh_token"]).status_code == 200
     for _ in range(4):
         assert thief.refresh(held["refresh_token"]).status_code == 400
+    assert further_pairs(world) == 0, "the audit log names pairs that were issued"
     further = owner.refresh(held["refresh_token"])
     assert further.status_code == 200, "a refused request does not count"
     assert owner.userinfo(further.get_json()["access_token"]).status_code == 200

@@ -77,6 +77,7 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
         access_seconds=access,
         refresh_seconds=refreshing,
     )
+    service.record_repeated(context, spent)
     return _token_pair(issued)
 
 

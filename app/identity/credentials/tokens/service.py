@@ -45,6 +45,7 @@ class SpentRefreshToken:
     scope: str
     facts: dict[str, Any]
     family_id: str
+    is_repeated: bool = False  # a further use within the reuse interval
 
 
 class RefreshRefused(Exception):
@@ -185,8 +186,7 @@ def rotate(context: Context, refresh_token: str, *, client_id: str | None, reuse
     interval = timedelta(seconds=reuse_seconds)
     again = store.reuse_refresh(context.work, token_hash, client_id, context.now, interval) if interval else None
     if again is not None:
-        context.audit.record("refresh_token.repeated", uid=again.uid, client_id=client_id, family=again.family_id)
-        return _spent(again)
+        return replace(_spent(again), is_repeated=True)
     known = store.refresh(context.work, token_hash)
     context.work.rollback()
     if known is not None and known.used_at is not None and known.client_id == client_id:
@@ -203,6 +203,12 @@ def keep(context: Context, refresh_token: str, *, client_id: str) -> SpentRefres
     if kept is None:
         raise RefreshRefused
     return _spent(kept)
+
+
+def record_repeated(context: Context, spent: SpentRefreshToken) -> None:
+    """Record that a further pair was issued for a replaced refresh token; called once nothing refuses it any more."""
+    if spent.is_repeated:
+        context.audit.record("refresh_token.repeated", uid=spent.uid, client_id=spent.client_id, family=spent.family_id)
 
 
 def _spent(row: Any) -> SpentRefreshToken:

@@ -60,7 +60,9 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         membership=membership,
         kept_refresh=req.refresh_token if is_kept else None,
     )
-    return issuing.token_response(context, client, issuer, grant, account)
+    response = issuing.token_response(context, client, issuer, grant, account)
+    tokens.record_repeated(context, spent)
+    return response
 
 
 def _take(context: Context, client: Application, refresh_token: str, *, is_kept: bool) -> SpentRefreshToken:
