@@ -147,7 +147,7 @@ REFUSED_PUSHES: list[tuple[dict[str, str | None], str]] = [
     ({"resource": "https://orders.example"}, "invalid_target"),
     ({"prompt": "none login"}, "invalid_request"),
     ({"claims": '{"id_token": {"acr": {"essential": true, "value": "urn:x"}}}'}, "unmet_authentication_requirements"),
-    ({"state": "x" * 3000}, "invalid_request"),
+    ({"state": "x" * 8193}, "invalid_request"),
     ({"code_challenge": "short"}, "invalid_request"),
 ]
 

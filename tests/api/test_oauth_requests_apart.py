@@ -85,7 +85,7 @@ def test_challenge_of_an_earlier_request_binds_no_later_code(again: Callable[...
 
 
 REFUSED: Mapping[str, Mapping[str, str]] = {
-    "a long state": {"state": "s" * 2049},
+    "a long state": {"state": "s" * 8193},
     "a long nonce": {"nonce": "n" * 513},
     "a very long nonce": {"nonce": "n" * 8001},
     "a long challenge": {"code_challenge": "c" * 8001},

@@ -310,5 +310,7 @@ def test_outage_is_one_line_and_a_count_without_tracebacks(place: Place, caplog:
     lines = [record for record in caplog.records if record.name == "gatehouse.api"]
     assert 1 <= len(lines) <= 4, "20 refusals within a moment"
     assert [record.exc_info for record in lines if record.exc_info] == []
-    assert (lines[0].getMessage(), lines[0].__dict__["operation"]) == ("api.unavailable", "accounts.create")
+    assert {record.getMessage() for record in lines} == {"api.unavailable"}
+    first = [record for record in lines if "kind" not in record.__dict__]  # without the count of an earlier test's
+    assert [record.__dict__["operation"] for record in first][:1] == ["accounts.create"]
     place.spoil(None)

@@ -23,6 +23,8 @@ KEPT: Final = timedelta(days=3)
 """How long an expired interaction is kept, from which the sign-in restarts: over a weekend."""
 MOST_OF_NETWORK: Final = 10_000
 """Unanswered interactions that one network may hold; the oldest goes first (decisions/0333)."""
+MOST_AT_ONCE: Final = 500
+"""Interactions that one request deletes, of a network that holds too many."""
 _ENDED_LIFETIME: Final = timedelta(minutes=10)
 """How long a second submit of the last form, or Back, finds an interaction that has ended."""
 _FEW: Final = Rate(100, 3600)
@@ -57,18 +59,19 @@ _FINISH = Compiled(
     )
 )
 _OF_NETWORK = (A.tenant_id == bindparam("tenant"), A.network == bindparam("network"), A.is_done.is_(False))
-_SURPLUS = select(A.attempt_hash).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MOST_OF_NETWORK)
-_GOING = interactions.alias().c
-_FREE_SURPLUS = select(_GOING.attempt_hash).where(
-    _GOING.tenant_id == bindparam("tenant"), _GOING.attempt_hash.in_(_SURPLUS.scalar_subquery())
+_NEWEST_GOING = select(A.created_at).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MOST_OF_NETWORK).limit(1)
+_GOING = (
+    select(A.attempt_hash)
+    .where(*_OF_NETWORK, A.created_at <= _NEWEST_GOING.scalar_subquery())
+    .order_by(A.created_at)
+    .limit(MOST_AT_ONCE)
+    .with_for_update(skip_locked=True)
+    .cte("going")
 )
 PUSH_OUT: Final = Compiled(
-    delete(interactions).where(
-        A.tenant_id == bindparam("tenant"),
-        A.attempt_hash.in_(_FREE_SURPLUS.with_for_update(skip_locked=True)),
-    )
+    delete(interactions).where(A.tenant_id == bindparam("tenant"), A.attempt_hash.in_(select(_GOING.c.attempt_hash)))
 )
-"""Deletes what a network has too many of. An offset in the locking query itself would lock each row that it skips."""
+"""Deletes what a network has too many of. PostgreSQL executes each part once, whatever it knows about the table's size."""
 
 
 @dataclass(frozen=True)
