@@ -8,7 +8,9 @@ document.addEventListener("submit", function (event) {
   form.classList.add("busy");
   form.setAttribute("aria-busy", "true");
 });
-if (!navigator.cookieEnabled) location.replace("/cookies-blocked");
+// A browser that denies its cookies but sends them comes back with the mark, which then counts for all pages of the tab.
+if (location.hash === "#cookies") window.name = "cookies";
+if (!navigator.cookieEnabled && window.name !== "cookies") location.replace("/cookies-blocked" + location.search);
 // Tell the other tabs that a form led away from this page: a sign-in may have ended (tabs.js).
 window.addEventListener("pagehide", function () {
   if (window.BroadcastChannel && document.querySelector("form.busy")) new BroadcastChannel("gatehouse").postMessage("");

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -83,6 +85,15 @@ def test_script_names_blocked_cookies_on_the_plain_page(world: World, served: st
     page.context.new_cdp_session(page).send("Emulation.setDocumentCookieDisabled", {"disabled": True})
     page.goto(f"{served}/login")
     expect(page.get_by_role("heading", level=1)).to_have_text("Cookies are blocked")
+
+
+def test_browser_that_denies_its_cookies_gets_the_form(world: World, served: str, opened: Opened) -> None:
+    page = opened()
+    page.context.new_cdp_session(page).send("Emulation.setDocumentCookieDisabled", {"disabled": True})
+    page.goto(sign_in_address(served, the_shop(world, served)))
+    expect(page).to_have_url(re.compile(r"/login\?attempt=[\w-]+#cookies$"))
+    sign_in(page)
+    expect(page.get_by_text("Wrong email or password.")).to_be_visible()
 
 
 @SCRIPTS

@@ -7,10 +7,12 @@ from flask import Response
 from app.hub import journey
 from app.hub.pages import pages
 from app.hub.parts.error_pages import CookiesBlockedPage
-from app.hub.visit import current_visit
+from app.hub.visit import current_visit, interaction_address
 
 
 @pages.get("/cookies-blocked")
 def show_blocked() -> Response:
     """Render the page; a browser that has cookies by now goes to the sign-in."""
-    return journey.redirect_to("/login") if current_visit().has_cookies else CookiesBlockedPage().render(403)
+    if not current_visit().has_cookies:
+        return CookiesBlockedPage().render(403)
+    return journey.redirect_to(interaction_address("/login") + "#cookies")  # the mark keeps the script from coming back
