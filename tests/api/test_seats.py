@@ -6,10 +6,14 @@ from collections import Counter
 from functools import partial
 
 import pytest
+from sqlalchemy import update
 
+from app.identity.directory.organizations.tables import organizations
+from app.identity.platform.store.unit import UnitOfWork
+from tests.api.test_sign_in_password import LOGIN
 from tests.support.organizations import PATH, Business, a_business
 from tests.support.races import at_once
-from tests.support.tenant_server import NewTenantServer, answered, refused
+from tests.support.tenant_server import PASSWORD, NewTenantServer, answered, refused
 
 SEATS, PEOPLE = 5, 12
 
@@ -68,3 +72,26 @@ def test_more_members_than_seats_stay(business: Business) -> None:
     answered(business.assign(uids[0], business.org, business.role()))
     assert members(business) == len(uids)
     assert refused(business.assign(business.account(), business.org, business.role())) == (403, 8188)
+
+
+@pytest.mark.both_databases
+def test_sign_in_and_server_make_one_member(new_tenant_server: NewTenantServer, deadlocks: list[str]) -> None:
+    """Who signs in joins by the domain of the address, while a server gives the account a role there."""
+    business = a_business(new_tenant_server, email_login=True)
+    tenant, org, role = business.tenant, business.org, business.role(org=business.org)
+    default = business.role()
+    answered(business.send("PUT", f"{PATH}/{org}", {"Domains": [{"DomainName": "acme.test", "IsVerified": True}]}))
+    policies = {"JITPolicy": {"Enabled": True}, "MemberPolicy": {"DefaultMemberRole": default, "Seats": SEATS}}
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        work.run(update(organizations).where(organizations.c.tenant_id == tenant.tenant_id).values(policies=policies))
+    for number in range(SEATS):
+        email = f"person{number}@acme.test"
+        uid = business.account(email)
+        tenant.update(uid, {"EmailVerified": True})
+        login = partial(tenant.send, "POST", LOGIN, {"email": email, "password": PASSWORD}, with_secret=False)
+        answers = at_once([login, partial(business.assign, uid, org, role), login])
+        assert [one.status_code for one in answers] == [200, 200, 200]
+        found = answered(business.send("GET", f"/v2/manage/account/{uid}/orgcontext"))["Data"]
+        assert role in {one["RoleId"] for one in found} <= {role, default}
+    assert deadlocks == []
+    assert members(business) == SEATS

@@ -29,6 +29,7 @@ from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.organizations import joining
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
@@ -257,6 +258,7 @@ def finish(context: Context, pending: PendingSignIn) -> Account:
         raise refusal
     is_lock_solved = authentication.opens_lock
     counted_by = context.tenant.settings if pending.has_attempt else None
+    joined = joining.lock_joined(context, account)
     if not login_records.record_login(
         context.work,
         account.uid,
@@ -272,7 +274,7 @@ def finish(context: Context, pending: PendingSignIn) -> Account:
         if pending.has_attempt:
             attempt_limit.take_back(context, account)
         raise e.UnknownFactorToken
-    service.notify_sign_in(context, account, suppress_webhook=authentication.suppress_webhook)
+    service.notify_sign_in(context, account, joined, suppress_webhook=authentication.suppress_webhook)
     return account
 
 

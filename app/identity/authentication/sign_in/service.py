@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from app.identity.directory.accounts.account_lookup import AccountLookup, Identi
 from app.identity.directory.accounts.login_records import Failure, Lock
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import in_force, joining
+from app.identity.directory.organizations.organization import Organization
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.queue import Outbox
@@ -87,13 +89,14 @@ def verify(
     risks.refuse_new_origin(context, account)
     required = risks.required_factor(context, account)
     is_solved, is_complete = solved is not None, required is None
+    joined = joining.lock_joined(context, account) if is_complete else []
     if not _record_login(context, account, password, new_hash, is_lock_solved=is_solved, is_complete=is_complete):
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _current_lock_refusal(context, lookup, solved) or e.WrongCredentials()
     context.give_back_attempts(account.uid)
     account = _record_password_strength(context, account, password)
     if is_complete:
-        notify_sign_in(context, account, suppress_webhook=suppress_webhook)
+        notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
     return PasswordVerified(account, required, is_solved)
 
 
@@ -155,11 +158,16 @@ def _record_password_strength(context: Context, account: Account, password: str)
     return accounts.record_password_strength(context, account, is_secure=is_secure)
 
 
-def notify_sign_in(context: Context, account: Account, *, suppress_webhook: bool) -> None:
-    """Emit the login event, remember the origin of a complete, recorded sign-in, and let the account join organizations."""
+def notify_sign_in(
+    context: Context, account: Account, joined: Sequence[Organization], *, suppress_webhook: bool
+) -> None:
+    """Emit the login event, remember the origin of a complete, recorded sign-in, and let the account join organizations.
+
+    `joined`: those of `joining.lock_joined`.
+    """
     events.emit(context, "Login", account, suppress_webhook)
     risks.remember_origin(context, account)
-    joining.join_by_domain(context, account)
+    joining.join_by_domain(context, account, joined)
 
 
 def try_complete_sign_in(
@@ -168,11 +176,12 @@ def try_complete_sign_in(
     """Record a complete sign-in that used no password; return False where the account may not sign in."""
     if not eligibility.can_sign_in(context, account, kind):
         return False
+    joined = joining.lock_joined(context, account)
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
     ):
         return False
-    notify_sign_in(context, account, suppress_webhook=suppress_webhook)
+    notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
     return True
 
 
@@ -181,11 +190,12 @@ def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_
     one_time_tokens.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, kind)) is not None:
         raise refusal
+    joined = joining.lock_joined(context, account)
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
     ):
         raise e.AccountBlocked
-    notify_sign_in(context, account, suppress_webhook=suppress_webhook)
+    notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
 
 
 def issue_tokens(

@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.contract import errors as e
 from app.identity.directory.accounts import account as account_values
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import joined_domains, member_store, memberships, store
+from app.identity.directory.organizations.organization import Organization
 from app.identity.platform.context import Context
 
 
-def join_by_domain(context: Context, account: Account) -> None:
-    """Make the account a member of the organizations that its verified addresses belong to, with the role of new members.
+def lock_joined(context: Context, account: Account) -> list[Organization]:
+    """Lock the organizations that the account joins by signing in, because its verified addresses belong to them, and return them.
 
-    Call it at the end of a sign-in, when the account's row is locked. A tenant without such organizations costs no statement,
-    because their domains are cached with the tenant's version. What goes wrong is audited, and does not end the sign-in.
+    Call it before the sign-in locks the account's row: what gives the account roles locks the organization first, too, and each
+    would wait for the other. A tenant without such organizations costs no statement, because their domains are cached with the
+    tenant's version.
     """
     if not context.tenant.settings.organizations.enabled:
-        return
+        return []
     joined = joined_domains.of_tenant(context).joined
     wanted = {joined[domain] for domain in verified_domains(account) if domain in joined} if joined else set()
     if wanted and account.has_organizations:
         wanted -= {one.org_id for one in member_store.of_account(context, account.uid)}
-    for organization in store.by_ids(context, wanted) if wanted else ():
-        if memberships.is_full(context, organization):  # at each sign-in, so it takes no lock and is not audited
+    # at each sign-in, so a full one takes no lock and is not audited
+    found = [one for one in store.by_ids(context, wanted) if not memberships.is_full(context, one)] if wanted else []
+    for one in found:
+        store.locked(context, one.org_id, is_alone=True)
+    return found
+
+
+def join_by_domain(context: Context, account: Account, organizations: Sequence[Organization]) -> None:
+    """Make the account a member of the organizations of `lock_joined`, with the role of new members.
+
+    Call it at the end of a sign-in, when the account's row is locked. What goes wrong is audited, and does not end the sign-in.
+    """
+    held = {one.org_id for one in member_store.of_account(context, account.uid)} if organizations else set()
+    for organization in organizations:
+        if organization.org_id in held:  # by another sign-in, for which the lock waited
             continue
         try:
             given = memberships.join(context, account, organization)
