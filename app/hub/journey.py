@@ -166,11 +166,10 @@ def _changed_interaction(step: Next, visit: Visit, now: int) -> Interaction | No
     changed = held.with_organization(step.organization)
     if step.method_limit is not None:
         changed = changed.with_method_limit(step.method_limit)
-    elif step.step in _EXTENDING_STEPS:
-        changed = replace(changed, expires_at=now + lifetime_seconds)
     elif step.relying_party and step.relying_party.name and not held.relying_party:
         changed = replace(
             interaction_from_step(step, held.binding, now, lifetime_seconds),
+            expires_at=held.expires_at,
             organization=changed.organization,
             organization_logo=changed.organization_logo,
             organization_colour=changed.organization_colour,
@@ -285,10 +284,6 @@ _RESPONSES: Final[dict[Step, Callable[[Next], Response]]] = {
     Step.REFUSED: _refused,
     Step.START_AGAIN: start_again,
 }
-_EXTENDING_STEPS: Final = (
-    Step.CHECK_MAIL, Step.RESET_SENT, Step.PIN_SENT, Step.SIGN_IN_SENT, Step.SECOND_FACTOR, Step.QR_CODE,
-)  # fmt: skip
-"""Steps that extend the lifetime of the interaction."""
 _REFUSED: Final = {
     "client": RequestError.UNKNOWN_APPLICATION,
     "redirect_uri": RequestError.WRONG_ADDRESS,

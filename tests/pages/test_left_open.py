@@ -275,3 +275,17 @@ def test_identity_service_of_the_previous_release_starts_over(
         visitor.forget("gatehouse-attempt-")
     assert visitor.open(page.address).heading == "Let’s start over"
     assert page.press("Sign in", identifier="ada@example.com", password=PASSWORD).status == 410
+
+
+def test_tab_of_many_that_opened_again_lives_on(world: World, visitor: Visitor) -> None:
+    """Its cookie went to make room; opened again, it has one whose end is not before the interaction's own."""
+    shop = world.application("shop")
+    world.person("ada@example.com")
+    page = visitor.authorize(shop, state="first")
+    pass_time(world.services, minutes=1)
+    for _ in range(6):
+        visitor.authorize(shop)
+    pass_time(world.services, hours=7)
+    again = visitor.open(page.address)
+    pass_time(world.services, hours=2)
+    assert signed_in(again).query["state"] == "first"

@@ -70,7 +70,8 @@ def resume(context: Context, req: hub.InteractionRequest) -> Next:
 def reopen(context: Context, req: hub.InteractionRequest) -> Next:
     """Return what the pages of the interaction show, if this browser began it; an expired one restarts from its request.
 
-    Nothing is decided here: the restarted request passes its checks again at each step.
+    It lives as long as a new one from here on, because the hub's cookie does. Nothing is decided here: the restarted request
+    passes its checks again at each step.
     """
     interaction = interactions.find_kept(context, req.attempt)
     if interaction is None:
@@ -78,6 +79,8 @@ def reopen(context: Context, req: hub.InteractionRequest) -> Next:
     if interaction.expires_at <= context.now:
         interaction = interactions.restart(context, interaction, authorize.to_restart(interaction))
         context.audit.record("sign_in.restarted", client_id=interaction.request.get("client_id"))
+    else:
+        interactions.extend(context, interaction)
     shown = authorize.opened(context, interaction)
     if interaction.kind == next_step.RETURN:
         shown["relying_party"] = next_step.return_target(context, interaction.request.get("return_url"))

@@ -58,6 +58,11 @@ _FINISH = Compiled(
         expires_at=bindparam("kept_until", type_=A.expires_at.type),
     )
 )
+_EXTEND = Compiled(
+    update(interactions)
+    .where(*_KEY, A.is_done.is_(False))
+    .values(expires_at=bindparam("kept_until", type_=A.expires_at.type))
+)
 _OF_NETWORK = (A.tenant_id == bindparam("tenant"), A.network == bindparam("network"), A.is_done.is_(False))
 _NEWEST_GOING = select(A.created_at).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MOST_OF_NETWORK).limit(1)
 _GOING = (
@@ -166,6 +171,12 @@ def find_kept(context: Context, interaction_id: str) -> Interaction | None:
     if row is None or row.expires_at <= context.now or not _is_of_this_browser(context, row):
         return None
     return _interaction(context, interaction_id, row)
+
+
+def extend(context: Context, interaction: Interaction) -> None:
+    """Let an interaction that has not ended live as long as a new one."""
+    kept_until = context.now + lifetime(context) + KEPT
+    context.work.run(_EXTEND, {**_key(context, interaction.interaction_id), "kept_until": kept_until})
 
 
 def restart(context: Context, interaction: Interaction, request: dict[str, Any]) -> Interaction:
