@@ -60,6 +60,14 @@ def test_revocation_keeps_other_accounts_tokens(world: World, new_visitor: Any, 
     assert shop.userinfo(bob_tokens["access_token"]).status_code == 200
 
 
+def test_scopes_are_in_one_order_for_every_application(world: World, visitor: Visitor, ada: Person) -> None:
+    shop = world.application("shop", client_name="Acme Shop")
+    shop.redeem(authorize(visitor, shop, ada, scope="email profile openid").query["code"])
+    text = visitor.open("/applications").text
+    places = [text.index(name) for name in ("Know who you are", "See your name", "See your email address")]
+    assert places == sorted(places)
+
+
 def test_foreign_form_token_revokes_nothing(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", client_name="Acme Shop")
     shop.redeem(authorize(visitor, shop, ada).query["code"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from flask import Response
@@ -124,6 +125,7 @@ def _render(form: RevokeForm, status: int = 200) -> Response:
 
 
 def _application_row(view: contract.ApplicationView) -> Application:
-    scopes = tuple(Scope(scope.name, scope.description or "") for scope in view.scopes) or DEFAULT_SCOPES
+    scopes = sorted((Scope(scope.name, scope.description or "") for scope in view.scopes), key=attrgetter("rank"))
     host = host_of(view.home)
-    return Application(view.client_id, view.name, scopes, formatting.short_day(view.since), host, view.opens or "")
+    shown = tuple(scopes) or DEFAULT_SCOPES
+    return Application(view.client_id, view.name, shown, formatting.short_day(view.since), host, view.opens or "")

@@ -97,6 +97,11 @@ class Scope:
         return self.description or _DESCRIPTIONS.get(self.name) or _l("Access “%(scope)s”", scope=self.name)
 
     @property
+    def rank(self) -> int:
+        """Its place in a list: who the person is first, the tenant's own scopes last."""
+        return list(_DESCRIPTIONS).index(self.name) if self.name in _DESCRIPTIONS else len(_DESCRIPTIONS)
+
+    @property
     def icon(self) -> str:
         """The name of its icon."""
         return _ICONS.get(self.name, "key")
