@@ -12,11 +12,16 @@ _MOST_SCHEMAS: Final = 500
 _DEEPEST: Final = 20
 _MOST_VALUES: Final = 100
 _MOST_PATTERNS: Final = 50
+_MOST_ALTERNATIVES: Final = 100
+"""The most schemas beside one another: each may be tried for every part of a record, while no other request is served."""
 _PATTERN_BYTES: Final = 100_000
 """The most memory of one compiled pattern."""
 _LONGEST_PATH: Final = 200
 _REFUSED: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "uniqueItems"})
 _SCHEMAS_BY_NAME: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+_BESIDE: Final = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "contains", "dependentSchemas", "dependencies", "propertyNames"}
+)  # fmt: skip
 _VALUES: Final = ("enum", "const", "default", "examples")
 
 
@@ -24,7 +29,7 @@ def check_schema(schema: Any) -> None:
     """Raise ValueError with what is expected, unless it is a JSON Schema object within the bounds."""
     if not isinstance(schema, dict):
         raise ValueError("a JSON Schema object")  # noqa: TRY004 - as pydantic expects
-    patterns = 0
+    patterns = alternatives = 0
     for count, (path, depth, one) in enumerate(_schemas(schema), start=1):
         named = one.get("patternProperties")
         patterns += ("pattern" in one) + (len(named) if isinstance(named, dict) else 0)
@@ -32,6 +37,11 @@ def check_schema(schema: Any) -> None:
             raise ValueError(
                 f"a schema of at most {_MOST_SCHEMAS} parts, {_DEEPEST} levels and {_MOST_PATTERNS} patterns"
             )
+        alternatives += sum(
+            len(one[name]) if isinstance(one[name], list | dict) else 1 for name in _BESIDE & one.keys()
+        )
+        if alternatives > _MOST_ALTERNATIVES:
+            raise ValueError(f"at most {_MOST_ALTERNATIVES} schemas in {', '.join(sorted(_BESIDE))}")
         if found := sorted(_REFUSED & one.keys()):
             raise ValueError(f"a schema without {found[0]}, which is at {path or '/'}")
         if isinstance(one.get("enum"), list) and not 0 < len(one["enum"]) <= _MOST_VALUES:
