@@ -136,6 +136,9 @@ class Browser:
     def resume(self, attempt: str) -> Next:
         return self._send("GET", f"/hub/attempts/{quote(attempt)}", b"", attempt)
 
+    def reopen(self, attempt: str) -> Next:
+        return self._post(f"/hub/attempts/{quote(attempt)}/reopen", {}, attempt)
+
     def sign_out(self, **members: Any) -> Next:
         named = {hub_sign_out.SignOutRequest.model_fields[name].alias or name: value for name, value in members.items()}
         return self._post("/hub/sign-out", named)

@@ -77,6 +77,9 @@ def reopen(context: Context, req: hub.InteractionRequest) -> Next:
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.expires_at <= context.now:
+        # A second request may have restarted or ended it meanwhile.
+        interaction = interactions.lock(context, interaction)
+    if interaction.expires_at <= context.now and not interaction.is_done:
         interaction = interactions.restart(context, interaction, authorize.to_restart(interaction))
         context.audit.record("sign_in.restarted", client_id=interaction.request.get("client_id"))
     else:
