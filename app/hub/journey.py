@@ -27,6 +27,7 @@ from app.hub.parts.error_pages import CookiesBlockedPage, ErrorPage, RequestErro
 from app.hub.parts.form_post import FormPostPage, ReturnToAppPage, opens_app
 from app.hub.parts.sign_in_methods import complete_method
 from app.hub.parts.signed_out import SignedOutPage
+from app.hub.safety import is_sent_elsewhere
 from app.hub.services import api, services
 from app.hub.short_links import link_address
 from app.hub.visit import Visit, current_visit, requested_interaction_id
@@ -272,6 +273,8 @@ def _cookie_probe() -> Response | None:
     path = "/" + request.path.lstrip("/\\")  # never an address of another host
     if visit.query.get(_COOKIES) == _ASKED:
         return CookiesBlockedPage(f"{path}?{urlencode(asked)}" if asked else path).render(403)
+    if is_sent_elsewhere(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies
+        return plain_responses.redirect_to(f"{path}?{urlencode(asked)}" if asked else path, 303)
     _ = visit.binding_secret  # a new one sets its cookie
     query = urlencode({**(asked if visit.is_post else visit.query), _COOKIES: _ASKED}, errors="replace")
     return plain_responses.redirect_to(f"{path}?{query}", 303 if visit.is_post else 302)

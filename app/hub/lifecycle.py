@@ -18,6 +18,7 @@ from app.hub.cookies import OTHERS_SEPARATOR, set_cookie, set_interaction_cookie
 from app.hub.frame import LANGUAGE_PARAMETER
 from app.hub.interaction import interaction_from_step
 from app.hub.locale import LANGUAGES, lookup
+from app.hub.safety import is_sent_elsewhere
 from app.hub.services import COST_HEADER, Services, api, services
 from app.hub.visit import SHOWN_UID, Visit, current_visit, requested_interaction_id, set_current_visit
 from app.kit.admission import SHED, Shed
@@ -117,7 +118,7 @@ def finish_response(response: Response) -> Response:
         set_cookie(response, shared.session_cookie, visit.renewed.token, visit.renewed.lifetime_seconds)
     if visit.is_reopened and visit.interaction is not None:
         set_interaction_cookie(response, visit.interaction)
-    if visit.is_binding_new:
+    if visit.is_binding_new and not is_sent_elsewhere(visit.environ, visit.host, is_https=shared.is_https):
         set_cookie(response, shared.browser_cookie, visit.binding, None)
     if visit.is_device_passkey_new:
         set_cookie(response, shared.passkey_cookie, visit.device_passkey, _YEAR_SECONDS)

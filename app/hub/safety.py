@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -90,6 +90,12 @@ def is_cross_origin(site: str, origin: str, host: str, *, is_https: bool) -> boo
     sender = sent_origin(origin)
     own = {origin_of(f"{scheme}://{host}") for scheme in (("https",) if is_https else ("http", "https"))}
     return not sender or sender not in own
+
+
+def is_sent_elsewhere(environ: Mapping[str, Any], host: str, *, is_https: bool) -> bool:
+    """Return whether another origin sent this form. Browsers send such a form without the cookies that they hold (`SameSite=Lax`)."""
+    site, origin = environ.get("HTTP_SEC_FETCH_SITE", ""), environ.get("HTTP_ORIGIN", "")
+    return environ.get("REQUEST_METHOD") == "POST" and is_cross_origin(site, origin, host, is_https=is_https)
 
 
 def content_security_policy(

@@ -76,3 +76,18 @@ def test_copied_address_is_not_taken_for_blocked_cookies(world: World, new_visit
 def test_probe_stays_on_this_host(blocking: Visitor, path: str) -> None:
     answer = blocking.client.get(f"{path}?attempt=unknown", base_url=blocking.home)
     assert not answer.headers.get("Location", "/").startswith(("//", "/\\", "https://", "http://evil"))
+
+
+@pytest.mark.parametrize("sent", [{"attempt": "of-another"}, {}], ids=["of a sign-in", "of no sign-in"])
+def test_form_of_another_site_leaves_the_browser_its_cookies(
+    world: World, visitor: Visitor, blocking: Visitor, sent: dict[str, str]
+) -> None:
+    """A browser sends no cookies with it: a new secret would end the other pages of the browser."""
+    page = visitor.authorize(world.application("shop"))
+    elsewhere = {"Sec-Fetch-Site": "cross-site", "Origin": "https://mallory.example"}
+    answer = blocking.client.open("/login", method="POST", base_url=blocking.home, data=sent, headers=elsewhere)
+    assert not [one for one in answer.headers.getlist("Set-Cookie") if "gatehouse-browser" in one]
+    if sent:
+        assert answer.headers["Location"].endswith("/login?attempt=of-another")
+    visitor.forget("gatehouse-attempt-")
+    assert visitor.open(page.address).heading == "Welcome back"

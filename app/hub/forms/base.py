@@ -18,7 +18,7 @@ from wtforms.validators import ValidationError as Refused
 
 from app.hub.forms.attributes import quick
 from app.hub.locale import lazy_gettext as _l
-from app.hub.safety import FormTokens, is_cross_origin
+from app.hub.safety import FormTokens, is_sent_elsewhere
 from app.hub.services import services
 from app.hub.visit import Visit, current_visit
 from app.kit.wire import Wire
@@ -53,9 +53,8 @@ class BoundToken(CSRF):
 
 def is_own_post(token: str, environ: Mapping[str, Any]) -> bool:
     """Return whether a form with this CSRF token is one of the current visit, sent by a page of this host."""
-    site, origin = environ.get("HTTP_SEC_FETCH_SITE", ""), environ.get("HTTP_ORIGIN", "")
     visit = current_visit()
-    is_elsewhere = is_cross_origin(site, origin, visit.host, is_https=services().is_https)
+    is_elsewhere = is_sent_elsewhere(environ, visit.host, is_https=services().is_https)
     return not is_elsewhere and _tokens().is_valid(token, *_token_context(visit))
 
 
