@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from app.kit.clock import monotonic
 from app.kit.limits import SharedStoreUnavailable
 from app.kit.time_budget import CircuitBreaker, CircuitOpen, Measured, remaining_seconds
 
@@ -55,6 +56,7 @@ class SharedStore:
         from redis import RedisError
         from redis.exceptions import TimeoutError as RedisHangs
 
+        started = monotonic()
         try:
             self._circuit.admit()
             if remaining_seconds(PATIENCE_SECONDS) <= 0:
@@ -64,7 +66,10 @@ class SharedStore:
         except CircuitOpen:
             raise SharedStoreUnavailable("Redis did not answer recently.") from None
         except RedisHangs as problem:
-            self._circuit.record_timeout()
+            if monotonic() - started >= PATIENCE_SECONDS:
+                self._circuit.record_timeout()
+            else:  # the request had used up its time elsewhere
+                self._circuit.record_doubt()
             raise SharedStoreUnavailable(str(problem)) from problem
         except RedisError as problem:
             raise SharedStoreUnavailable(str(problem)) from problem

@@ -1,0 +1,21 @@
+"""What one request finds out about Redis, and what others learn from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.kit import time_budget
+from app.kit.limits import SharedStoreUnavailable
+from app.kit.shared_store import SharedStore
+from tests.support.outages import frozen
+from tests.support.servers import Redis
+
+
+def test_request_without_time_refuses_nobody_else(own_redis: Redis) -> None:
+    """It has used up its time elsewhere, so it cannot tell whether Redis hangs: others wait for the answer, and get it."""
+    store = SharedStore(own_redis.url())
+    assert store.ask(store.redis.ping)
+    with frozen(own_redis, 0.3):
+        with time_budget.at_most(0.02), pytest.raises(SharedStoreUnavailable):
+            store.ask(store.redis.ping)
+        assert store.ask(store.redis.ping)
