@@ -59,6 +59,8 @@ class ReverseProxy(Server):
             sample = sample.replace("*.{$HUB_DOMAIN} {", f"http://:{self.port} {{\n\tbind 127.0.0.1").replace(
                 "\ttls internal\n", ""
             )
+            # Debian's Caddy 2.6 loses the body of a POST whose connection failed, unless it buffers it (caddyserver/caddy#7546)
+            sample = sample.replace("lb_try_duration 5s", "lb_try_duration 5s\n\t\tbuffer_requests")
             file.write_text("{\n\tadmin off\n}\n" + sample)
             command = [program("caddy"), "run", "--adapter", "caddyfile", "--config", str(file)]
         homes = dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), str(self.folder))
