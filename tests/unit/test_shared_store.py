@@ -11,7 +11,7 @@ from tests.support.outages import frozen
 from tests.support.servers import Redis
 
 
-def test_request_without_time_refuses_nobody_else(own_redis: Redis) -> None:
+def test_request_without_time_opens_no_circuit(own_redis: Redis) -> None:
     """It has used up its time elsewhere, so it cannot tell whether Redis hangs: others wait for the answer, and get it."""
     store = SharedStore(own_redis.url())
     assert store.ask(store.redis.ping)
