@@ -33,5 +33,5 @@ TOKENS = collection(
     about="With an initial access token applications register themselves at `POST /api/oidc/register`. Applications that "
     "registered with it stay when it’s deleted.",
     scope="client", exists=e.InitialAccessTokenExists, unknown=e.UnknownInitialAccessToken,
-    backing=InOwnStore(), most=MOST_TOKENS,
+    backing=InOwnStore(), most=MOST_TOKENS, has_default_page=True,
 )  # fmt: skip

@@ -51,8 +51,9 @@ Operations that create configuration items accept an `Idempotency-Key` header: w
 
 ## Paging
 
-Lists take `page`, from 1, and `pagesize`, up to 200; the default is 50. Lists of organizations, their members, roles, domains and
-invitations are complete if you leave out both; such a request waits for its turn among the tenant’s sign-ins.
+Lists take `page`, from 1, and `pagesize`, up to 200, by default 50. If you leave out both, lists of join requests, invitation links,
+custom objects and initial access tokens begin with the first page, and all others are complete. A complete list of organizations,
+their parts or OAuth clients waits for its turn among the tenant’s sign-ins.
 
 The accounts of a role context have a `cursor` instead: to get the next page, send the `NextCursor` of the response. The last page
 has none.

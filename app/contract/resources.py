@@ -16,13 +16,14 @@ from app.contract.configuration import TenantSettings
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.error_groups import MANAGE
 from app.contract.groups import Deleted
-from app.contract.operations import CATALOGUE
+from app.contract.operations import CATALOGUE, WHOLE_LIST
 from app.kit.auth import Admission, Auth
 from app.kit.errors import ApiError
 from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, LateOperation
 from app.kit.resource import Action, Address, Backing, InSettings, Resource, ResourceError, Verb, VerbOptions
 from app.kit.resource_checks import check
-from app.kit.resource_operations import BoundOperation, drafts
+from app.kit.resource_models import MOST_ON_A_PAGE
+from app.kit.resource_operations import BoundOperation, OperationDraft, drafts
 from app.kit.wire import Wire
 
 RESOURCES: list[Resource] = []
@@ -61,6 +62,7 @@ class Facts(AddressFacts, total=False):
     most: int
     partial: bool
     is_paged: bool
+    has_default_page: bool
     takes_markup: bool
     file_key: str
     file_note: str
@@ -149,11 +151,18 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOpe
                 accepts=Accept.JSON if draft.has_body else Accept.JSON_OR_FORM,
                 takes_markup=resource.takes_markup and method in ("POST", "PUT"),
             ),
-            documentation=Documentation(draft.summary, draft.description),
+            documentation=Documentation(draft.summary, draft.description), hashing=WHOLE_LIST if _is_long(draft) else None,
         )  # fmt: skip
         catalogue.add(declared)
         made.append(BoundOperation(declared, draft))
     return made
+
+
+def _is_long(draft: OperationDraft) -> bool:
+    """Return whether the operation answers a list that is complete without `page`, and may be long."""
+    of = draft.resource
+    is_list = draft.does is not None and draft.does.verb is Verb.LIST
+    return is_list and of.is_paged and not of.has_default_page and of.most > MOST_ON_A_PAGE
 
 
 def _check_paths(resource: Resource) -> None:

@@ -277,6 +277,7 @@ class Resource:
         file_key: the key in a configuration file; empty: files do not contain it, or contain it as settings.
         file_note: the key's description in the published schema.
         fold: makes unique values equal that differ only in what people would not tell apart.
+        has_default_page: a list without `page` begins with the first page, instead of being complete.
         partial: an update keeps what it leaves out, and null or an empty value clears (`PartialUpdate`).
         audit: the prefix of audit events: `template` for `template.added`.
         audit_names: names of the id's parts in audit events, if they differ from the keys' names.
@@ -299,6 +300,7 @@ class Resource:
     most: int = 100
     partial: bool = False
     is_paged: bool = True
+    has_default_page: bool = False
     takes_markup: bool = False
     file_key: str = ""
     file_note: str | None = None

@@ -13,6 +13,7 @@ from app.contract.organizations_invitation_links import ListInvitationLinks
 from app.contract.organizations_join_requests import ListJoinRequests
 from app.contract.paging import DEFAULT_SIZE, Paged
 from tests.support.invitations import LINKS, Inviting
+from tests.support.machines import ask, machine
 from tests.support.organizations import PATH, PERMISSIONS, ROLES
 from tests.support.tenant_server import NewTenantServer, answered
 
@@ -91,6 +92,31 @@ def test_links_beyond_the_first_page_are_on_the_second(inviting: Inviting) -> No
     assert (len(first), len(second)) == (DEFAULT_SIZE, 3)
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v2/manage/custom-objects", lambda number: {"Name": f"object-{number}"}),
+        ("/v2/manage/initial-access-tokens", lambda number: {"Name": f"token-{number}"}),
+    ],
+)
+def test_resources_of_our_own_begin_with_the_first_page(
+    new_tenant_server: NewTenantServer, path: str, body: Callable[[int], dict[str, Any]]
+) -> None:
+    tenant = new_tenant_server()
+    token = machine(tenant, "all")
+    for number in range(DEFAULT_SIZE + 1):
+        answered(ask(tenant, token, "POST", path, body(number)))
+    first, second = (answered(ask(tenant, token, "GET", path, **page))["Data"] for page in ({}, {"page": 2}))
+    assert (len(first), len(second)) == (DEFAULT_SIZE, 1)
+
+
+def test_long_list_of_a_resource_takes_a_turn() -> None:
+    queued = {one.name for one in CATALOGUE if one.hashing is WHOLE_LIST and one.name not in PAGED}
+    assert queued == {"oauth_clients.list"}
+
+
 def test_example_of_a_list_has_a_page() -> None:
     examples = load_examples()
-    assert [name for name in PAGED if "page" not in examples[name]["request"].get("query", {})] == []
+    paged = [one.name for one in CATALOGUE if one.documentation.is_public and "page" in one.request.model_fields]
+    assert set(paged) > set(PAGED)
+    assert [name for name in paged if "page" not in examples[name]["request"].get("query", {})] == []

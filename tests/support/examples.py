@@ -19,7 +19,6 @@ import pytest
 
 from app.contract.auth import AuthScheme
 from app.contract.examples import FOLDER, load_examples
-from app.contract.paging import Paged
 from app.kit import server
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
@@ -194,7 +193,7 @@ def _score(operation: AnyOperation, test: str, example: Example) -> float:
         - 30 * is_empty
         - 15 * is_bare
         - 12 * _oddities(operation, test, example)
-        - 60 * (issubclass(operation.request, Paged) and "page" not in example["request"].get("query", {}))
+        - 60 * ("page" in operation.request.model_fields and "page" not in example["request"].get("query", {}))
         + 8 * any(word in test for word in ("test_operations_", "test_every_resource", "test_oauth_"))
     )
 

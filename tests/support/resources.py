@@ -76,7 +76,7 @@ class Manager:
         return verb in [one.verb for one in self.resource.address.does]
 
     def __call__(
-        self, verb: Verb, body: Any = None, of: Body | None = None, headers: dict[str, str] | None = None
+        self, verb: Verb, body: Any = None, of: Body | None = None, headers: dict[str, str] | None = None, **query: Any
     ) -> TestResponse:
         """Ask an operation; `of` is an answer that shows the item."""
         operation, ids = (
@@ -88,7 +88,7 @@ class Manager:
             path = path.replace(f"{{{name}}}", str(value))
         if verb is Verb.DELETE:
             body = {name: value for name, value in ids.items() if f"{{{name}}}" not in operation.path} or None
-        return ask(self.tenant, self.token, operation.method, path, body, headers=headers)
+        return ask(self.tenant, self.token, operation.method, path, body, headers=headers, **query)
 
     def create(self, number: int = 1, *, key: str = "") -> TestResponse:
         """Create an item, with an idempotency key if one is given."""
@@ -103,7 +103,7 @@ class Manager:
 
     def listed(self) -> list[Any]:
         """Return what the list shows; nothing where the resource refuses an empty one."""
-        answer = self(Verb.LIST)
+        answer = self(Verb.LIST, **({"page": 1} if self.resource.is_paged else {}))
         found = list(answered(answer)["Data"]) if answer.status_code == 200 else []
         return [one for one in found if not (self.sample.is_program and one["ClientId"].startswith(ROBOT))]
 

@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.contract.operations import CATALOGUE
+from app.contract.paging import DEFAULT_SIZE
 from app.identity.administration.resources import idempotency, refusals
 from app.identity.administration.resources.settings_store import SettingsRefused, access_of, store_of
 from app.identity.directory.tenants import changes
@@ -36,7 +37,7 @@ def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
         found = store.items(access, resource, tuple(given.id.values()))
         if not found and does.unknown is not None:
             raise does.unknown
-        return _listed(context, bound, _page(req, found))
+        return _listed(context, bound, _page(bound, req, found))
     item = store.item(access, resource, tuple(given.id.values()))
     if item is None:
         raise refusals.unknown(bound)
@@ -178,12 +179,12 @@ def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> W
     return resource_models.list_answer(bound.draft.resource, bound.draft.address).model_validate({"data": listed})
 
 
-def _page(req: Any, items: Sequence[Item]) -> Sequence[Item]:
-    """Return the requested page; all items if none is requested."""
+def _page(bound: BoundOperation, req: Any, items: Sequence[Item]) -> Sequence[Item]:
+    """Return the requested page; without one all items, or the first page of a resource that has a default page."""
     page, size = getattr(req, "page", None), getattr(req, "page_size", None)
-    if page is None and size is None:
+    if page is None and size is None and not bound.draft.resource.has_default_page:
         return items
-    size = min(size or 50, MOST_ON_A_PAGE)
+    size = min(size or DEFAULT_SIZE, MOST_ON_A_PAGE)
     return items[((page or 1) - 1) * size : (page or 1) * size]
 
 
