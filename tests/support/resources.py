@@ -103,7 +103,8 @@ class Manager:
 
     def listed(self) -> list[Any]:
         """Return what the list shows; nothing where the resource refuses an empty one."""
-        answer = self(Verb.LIST, **({"page": 1} if self.resource.is_paged else {}))
+        page: dict[str, Any] = {"page": 1} if self.resource.is_paged else {}
+        answer = self(Verb.LIST, **page)
         found = list(answered(answer)["Data"]) if answer.status_code == 200 else []
         return [one for one in found if not (self.sample.is_program and one["ClientId"].startswith(ROBOT))]
 
