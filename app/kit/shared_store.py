@@ -68,7 +68,7 @@ class SharedStore:
         except RedisHangs as problem:
             if monotonic() - started >= PATIENCE_SECONDS:
                 self._circuit.record_timeout()
-            else:  # the request had used up its time elsewhere
+            else:  # the request had used up its time at other dependencies
                 self._circuit.record_doubt()
             raise SharedStoreUnavailable(str(problem)) from problem
         except RedisError as problem:

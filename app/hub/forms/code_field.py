@@ -1,4 +1,4 @@
-"""The field of a code that people copy from elsewhere."""
+"""The field of a code that people copy from a message or an app."""
 
 from wtforms import StringField
 

@@ -56,7 +56,7 @@ class PendingVerification:
 def pending_for(context: Context, interaction: Interaction) -> PendingVerification | None:
     """Return the pending verification of the interaction; its registration for an hour after the last message.
 
-    The next person at a shared browser must not give another address to the name and password of whoever registered.
+    The next person at a shared browser must not give another address to the name and password of the person who registered.
     """
     stored = interaction.request.get(_KEY)
     if not stored:

@@ -35,7 +35,7 @@ def spend_limits(context: Context) -> None:
 
 
 def require_captcha(context: Context, req: CAP, place: str) -> None:
-    """Verify the captcha where the tenant requires one at `place`, and ignore it elsewhere; raises 982, 1218."""
+    """Verify the captcha where the tenant requires one at `place`, and ignore it at other places; raises 982, 1218."""
     if place in context.tenant.settings.captcha_at:
         captcha.require_solved(context, captcha.from_parameters(req))
 

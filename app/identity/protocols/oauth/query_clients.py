@@ -32,23 +32,23 @@ def is_sent(raw: RawRequest) -> bool:
 
 def tenant_of(services: Services, raw: RawRequest, cost: Cost) -> Tenant:
     """Return the tenant whose client has this id and secret. Raises MachineRefused, TooManyRequests."""
-    _refuse_guesses(services, raw)
+    _limit_guesses(services, raw)
     client_id, secret = _pair(raw)
     tenant = services.directory.by_client(client_id, secret, cost) if client_id and secret else None
     if tenant is None:
-        _count_refusal(services, raw)
+        _limit_guesses(services, raw, is_wrong=True)
         raise MachineRefused(_WRONG)
     return tenant
 
 
 def admit(context: Context, scope: str) -> tuple[Application, frozenset[str]]:
     """Authenticate the client of the request, and return it with its scopes. Raises MachineRefused, TooManyRequests."""
-    _refuse_guesses(context.services, context.raw)
+    _limit_guesses(context.services, context.raw)
     client_id, secret = _pair(context.raw)
     client = context.application(client_id=client_id) if client_id else None
     is_right = client_authentication.has_secret(context, client, secret or "")
     if client is None or not is_right or not client.settings.is_active:
-        _count_refusal(context.services, context.raw)
+        _limit_guesses(context.services, context.raw, is_wrong=True)
         context.audit.record("secret.refused", client_id=(client_id or "")[:128])
         raise MachineRefused(_WRONG)
     if client.settings.needs_bound_tokens:
@@ -67,17 +67,11 @@ def _pair(raw: RawRequest) -> tuple[str | None, str | None]:
     return raw.first(_ID), raw.first(_SECRET)
 
 
-def _refuse_guesses(services: Services, raw: RawRequest) -> None:
+def _limit_guesses(services: Services, raw: RawRequest, *, is_wrong: bool = False) -> None:
+    """Refuse a network that guessed too often; `is_wrong` counts this request. Raises TooManyRequests."""
     network = network_of(raw.address)
+    ask = services.limits.spend if is_wrong else services.limits.demand
     try:
-        services.limits.demand("query_clients.refused", _REFUSED, "", network)
-    except OverLimit as over:
-        raise TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
-
-
-def _count_refusal(services: Services, raw: RawRequest) -> None:
-    network = network_of(raw.address)
-    try:
-        services.limits.spend("query_clients.refused", _REFUSED, "", network)
+        ask("query_clients.refused", _REFUSED, "", network)
     except OverLimit as over:
         raise TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None
