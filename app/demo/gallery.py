@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import Blueprint, Flask, Response, abort, render_template, request
+from flask import Blueprint, Flask, Response, abort, render_template, request  # noqa: TID251 - an application without visits
 
 from app.contract.branding import Brand
 from app.contract.configuration import TenantSettings

@@ -12,8 +12,9 @@ from typing import Final
 
 import rcssmin
 import rjsmin
-from flask import Flask, Response, request
+from flask import Flask, Response
 
+from app.hub.visit import current_visit
 from app.kit.assets import Asset
 
 SHEETS: Final = ("tokens", "base", "layout", "parts", "codes", "account")
@@ -77,7 +78,7 @@ def install(app: Flask, assets: Assets) -> None:
         if found is None:
             return Response(status=404)
         asset, is_current = found
-        is_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
+        is_gzip = "gzip" in current_visit().headers.get("Accept-Encoding", "")
         response = Response(asset.compressed if is_gzip else asset.content, content_type=asset.media_type)
         if is_gzip:
             response.headers["Content-Encoding"] = "gzip"

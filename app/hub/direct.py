@@ -99,10 +99,9 @@ def read_parameters(environ: WSGIEnvironment) -> dict[str, str]:
 
 def visit_in_memory(shared: Services, environ: WSGIEnvironment) -> Visit:
     """Return the visit, as the hook of Flask sets it up, without an interaction. Raises Unusual if that takes a call."""
-    host = environ.get("HTTP_HOST", "").lower()
-    tenant = shared.tenancy.fresh(host)
+    visit = lifecycle.new_visit(shared, environ)
+    tenant = shared.tenancy.fresh(visit.host)
     if tenant is None:
         raise Unusual
-    visit = lifecycle.new_visit(shared, environ, host)
     visit.tenant = tenant
     return visit

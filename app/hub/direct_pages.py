@@ -50,7 +50,8 @@ class DirectPages:
 def _begin_visit(shared: Services, environ: WSGIEnvironment) -> Visit:
     """Set up the visit as the hook of Flask does. Raises Unusual."""
     visit = visit_in_memory(shared, environ)
-    visit.query, visit.is_direct = read_parameters(environ), True
+    read_parameters(environ)  # it refuses what Flask is to answer
+    visit.is_direct = True
     set_current_visit(visit)
     if visit.query:
         lifecycle.choose_language_of_query(visit)

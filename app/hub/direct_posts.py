@@ -22,6 +22,7 @@ from flask import Flask, Response
 from app.hub import lifecycle, plain_responses
 from app.hub.direct import DirectRequest, Unusual, directly, visit_in_memory
 from app.hub.forms.base import TOKEN_FIELD, is_own_post
+from app.hub.parameters import MAX_FORM_BYTES
 from app.hub.services import Services
 from app.hub.visit import SHOWN_UID, Visit, set_current_visit
 from app.kit import form_fields
@@ -108,6 +109,8 @@ class DirectPosts:
         direct = DIRECT.get(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
         response = self.response(direct, environ) if direct is not None else None
         if response is None:
+            if direct is not None and environ["wsgi.input"].seekable():
+                environ["wsgi.input"].seek(0)  # the visit may have read it
             return self._flask(environ, start_response)
         return plain_responses.send(response, environ, start_response)
 
@@ -117,7 +120,7 @@ class DirectPosts:
         def answer(shared: Services) -> Response:
             fields = _read_fields(environ, direct)
             set_current_visit(_read_visit(shared, environ, fields)).choose_language()
-            if not is_own_post(fields.get(TOKEN_FIELD, ""), environ):
+            if not is_own_post(fields.get(TOKEN_FIELD, "")):
                 raise Unusual
             return direct.answer(Post(environ, fields))
 
@@ -130,7 +133,7 @@ def _read_fields(environ: WSGIEnvironment, direct: _Direct) -> dict[str, str]:
     if kind != _FORM or not isinstance(stream, io.BytesIO) or environ["QUERY_STRING"] or SHED in environ:
         raise Unusual
     body = stream.getvalue()
-    if len(body) > lifecycle.MAX_FORM_BYTES or environ.get("CONTENT_LENGTH") != str(len(body)):
+    if len(body) > MAX_FORM_BYTES or environ.get("CONTENT_LENGTH") != str(len(body)):
         raise Unusual
     try:
         pairs = form_fields.read(body.decode("ascii"), errors="strict")

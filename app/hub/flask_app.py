@@ -18,7 +18,6 @@ from app.hub.direct_pages import DirectPages
 from app.hub.direct_posts import DirectPosts
 from app.hub.direct_queries import DirectQueries
 from app.hub.encryption import derive_key
-from app.hub.lifecycle import MAX_FORM_BYTES
 from app.hub.short_links import ShortLinks
 from app.hub.templating import PageEnvironment
 from app.kit.package_files import STATIC, TEMPLATES
@@ -53,7 +52,6 @@ def make_flask_app(secrets: Sequence[bytes], *, development: bool = False) -> Fl
     """Return a Flask application without routes that can render every page."""
     app = HubApp("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
     app.jinja_environment = PageEnvironment
-    app.config.update(MAX_CONTENT_LENGTH=MAX_FORM_BYTES, MAX_FORM_MEMORY_SIZE=MAX_FORM_BYTES, MAX_FORM_PARTS=200)
     app.url_map.strict_slashes = False
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, render_template
 from werkzeug.exceptions import NotFound
 
 from app.hub import pages
@@ -155,7 +155,8 @@ def index() -> Response:
 @gallery.get("/<page_name>/<sample>")
 def show(page_name: str, sample: str) -> Response:
     """Render one sample; `lang` and `look` choose language and branding."""
-    look, language = request.args.get("look", "acme"), request.args.get("lang", "en")
+    visit = current_visit()
+    look, language = visit.query.get("look", "acme"), visit.query.get("lang", "en")
     if look not in TENANTS or language not in LANGUAGES:
         raise NotFound
     use_sample_tenant(look, language)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 
 from app.contract.hub import InteractionRequest, Next, Step, resume
 from app.hub import plain_responses
@@ -30,7 +30,7 @@ from app.hub.parts.signed_out import SignedOutPage
 from app.hub.safety import is_sent_elsewhere
 from app.hub.services import api, services
 from app.hub.short_links import link_address
-from app.hub.visit import Visit, current_visit, requested_interaction_id
+from app.hub.visit import Visit, current_visit, own_address, requested_interaction_id
 
 PAGES: Final = {
     Step.LOGIN: "/login",
@@ -270,7 +270,7 @@ def _cookie_probe() -> Response | None:
         return None
     interaction_id = requested_interaction_id()
     asked = {"attempt": interaction_id} if 0 < len(interaction_id) <= _MAX_ID_LENGTH else {}
-    path = "/" + request.path.lstrip("/\\")  # never an address of another host
+    path = own_address(visit.path)
     if visit.query.get(_COOKIES) == _ASKED:
         return CookiesBlockedPage(f"{path}?{urlencode(asked)}" if asked else path).render(403)
     if is_sent_elsewhere(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies

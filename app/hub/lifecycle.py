@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Final
 from wsgiref.types import WSGIEnvironment
 
-from flask import Flask, Response, request
-from flask.globals import request_ctx
+from flask import Flask, Response
+from flask.globals import request_ctx  # noqa: TID251 - where the visit begins
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 from werkzeug.sansio.http import parse_cookie
+from werkzeug.wsgi import get_host
 
 from app.contract import hub as contract
 from app.hub.cookies import OTHERS_SEPARATOR, set_cookie, set_interaction_cookie
@@ -25,7 +26,6 @@ from app.kit.admission import SHED, Shed
 from app.kit.client import ServiceUnavailable as ServiceNotAnswering
 from app.kit.instrumentation import REQUEST_ID
 
-MAX_FORM_BYTES: Final = 64_000
 _YEAR_SECONDS: Final = 365 * 24 * 3600
 _MOST_OTHERS, _LONGEST_OTHERS = 4, 400
 """Sessions of other accounts in their cookie, and its characters."""
@@ -42,7 +42,7 @@ def install(app: Flask) -> None:
 
 def refuse_shed() -> None:
     """Refuse a request that the hash queue shed. Raises TooManyRequests or ServiceUnavailable."""
-    shed: Shed | None = request.environ.get(SHED)
+    shed: Shed | None = current_visit().environ.get(SHED)
     if shed is not None:
         error = TooManyRequests if shed.unavailable_status == TooManyRequests.code else ServiceUnavailable
         raise error(retry_after=shed.retry_after_seconds)
@@ -55,15 +55,14 @@ def begin_request() -> None:
         UnknownTenant: no tenant has this host.
         ServiceUnavailable: the identity service does not answer.
     """
-    asked, shared = request_ctx.request, services()  # each access through the proxy costs a look-up
-    visit = set_current_visit(new_visit(shared, asked.environ, asked.host.lower()))
-    visit.query = asked.args
+    shared = services()
+    visit = set_current_visit(new_visit(shared, request_ctx.request.environ))
     if visit.is_post:
-        visit.posted_uid = asked.form.get(SHOWN_UID, "")[:64]
-    elif asked.method == "GET":
+        visit.posted_uid = visit.form.get(SHOWN_UID, "")[:64]
+    elif visit.method == "GET":
         choose_language_of_query(visit)
     try:
-        if not asked.path.startswith(_PATHS_WITHOUT_TENANT):
+        if not visit.path.startswith(_PATHS_WITHOUT_TENANT):
             visit.tenant = shared.tenancy.by_host(visit.host, api)
             if interaction_id := requested_interaction_id():
                 visit.interaction = shared.interactions.read(visit.cookies, visit.tenant.name, interaction_id)
@@ -79,11 +78,11 @@ def choose_language_of_query(visit: Visit) -> None:
     visit.chosen_language = lookup(named, LANGUAGES) or ""
 
 
-def new_visit(shared: Services, environ: WSGIEnvironment, host: str) -> Visit:
+def new_visit(shared: Services, environ: WSGIEnvironment) -> Visit:
     """Return the visit of a request, without a tenant yet."""
     cookies: dict[str, str] = parse_cookie(environ.get("HTTP_COOKIE"), _first_of_each)  # type: ignore[arg-type]  # werkzeug calls it only
     return Visit(
-        host=host,
+        host=get_host(environ).lower(),
         scheme=environ["wsgi.url_scheme"],
         address=environ.get("REMOTE_ADDR") or "",
         is_post=environ["REQUEST_METHOD"] == "POST",

@@ -11,7 +11,7 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 from itsdangerous import BadData, URLSafeTimedSerializer
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -112,15 +112,16 @@ def finish_login(name: str) -> Response:
 
 def _pending_login() -> tuple[dict[str, str], str]:
     """Return the pending login of this browser and its account page. Raises LoginFailed."""
-    if any(len(values) > 1 for values in request.args.listvalues()):
+    visit = current_visit()
+    if any(len(values) > 1 for values in visit.query.listvalues()):
         raise LoginFailed("a parameter comes twice (RFC 6749 section 3.1)")
-    if error := request.args.get("error"):
+    if error := visit.query.get("error"):
         raise LoginFailed(f"the provider answered {error[:40]!r}")
     try:
-        state_id, landing = _signer().loads(request.args.get("state", ""), max_age=LIFETIME_SECONDS)
+        state_id, landing = _signer().loads(visit.query.get("state", ""), max_age=LIFETIME_SECONDS)
     except (BadData, ValueError, TypeError) as problem:
         raise LoginFailed("the state is not ours or too old") from problem
-    pending = services().cookie_cipher.decrypt(request.cookies.get(_cookie(str(state_id)), ""), _context())
+    pending = services().cookie_cipher.decrypt(visit.cookies.get(_cookie(str(state_id)), ""), _context())
     if (
         not isinstance(pending, dict)
         or not hmac.compare_digest(str(pending.get("id")), str(state_id))
@@ -131,7 +132,7 @@ def _pending_login() -> tuple[dict[str, str], str]:
 
 
 def _check_issuer(hub_client: contract.HubClient) -> None:
-    if request.args.get("iss") != hub_client.issuer:
+    if current_visit().query.get("iss") != hub_client.issuer:
         raise LoginFailed("the answer is another issuer's")
 
 
@@ -145,7 +146,7 @@ def _exchange(hub_client: contract.HubClient, verifier: str) -> dict[str, Any]:
             response: dict[str, Any] = client.fetch_token(
                 hub_client.token_endpoint,
                 grant_type="authorization_code",
-                code=request.args.get("code", ""),
+                code=current_visit().query.get("code", ""),
                 code_verifier=verifier,
             )
         except OAuthError as refusal:
@@ -177,10 +178,9 @@ def _check_token(hub_client: contract.HubClient, token_response: dict[str, Any],
 def _client(hub_client: contract.HubClient) -> OAuth2Client:
     from app.kit.oauth_client import OAuth2Client
 
-    visit = current_visit()
     return OAuth2Client(
         hub_client.client_id,
-        redirect_uri=f"{visit.scheme}://{visit.host}/callback/{CLIENT_NAME}",
+        redirect_uri=f"{current_visit().origin}/callback/{CLIENT_NAME}",
         scope=hub_client.scope,
         code_challenge_method="S256",
         token_endpoint_auth_method="none",

@@ -11,8 +11,6 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from flask import request
-
 from app.contract.mailed_links import SHORT_PATHS
 
 PARAMETER: Final = "vtoken"
@@ -56,10 +54,9 @@ def link_address(page: str, token: str) -> str:
     return f"{SHORT_PATHS[page]}/{quote(token, safe='', errors='replace')}" if token else page
 
 
-def given_path() -> str:
-    """Return the path of the request as the visitor sees it; for a short link it contains the token."""
-    given = request.environ.get(_GIVEN, "")
-    return quote(given, safe="/", encoding="latin-1") if given else request.path
+def given_path(environ: Mapping[str, Any]) -> str:
+    """Return the path of a short link as the visitor sees it, with the token."""
+    return quote(environ[_GIVEN], safe="/", encoding="latin-1")
 
 
 def is_short_link(environ: Mapping[str, Any]) -> bool:

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 from typing import Final
 from wsgiref.types import WSGIEnvironment
 
-from flask import g, has_request_context, request  # noqa: TID251 - the one module that stores the visit
-from flask.globals import request_ctx
+from flask import g  # noqa: TID251 - the one module that stores the visit
+from werkzeug.datastructures import EnvironHeaders
+from werkzeug.wsgi import get_path_info
 
 from app.contract.hub import PersonView, Session
 from app.contract.visit import Visit as SignedVisit
 from app.hub.brand import Brand
 from app.hub.interaction import Interaction
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
+from app.hub.parameters import NO_PARAMETERS, Parameters, read_form, read_query
 from app.hub.short_links import given_path, is_short_link
 from app.hub.tenancy import NO_TENANT, Tenant
 from app.kit import randomness
@@ -31,7 +33,7 @@ RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
 
 @dataclass
 class Visit:
-    """One request of one browser."""
+    """One request of one browser. It is read from the WSGI environment alone; views and forms read nothing else."""
 
     tenant: Tenant = NO_TENANT
     interaction: Interaction | None = None
@@ -43,8 +45,6 @@ class Visit:
     """The header `User-Agent`."""
     accept_language: str = ""
     cookies: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    """The parameters of the address."""
     environ: WSGIEnvironment = field(default_factory=dict)
     """Of the request; empty outside of one."""
     is_direct: bool = False
@@ -84,6 +84,43 @@ class Visit:
     """Whether the signed-in account has organizations, once the identity service named the account."""
     costs: list[str] = field(default_factory=list)
     """The cost headers of this visit's API calls, where the service sends them."""
+
+    @property
+    def method(self) -> str:
+        return str(self.environ.get("REQUEST_METHOD", "GET"))
+
+    @once
+    def path(self) -> str:
+        """The path that is routed: short links are resolved, fixed segments are in lower case."""
+        return "/" + get_path_info(self.environ).lstrip("/")
+
+    @property
+    def query_text(self) -> str:
+        """The address after its `?`, as it was sent."""
+        return str(self.environ.get("QUERY_STRING", ""))
+
+    @property
+    def origin(self) -> str:
+        """Scheme and host of the hub, as the browser sees it."""
+        return f"{self.scheme}://{self.host}"
+
+    @once
+    def headers(self) -> EnvironHeaders:
+        """The header fields of the request; names in any letter case."""
+        return EnvironHeaders(self.environ)
+
+    @once
+    def query(self) -> Parameters:
+        """The parameters of the address."""
+        return read_query(self.query_text)
+
+    @once
+    def form(self) -> Parameters:
+        """The fields of a posted form; none for other methods. Raises as `read_form`, at the first reading alone."""
+        if not self.is_post:
+            return NO_PARAMETERS
+        self.form = NO_PARAMETERS  # of a form that is refused: its error page may read it, too
+        return read_form(self.environ)
 
     @once
     def nonce(self) -> str:
@@ -215,7 +252,7 @@ def requested_interaction_id() -> str:
     visit = current_visit()
     if visit.environ.get("PATH_INFO") == RETURN_FROM_PROVIDER:
         return visit.query.get("state", "").partition(".")[0]
-    return visit.query.get("attempt") or (request_ctx.request.form.get("attempt", "") if visit.is_post else "")
+    return visit.query.get("attempt") or visit.form.get("attempt", "")
 
 
 def interaction_address(path: str) -> str:
@@ -226,11 +263,15 @@ def interaction_address(path: str) -> str:
 
 def retry_address() -> str:
     """Return the address of "try again": this address after a GET, the form's page after a POST."""
-    if not has_request_context():
-        return "/"
-    path = "/" + request.path.lstrip("/\\")  # never an address of another host
-    if is_short_link(request.environ):
-        return interaction_address(given_path())
-    if request.method == "POST":
+    visit = current_visit()
+    if is_short_link(visit.environ):
+        return interaction_address(given_path(visit.environ))
+    path = own_address(visit.path)
+    if visit.is_post:
         return interaction_address(path)
-    return f"{path}?{request.query_string.decode('latin-1')}" if request.query_string else path
+    return f"{path}?{visit.query_text}" if visit.query_text else path
+
+
+def own_address(path: str) -> str:
+    """Return the path as an address of this host: browsers read `//` and `/\\` at its beginning as another host."""
+    return "/" + path.lstrip("/\\")

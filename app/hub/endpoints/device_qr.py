@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 from werkzeug.exceptions import NotFound
 
 from app.hub.parts.qr_codes import qr_code
@@ -23,11 +23,11 @@ _CODE: Final = re.compile(r"([BCDFGHJKLMNPQRSTVWXZ]{4})-?([BCDFGHJKLMNPQRSTVWXZ]
 @views.get(ADDRESS)
 def device_qr() -> Response:
     """Return the QR code of `verification_uri_complete` as an SVG picture, which pages of any site may show."""
-    code = _CODE.fullmatch(request.args.get("user_code", "")[:10].upper())
+    visit = current_visit()
+    code = _CODE.fullmatch(visit.query.get("user_code", "")[:10].upper())
     if code is None:
         raise NotFound
-    visit = current_visit()
-    picture = qr_code(f"{visit.scheme}://{visit.host}/device?user_code={code[1]}-{code[2]}")
+    picture = qr_code(f"{visit.origin}/device?user_code={code[1]}-{code[2]}")
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {picture.size} {picture.size}" shape-rendering="crispEdges">'
         f'<path fill="#fff" d="M0 0h{picture.size}v{picture.size}H0z"/><path stroke="#000" d="{picture.path}"/></svg>'

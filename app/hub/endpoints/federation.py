@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from app.contract import errors as e
 from app.contract import hub_connections as contract
@@ -35,7 +35,7 @@ def start() -> Response:
     """Redirect to the provider of a connection."""
     journey.refuse_unknown_interaction()
     request_body = contract.ConnectionStart(
-        provider=request.args.get("provider", "")[:100], attempt=requested_interaction_id() or None
+        provider=current_visit().query.get("provider", "")[:100], attempt=requested_interaction_id() or None
     )
     try:
         step = api()(contract.start, request_body)
@@ -47,7 +47,7 @@ def start() -> Response:
 @views.get("/requesthandler.aspx")
 def start_for_application() -> Response:
     """Redirect to a provider for an application that links directly to it, then back to the application."""
-    given = {name.lower(): value for name, value in request.args.items()}
+    given = {name.lower(): value for name, value in current_visit().query.items()}
     request_body = contract.ConnectionHandler(
         provider=given.get("provider", "")[:100],
         api_key=given.get("apikey"),
@@ -67,9 +67,10 @@ def start_for_application() -> Response:
 @views.get(RETURN_FROM_PROVIDER)
 def finish() -> Response:
     """Handle the provider's callback. The next page's address has none of its parameters."""
+    visit = current_visit()
     journey.require_interaction()
-    answer = {name: request.args.get(name, "")[:4_000] for name in _ANSWERED}
-    if any(len(request.args.getlist(name)) > 1 for name in _ANSWERED):
+    answer = {name: visit.query.get(name, "")[:4_000] for name in _ANSWERED}
+    if any(len(visit.query.getlist(name)) > 1 for name in _ANSWERED):
         answer |= {"code": "", "error": ""}  # two readers could pick different values (RFC 6749 section 3.1)
     try:
         return journey.follow(api()(contract.finish, contract.ConnectionCallback(**answer)))
@@ -82,7 +83,7 @@ def finish() -> Response:
 @views.post(RETURN_FROM_PROVIDER)
 def finish_posted() -> Response:
     """Redirect a posted callback (OAuth 2.0 Form Post Response Mode) to a GET: the cross-site POST has no cookies."""
-    answer = [(name, text[:4_000]) for name in _ANSWERED for text in request.form.getlist(name)[:2]]
+    answer = [(name, text[:4_000]) for name in _ANSWERED for text in current_visit().form.getlist(name)[:2]]
     return journey.redirect_to(f"{RETURN_FROM_PROVIDER}?{urlencode(answer)}")
 
 

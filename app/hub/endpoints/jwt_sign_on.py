@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from app.contract import errors as e
 from app.contract import jwt_sign_on as contract
@@ -34,12 +34,13 @@ def authorize(app: str) -> Response:
 @views.get("/sso/jwt/redirect/token")
 def authorize_older() -> Response:
     """The older address, which names the app in its query."""
-    given = {name.lower(): value for name, value in request.args.items()}
+    given = {name.lower(): value for name, value in current_visit().query.items()}
     return _authorize(given.get("jwtapp", ""))
 
 
 def _authorize(app: str) -> Response:
-    given = {name.lower(): value for name, value in request.args.items()}
+    visit = current_visit()
+    given = {name.lower(): value for name, value in visit.query.items()}
     wanted = contract.JwtAuthorize(
         app=app[:100],
         client_id=(given.get("client_id") or given.get("apikey") or "")[:100],
@@ -49,19 +50,20 @@ def _authorize(app: str) -> Response:
     try:
         return journey.follow(api()(contract.authorize, wanted))
     except (e.JwtAppNameMissing, e.JwtConfigurationInvalid) as refusal:
-        page = ErrorPage(RequestError.UNKNOWN_APPLICATION, 400, current_visit().reference, detail=str(refusal.code))
+        page = ErrorPage(RequestError.UNKNOWN_APPLICATION, 400, visit.reference, detail=str(refusal.code))
         return page.render(400)
 
 
 @views.get(ACCESS)
 def access() -> Response:
     """Sign in by the JWT of another identity provider. The next address has no token."""
-    pairs = [(name[:200], text) for name, text in request.args.items() if len(text) <= 8_000][:_MOST_PARAMETERS]
-    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
+    visit = current_visit()
+    pairs = [(name[:200], text) for name, text in visit.query.items() if len(text) <= 8_000][:_MOST_PARAMETERS]
+    scheme, _, bearer = visit.headers.get("Authorization", "").partition(" ")
     brought = contract.JwtAccess(
         parameters=pairs,
         bearer=bearer[:8_000] if scheme.lower() == "bearer" and bearer else None,
-        return_url=request.args.get("return_url", "")[:2_000] or None,
+        return_url=visit.query.get("return_url", "")[:2_000] or None,
     )
     try:
         return journey.follow(api()(contract.access, brought))
@@ -76,7 +78,8 @@ def access() -> Response:
 @views.get(f"{ACCESS}/error")
 def refused() -> Response:
     """Say that the sign-in by a JWT did not work; `code` is for the developers of the other provider."""
-    code = request.args.get("code", "")
+    visit = current_visit()
+    code = visit.query.get("code", "")
     detail = code if code.isascii() and code.isdigit() and len(code) <= 4 else ""
-    page = ErrorPage(RequestError.SIGN_IN_FAILED, 403, current_visit().reference, detail=detail, again="/login")
+    page = ErrorPage(RequestError.SIGN_IN_FAILED, 403, visit.reference, detail=detail, again="/login")
     return page.render(403)

@@ -6,7 +6,7 @@ import re
 from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 from werkzeug.exceptions import NotFound
 
 from app.contract import hub as contract
@@ -40,22 +40,23 @@ _PAGES_BY_LINK_TYPE: Final = {
 @views.get("/auth")
 def auth() -> Response:
     """The legacy authentication page; `action` and `vtype` select the page."""
-    if invitation := request.args.get("invitation_token", "")[:MAX_TOKEN_LENGTH]:
+    visit = current_visit()
+    if invitation := visit.query.get("invitation_token", "")[:MAX_TOKEN_LENGTH]:
         kept = _given_parameters("return_url", "lang")
         address = link_address("/invitation", invitation)
         return journey.redirect_to(f"{address}?{urlencode(kept)}" if kept else address)
-    action, return_url = request.args.get("action", "").lower(), request.args.get("return_url")
+    action, return_url = visit.query.get("action", "").lower(), visit.query.get("return_url")
     if action == "logout":
         return sign_out(SignOutRequest(return_url=return_url))
-    if page := _PAGES_BY_LINK_TYPE.get(request.args.get("vtype", "").lower()):
+    if page := _PAGES_BY_LINK_TYPE.get(visit.query.get("vtype", "").lower()):
         address, kept = (
-            link_address(page, request.args.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]),
+            link_address(page, visit.query.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]),
             _given_parameters("attempt", "lang"),
         )
         return journey.redirect_to(f"{address}?{urlencode(kept)}" if kept else address)
-    if request.args.get("vtype") or action not in _START_ACTIONS:
+    if visit.query.get("vtype") or action not in _START_ACTIONS:
         raise NotFound
-    organization = next((text for name in ORGANIZATION if (text := request.args.get(name, "").strip())), "")
+    organization = next((text for name in ORGANIZATION if (text := visit.query.get(name, "").strip())), "")
     wanted = contract.ReturnRequest(
         return_url=_for_organization(return_url, organization),
         action=action or "login",
@@ -82,7 +83,7 @@ def _for_organization(return_url: str | None, organization: str) -> str | None:
 
 
 def _given_parameters(*names: str) -> dict[str, str]:
-    return {name: value for name in names if (value := request.args.get(name))}
+    return {name: value for name in names if (value := current_visit().query.get(name))}
 
 
 @views.get("/profile.aspx")
@@ -93,14 +94,15 @@ def profile() -> Response:
 @views.get("/")
 def start() -> Response:
     """The root: the profile, or with `action` the legacy authentication page."""
-    return auth() if request.args.get("action") else journey.redirect_to("/profile")
+    return auth() if current_visit().query.get("action") else journey.redirect_to("/profile")
 
 
 @views.get("/error.aspx")
 @views.get("/error")
 def error() -> Response:
     """The legacy error page of federation; shows `code` if it is well-formed."""
-    code, visit = request.args.get("code", ""), current_visit()
+    visit = current_visit()
+    code = visit.query.get("code", "")
     error_code = code if code.replace("_", "").isalnum() and code.isascii() and len(code) <= 40 else ""
     return ErrorPage(RequestError.BAD_REQUEST, 400, visit.reference, detail=error_code).render(400)
 

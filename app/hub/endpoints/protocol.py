@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from app.contract import hub as contract
 from app.contract.hub import Next
@@ -47,8 +47,9 @@ def authorize_directly(query: Query) -> Next:
 @views.route("/service/<any(oidc,oauth):protocol>/<app>/authorize", methods=["GET", "POST"])
 def authorize(protocol: str, app: str | None) -> Response:
     """OAuth 2.0 and OpenID Connect authorization (RFC 6749 §3.1 demands GET and allows POST)."""
-    parameters = list((request.form if request.method == "POST" else request.args).items(multi=True))
-    if request.method == "POST" and (redirected := _as_get(parameters)):
+    visit = current_visit()
+    parameters = list((visit.form if visit.is_post else visit.query).items(multi=True))
+    if visit.is_post and (redirected := _as_get(parameters)):
         return redirected
     if invitation := dict(parameters).get(_INVITATION):
         return _to_invitation(invitation, parameters)
@@ -61,8 +62,9 @@ def authorize(protocol: str, app: str | None) -> Response:
 @views.route("/service/<any(oidc,oauth):protocol>/<app>/logout", methods=["GET", "POST"])
 def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an application's issuer signs out like the tenant's
     """OpenID Connect RP-Initiated Logout 1.0 section 2. A very long id_token_hint of a POST is left out: then people are asked."""
-    given = request.form if request.method == "POST" else request.args
-    if request.method == "POST":
+    visit = current_visit()
+    given = visit.form if visit.is_post else visit.query
+    if visit.is_post:
         pairs = list(given.items(multi=True))
         shorter = [(name, value) for name, value in pairs if name != "id_token_hint"]
         if redirected := _as_get(pairs) or _as_get(shorter):
@@ -70,7 +72,7 @@ def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an app
     if any(
         len(given.getlist(name)) > 1 for name in _SIGN_OUT
     ):  # two readers could pick different values (RFC 6749 section 3.1)
-        page = ErrorPage(RequestError.BAD_REQUEST, 400, current_visit().reference, detail="invalid_request")
+        page = ErrorPage(RequestError.BAD_REQUEST, 400, visit.reference, detail="invalid_request")
         return page.render(400)
     parameters: dict[str, Any] = {name: value for name in _SIGN_OUT if (value := given.get(name))}
     return sign_out(SignOutRequest(**parameters))
@@ -79,11 +81,12 @@ def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an app
 def _to_invitation(token: str, parameters: list[tuple[str, str]]) -> Response:
     """Redirect to the page of an invitation, which returns to the request once it is answered (federation.md section 4)."""
     rest = urlencode([pair for pair in parameters if pair[0] != _INVITATION], errors="replace")
-    return_url = f"{request.url_root.rstrip('/')}{request.path}?{rest}"
+    visit = current_visit()
+    return_url = f"{visit.origin}{visit.path}?{rest}"
     address = link_address("/invitation", token[:MAX_TOKEN_LENGTH])
     return journey.redirect_to(f"{address}?{urlencode({'return_url': return_url})}")
 
 
 def _as_get(parameters: list[tuple[str, str]]) -> Response | None:
     query = urlencode(parameters, errors="replace")
-    return journey.redirect_to(f"{request.path}?{query}") if len(query) <= _MAX_QUERY_CHARACTERS else None
+    return journey.redirect_to(f"{current_visit().path}?{query}") if len(query) <= _MAX_QUERY_CHARACTERS else None

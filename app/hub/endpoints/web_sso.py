@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, jsonify
 
 from app.contract import errors as e
 from app.contract import hub_web_sso as contract
@@ -150,12 +150,12 @@ def _guarded(response: Response) -> Response:
 
 
 def _given() -> dict[str, str]:
-    return {name.lower(): value for name, value in request.args.items()}
+    return {name.lower(): value for name, value in current_visit().query.items()}
 
 
 def _origin() -> str:
     """Return the site that asks; empty for a script of our own page. A request of which the browser says neither is nobody's."""
-    headers = request.headers
+    headers = current_visit().headers
     if "Origin" not in headers and (headers.get("Sec-Fetch-Site"), headers.get("Sec-Fetch-Dest")) == _OWN_SCRIPT:
         return ""
     return _site(sent_origin(headers.get("Origin")))
@@ -163,7 +163,7 @@ def _origin() -> str:
 
 def _referring_origin() -> str:
     """Return the site whose page led the browser here."""
-    return _site(origin_of(request.headers.get("Referer")))
+    return _site(origin_of(current_visit().headers.get("Referer")))
 
 
 def _site(origin: str) -> str:

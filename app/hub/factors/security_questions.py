@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from flask import request
-
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ANSWER: Final = "answer."
@@ -25,7 +24,7 @@ class QuestionsForm(FactorForm):
 
     def to_answer(self, attempt: str) -> FactorAnswer:
         kind, trust = FactorKind(str(self.kind.data)), bool(self.trust.data)
-        return FactorAnswer(attempt=attempt, kind=kind, answers=typed_answers(request.form), trust=trust)
+        return FactorAnswer(attempt=attempt, kind=kind, answers=typed_answers(current_visit().form), trust=trust)
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Tell too few answers from wrong ones."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, Self
 
-from flask import Flask, current_app, request
+from flask import Flask, current_app
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
 from wtforms import BooleanField, Field, HiddenField
@@ -47,14 +47,14 @@ class BoundToken(CSRF):
         return FreshToken()
 
     def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms' signature
-        if not is_own_post(field.data or "", request.environ):
+        if not is_own_post(field.data or ""):
             raise Refused(_INVALID_TOKEN)
 
 
-def is_own_post(token: str, environ: Mapping[str, Any]) -> bool:
+def is_own_post(token: str) -> bool:
     """Return whether a form with this CSRF token is one of the current visit, sent by a page of this host."""
     visit = current_visit()
-    is_elsewhere = is_sent_elsewhere(environ, visit.host, is_https=services().is_https)
+    is_elsewhere = is_sent_elsewhere(visit.environ, visit.host, is_https=services().is_https)
     return not is_elsewhere and _tokens().is_valid(token, *_token_context(visit))
 
 
@@ -75,7 +75,11 @@ def _token_context(visit: Visit) -> tuple[str, str, str]:
 
 
 class HubForm(FlaskForm):
-    """A form of a page."""
+    """A form of a page.
+
+    Flask-WTF reads Flask's request for the typed values, `is_submitted` and the context of its own CSRF tokens. Here all three
+    come from the visit, so that a form needs the application context alone.
+    """
 
     is_first_prompt = False
     """Whether this response asks for the password for the first time, which is no error."""
@@ -91,13 +95,15 @@ class HubForm(FlaskForm):
     class Meta(FlaskForm.Meta):
         csrf = True
         csrf_class = BoundToken
+        csrf_context = None
         csrf_field_name = TOKEN_FIELD
 
         def wrap_formdata(self, form: Any, formdata: Any) -> Any:  # noqa: ARG002 - WTForms' signature
             """Read form fields only: neither files nor JSON."""
             if formdata is None or hasattr(formdata, "getlist"):  # given by the caller, or WTForms' own marker
                 return formdata
-            return request.form if current_visit().is_post else None
+            visit = current_visit()
+            return visit.form if visit.is_post else None
 
         def render_field(self, field: Field, render_kw: dict[str, Any]) -> Any:
             """Return the field's control, with its attributes written by `attributes`."""
@@ -106,6 +112,9 @@ class HubForm(FlaskForm):
 
         def get_translations(self, form: Any) -> None:
             """Return None: all texts go through the hub's own catalogues."""
+
+    def is_submitted(self) -> bool:
+        return current_visit().is_post
 
     def to_request(self) -> Wire:
         """Return the request of the form's operation."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from flask import Response, redirect, request
+from flask import Response, redirect
 
 from app.contract import hub_accounts as contract
 from app.contract.errors import NotAuthenticated
@@ -16,7 +16,7 @@ from app.hub.forms.base import TOKEN_FIELD, HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.services import api, services
-from app.hub.visit import current_visit, retry_address
+from app.hub.visit import current_visit, own_address, retry_address
 from app.kit.input_filter import is_secret_name
 
 ADDRESS: Final = "/switch-back"
@@ -87,12 +87,13 @@ def account_changed() -> Response:
 
 
 def _path() -> str:
-    """Return the address of the form; never one of another host."""
-    return "/" + request.full_path.lstrip("/\\").rstrip("?")
+    """Return the address of the form."""
+    visit = current_visit()
+    return own_address(f"{visit.path}?{visit.query_text}").rstrip("?")
 
 
 def _kept() -> Iterable[tuple[str, str]]:
-    for name, value in request.form.items(multi=True):
+    for name, value in current_visit().form.items(multi=True):
         if name not in (TOKEN_FIELD, _TARGET, *_CODES) and not is_secret_name(name):
             yield name, value
 
@@ -107,7 +108,7 @@ def show_switch_back() -> Response:
 def switch_back() -> Response:
     """Make the form's account the current one, and let the browser send the form again (status 307)."""
     form, visit = SwitchBackForm(), current_visit()
-    target: Any = services().cookie_cipher.decrypt(request.form.get(_TARGET, ""), _CONTEXT)
+    target: Any = services().cookie_cipher.decrypt(visit.form.get(_TARGET, ""), _CONTEXT)
     if not form.validate() or not isinstance(target, str):
         return journey.redirect_to("/profile")
     try:

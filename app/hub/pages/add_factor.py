@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_account_factors as contract
@@ -112,10 +112,11 @@ def show_add_factor() -> Response:
 @pages.post(ADD_FACTOR)
 def submit_add_factor() -> Response:
     """Enrol by the first verification, or begin the enrolment."""
-    kind = kind_of(request.form.get("kind"))
+    visit = current_visit()
+    kind = kind_of(visit.form.get("kind"))
     if kind is None or kind not in PRESENTATIONS:
         return journey.redirect_to(ACCOUNT_FACTORS)
-    if request.form.get("do") == CHOOSE:
+    if visit.form.get("do") == CHOOSE:
         return _begin(kind)
     form = PRESENTATIONS[kind].form()
     if not form.validate():
@@ -145,8 +146,9 @@ def _add(form: FactorForm, answer: FactorAnswer) -> Response:
 
 
 def _begin(kind: FactorKind) -> Response:
+    visit = current_visit()
     form = ChosenForm()
-    if form.requires_password and form.password.name not in request.form:
+    if form.requires_password and form.password.name not in visit.form:
         return ConfirmPasswordPage(
             ChosenForm(formdata=None, data=_initial_data(form, kind)), PRESENTATIONS[kind].name
         ).render()
@@ -164,7 +166,7 @@ def _begin(kind: FactorKind) -> Response:
         return page.render(refusal.status)
     except ApiError as refusal:
         return _refused(kind, fresh_form(PRESENTATIONS[kind], target), refusal)
-    current_visit().renew(enrolment.session)
+    visit.renew(enrolment.session)
     return journey.redirect_to(enrolment.address or _address(kind))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from werkzeug.exceptions import NotFound
 
 from app.contract import hub as hub_contract
@@ -101,15 +101,16 @@ def show_approval() -> Response:
 
 @pages.post(ADDRESS)
 def submit_approval() -> Response:
+    visit = current_visit()
     interaction, form = journey.require_interaction(), NumberForm()
     if not form.validate():
         return _render(form, form.error_status)
-    number, is_approved = (form.number.data or "").strip()[:20], request.form.get("do") == "yes"
+    number, is_approved = (form.number.data or "").strip()[:20], visit.form.get("do") == "yes"
     if is_approved and not number:
         form.add_error("number", _MISSING)
         return _render(form, 422)
     decision = contract.ApprovalDecision(
-        attempt=interaction.id, allow=is_approved, account=request.form.get("account", "")[:64], number=number
+        attempt=interaction.id, allow=is_approved, account=visit.form.get("account", "")[:64], number=number
     )
     step = api()(contract.decide, decision)
     if step.step is Step.APPROVE_SIGN_IN and step.problem == "wrong":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
@@ -51,7 +51,7 @@ def show_backup_codes() -> Response:
 @pages.post(ADDRESS)
 def submit_backup_codes() -> Response:
     """Create codes, save those on the page, or continue the sign-in without codes."""
-    action = request.form.get("do")
+    action = current_visit().form.get("do")
     return _save(action) if action in (SAVE, SKIP) else _create()
 
 

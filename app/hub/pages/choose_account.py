@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import hub_accounts as contract
 from app.contract.hub import InteractionRequest, Next, Step
@@ -29,10 +29,11 @@ class AccountForm(HubForm):
     """One button per account, one to sign out of each, and one without a value for another account."""
 
     def to_request(self) -> contract.ChooseAccountRequest:
+        visit = current_visit()
         return contract.ChooseAccountRequest(
-            attempt=current_visit().interaction_id or "",
-            account=request.form.get("account", "")[:64],
-            sign_out=request.form.get("sign_out", "")[:64],
+            attempt=visit.interaction_id or "",
+            account=visit.form.get("account", "")[:64],
+            sign_out=visit.form.get("sign_out", "")[:64],
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import hub as contract
 from app.contract.auth import INTERFACE_SCOPES
@@ -34,12 +34,13 @@ class ConsentForm(HubForm):
     """
 
     def to_request(self) -> contract.ConsentRequest:
-        optional = request.form.get("optional", "").split()[:100]
+        visit = current_visit()
+        optional = visit.form.get("optional", "").split()[:100]
         return contract.ConsentRequest(
-            attempt=current_visit().interaction_id or "",
-            allow=request.form.get("decision") == "allow",
-            account=request.form.get("account", "")[:64],
-            refused=[name[:100] for name in optional if f"keep.{name}" not in request.form],
+            attempt=visit.interaction_id or "",
+            allow=visit.form.get("decision") == "allow",
+            account=visit.form.get("account", "")[:64],
+            refused=[name[:100] for name in optional if f"keep.{name}" not in visit.form],
         )
 
 
@@ -47,10 +48,11 @@ class SwitchForm(HubForm):
     """Switches the account."""
 
     def to_request(self) -> SwitchAccountRequest:
+        visit = current_visit()
         return SwitchAccountRequest(
-            attempt=current_visit().interaction_id or "",
-            account=request.form.get("account", "")[:64],
-            chooses="choose" in request.form,
+            attempt=visit.interaction_id or "",
+            account=visit.form.get("account", "")[:64],
+            chooses="choose" in visit.form,
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as hub_contract
@@ -81,7 +81,7 @@ def show_consent_forms() -> Response:
 @pages.post(ADDRESS)
 def submit_consent_forms() -> Response:
     interaction = journey.require_interaction()
-    forms = consent.forms_of(request.form.get("events", "").split())
+    forms = consent.forms_of(current_visit().form.get("events", "").split())
     if not forms:
         return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")
     form = BoxesForm.of(consent.options_of(forms))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from flask_babel import format_date
 
 from app.contract import errors as e
@@ -136,8 +136,9 @@ def show_consents() -> Response:
 
 @pages.post(ADDRESS)
 def submit_consents() -> Response:
-    form = BoxesForm.of(_optional(current_visit().tenant.consent_forms))
-    shown_ids = set(request.form.get("shown", "").split())
+    visit = current_visit()
+    form = BoxesForm.of(_optional(visit.tenant.consent_forms))
+    shown_ids = set(visit.form.get("shown", "").split())
     if not form.validate():
         return _refused(form.error_status, form_notice(form))
     try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from wtforms.validators import InputRequired
 
 from app.contract import hub as hub_contract
@@ -169,11 +169,14 @@ def show_device() -> Response:
 
 @pages.post(CONFIRM)
 def submit_device() -> Response:
+    visit = current_visit()
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
         return _render(form, form.error_status)
     decision = InteractionDecision(
-        attempt=interaction.id, allow=request.form.get("do") == "yes", account=request.form.get("account", "")[:64]
+        attempt=interaction.id,
+        allow=visit.form.get("do") == "yes",
+        account=visit.form.get("account", "")[:64],
     )
     return journey.follow(api()(contract.decide, decision))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import hub_connections as contract
 from app.contract.hub_models import InteractionDecision
@@ -65,5 +65,5 @@ def submit_device_handoff() -> Response:
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
         return DeviceHandoffPage(form, account=account_in_interaction()).render(form.error_status)
-    is_allowed = request.form.get("do") == "yes"
+    is_allowed = current_visit().form.get("do") == "yes"
     return journey.follow(api()(contract.decide_handoff, InteractionDecision(attempt=interaction.id, allow=is_allowed)))

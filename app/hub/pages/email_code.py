@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -94,7 +94,7 @@ def show_email_code() -> Response:
 @pages.post(EMAIL_CODE)
 def submit_email_code() -> Response:
     """Verify the code, or resend the mail."""
-    form: Any = ResendForm() if request.form.get("do") == AGAIN else CodeForm()
+    form: Any = ResendForm() if current_visit().form.get("do") == AGAIN else CodeForm()
     if not form.validate():
         return _render_again(form, None, form.error_status)
     operation: Any = contract.resend_email if isinstance(form, ResendForm) else contract.confirm_email

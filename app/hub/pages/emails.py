@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from wtforms import EmailField, HiddenField
 from wtforms.validators import InputRequired
 
@@ -212,7 +212,7 @@ def show_emails() -> Response:
 @pages.post(EMAILS)
 def choose_email() -> Response:
     """Ask to confirm the chosen action, without an API call."""
-    form, action = ChooseForm(), request.form.get("action", "")
+    form, action = ChooseForm(), current_visit().form.get("action", "")
     if not form.validate() or action not in (REMOVE, PRIMARY):
         return _render_list(form, form.error_status)
     given = {name: (form[name].data or "")[:320] for name in ("address", "asks", "account")}

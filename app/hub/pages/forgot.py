@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
@@ -248,7 +248,7 @@ def show_sent(name: str) -> Response:
 def submit_sent(name: str) -> Response:
     """Verify the code, or resend the message, for the credential that the interaction waits for."""
     interaction = journey.require_interaction()
-    action = request.form.get("do")
+    action = current_visit().form.get("do")
     form = ButtonForm() if action in ("again", "go") else CodeForm()
     if not form.validate():
         return _render_again(form, interaction.id)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 from flask_babel import format_timedelta
 
 from app.contract import errors as e
@@ -155,7 +155,7 @@ def submit_invitation() -> Response:
     form = ButtonForm()
     if not form.validate():
         return _render(form, form.error_status)
-    action, reference = request.form.get("do", ""), _reference()
+    action, reference = current_visit().form.get("do", ""), _reference()
     try:
         if action == "decline":
             api()(contract.decline, reference)
@@ -178,7 +178,7 @@ def _render(form: ButtonForm, status: int = 200) -> Response:
 def _is_of_another(reference: contract.InvitationReference) -> bool:
     """Return whether the page was shown to another account than the one that is signed in now."""
     uid = api()(contract.read, reference).person_uid
-    return bool(uid) and request.form.get("account", "") != uid
+    return bool(uid) and current_visit().form.get("account", "") != uid
 
 
 def _reference() -> contract.InvitationReference:

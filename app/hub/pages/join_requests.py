@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -42,7 +42,7 @@ class DecisionForm(PasswordConfirmationForm):
     @property
     def decision(self) -> tuple[str, bool] | None:
         """The id of the request, and whether it is approved; None if no button was pressed."""
-        for name in request.form:
+        for name in current_visit().form:
             if name.startswith((_APPROVE, _DECLINE)):
                 return name.partition("-")[2][:64], name.startswith(_APPROVE)
         return None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import hub_sign_out as contract
 from app.contract.hub import Next, Step
@@ -88,9 +88,10 @@ def show_logout() -> Response:
 
 @pages.post("/logout")
 def submit_logout() -> Response:
+    visit = current_visit()
     form, decrypted = (
         LogoutForm(),
-        services().cookie_cipher.decrypt(request.form.get("request", ""), _ENCRYPTION_CONTEXT),
+        services().cookie_cipher.decrypt(visit.form.get("request", ""), _ENCRYPTION_CONTEXT),
     )
     sign_out_request = contract.SignOutRequest(**(decrypted if isinstance(decrypted, dict) else {}))
     _use_languages(sign_out_request)
@@ -102,7 +103,7 @@ def submit_logout() -> Response:
     return journey.follow(
         api()(
             contract.sign_out,
-            sign_out_request.model_copy(update={"confirmed": True, "everyone": "everyone" in request.form}),
+            sign_out_request.model_copy(update={"confirmed": True, "everyone": "everyone" in visit.form}),
         )
     )
 

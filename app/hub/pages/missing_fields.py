@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as hub_contract
@@ -72,7 +72,7 @@ def show_missing_fields() -> Response:
 @pages.post(ADDRESS)
 def submit_missing_fields() -> Response:
     interaction = journey.require_interaction()
-    form = FieldsForm.of(_fields(request.form.keys()))
+    form = FieldsForm.of(_fields(current_visit().form.keys()))
     if not form.validate():
         return _page(form, account_in_interaction()).render(form.error_status)
     try:

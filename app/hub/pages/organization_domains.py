@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_organization_domains as contract
@@ -88,7 +88,7 @@ def leave_verify_domain() -> Response:
 @pages.post(VERIFY)
 def submit_verify_domain() -> Response:
     form = ButtonForm()
-    organization, domain_id = ids_in(request.form.get("domain", ""))
+    organization, domain_id = ids_in(current_visit().form.get("domain", ""))
     if not form.validate():
         return _show_list(organization, form, form.error_status)
     result = "verified"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from flask_babel import format_timedelta
 from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
@@ -220,7 +220,7 @@ def submit_revoke_invitation() -> Response:
     organization, invitation = ids_in(form.invitation.data or "")
     if not form.validate():
         return _confirm(form, organization, invitation, form.error_status)
-    is_link = request.form.get("kind") == "link"
+    is_link = current_visit().form.get("kind") == "link"
     operation = contract.revoke_link if is_link else contract.revoke
     return _change(operation, organization, invitation, "off" if is_link else "revoked")
 

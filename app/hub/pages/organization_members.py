@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -52,7 +52,7 @@ class RolesForm(PasswordConfirmationForm):
 
     @property
     def chosen(self) -> list[str]:
-        names = [name.removeprefix(_ROLE) for name in request.form if name.startswith(_ROLE)]
+        names = [name.removeprefix(_ROLE) for name in current_visit().form if name.startswith(_ROLE)]
         return [name[:64] for name in names if name][:_MOST_ROLES]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -176,7 +176,9 @@ def submit_ask_to_join() -> Response:
         view = _read()
         return oidc_client.start_login(ADDRESS) if view is None else _list(view, form, form.error_status)
     try:
-        api()(join_requests.ask, join_requests.AskToJoin(organization=request.form.get("organization", "")[:64]))
+        api()(
+            join_requests.ask, join_requests.AskToJoin(organization=current_visit().form.get("organization", "")[:64])
+        )
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except (e.UnknownOrganization, e.JoinRequestRefused):  # changed meanwhile: the list shows how it is now

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from flask_babel import format_timedelta
 from wtforms import HiddenField
 
@@ -126,7 +126,7 @@ def submit_own_invitations() -> Response:
     form = AnswerForm()
     if not form.validate():
         return _render(form, None, form.error_status)
-    is_declined = request.form.get("do") == "decline"
+    is_declined = current_visit().form.get("do") == "decline"
     answer = contract.OwnInvitationRequest(invitation=(form.invitation.data or "")[:64])
     try:
         api()(contract.decline if is_declined else contract.accept, answer)

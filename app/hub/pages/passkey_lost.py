@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from werkzeug.exceptions import NotFound
 
 from app.contract import errors as e
@@ -140,15 +140,16 @@ def show_reset_passkey() -> Response:
 
 @pages.post(f"{RESET}/options")
 def reset_options() -> Response:
-    token = request.form.get(PARAMETER, "")[:300]
+    token = current_visit().form.get(PARAMETER, "")[:300]
     return options_response(CredentialForm(), lambda: api()(contract.begin_lost, LinkToken(token=token)))
 
 
 @pages.post(RESET)
 def submit_reset_passkey() -> Response:
+    visit = current_visit()
     _require_passkeys()
-    form, token = CredentialForm(), request.form.get(PARAMETER, "")[:300]
-    page = ResetPasskeyPage(form, token=token, label=request.form.get("label", "")[:320])
+    form, token = CredentialForm(), visit.form.get(PARAMETER, "")[:300]
+    page = ResetPasskeyPage(form, token=token, label=visit.form.get("label", "")[:320])
     if not form.validate():
         return page.render(form.error_status)
     credential = read_credential(form)

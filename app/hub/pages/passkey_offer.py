@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
@@ -74,11 +74,11 @@ def show_passkey_offer() -> Response:
 def submit_passkey_offer() -> Response:
     visit = current_visit()
     form = CredentialForm()
-    is_local = request.form.get("local") == "1"
+    is_local = visit.form.get("local") == "1"
     if not form.validate():
         return _page(form, is_local=is_local, account=_account()).render(form.error_status)
     credential = None
-    if request.form.get("do") != "skip":
+    if visit.form.get("do") != "skip":
         credential = read_credential(form)
         if credential is None:
             return _page(is_local=is_local, problem=SCRIPTLESS, account=_account()).render(422)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 from flask_babel import format_timedelta
 from werkzeug.exceptions import NotFound
 from wtforms import HiddenField, StringField
@@ -191,7 +191,7 @@ def show_passkeys() -> Response:
 @pages.post(f"{ADDRESS}/options")
 def creation_options() -> Response:
     """Return WebAuthn creation options to the page's script."""
-    is_local = request.form.get("local") == "1"
+    is_local = current_visit().form.get("local") == "1"
     return options_response(
         CredentialForm(), lambda: api()(contract.begin_own, contract.BeginOwnRequest(local=is_local))
     )
@@ -246,14 +246,14 @@ def show_edit_passkey() -> Response:
 @pages.post(EDIT)
 def submit_edit_passkey() -> Response:
     """Rename or remove the passkey."""
-    return _rename() if request.form.get("do") == "rename" else _remove()
+    return _rename() if current_visit().form.get("do") == "rename" else _remove()
 
 
 @pages.get("/.well-known/passkey-endpoints")
 def passkey_endpoints() -> Response:
     """Serve the addresses for password managers (W3C passkey-endpoints)."""
     _require_passkeys()
-    base = f"{current_visit().scheme}://{current_visit().host}"
+    base = current_visit().origin
     return _json({"enroll": f"{base}{ADD}", "manage": f"{base}{ADDRESS}"})
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, cast
 
-from flask import Response, request
+from flask import Response
 from wtforms import BooleanField
 
 from app.contract import errors as e
@@ -285,7 +285,7 @@ def waiting_state() -> Response:
 @pages.post(SENT)
 def submit_sign_in_sent() -> Response:
     """Verify the code, continue after an approval, or resend the message."""
-    interaction, action = journey.require_interaction(), request.form.get("do")
+    interaction, action = journey.require_interaction(), current_visit().form.get("do")
     form: HubForm = ButtonForm() if action in ("again", "go") else CodeForm()
     if not form.validate():
         step = api()(contract.read_state, InteractionOnly(attempt=interaction.id))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired
 
@@ -245,7 +245,7 @@ def show_phone_code() -> Response:
 @pages.post(CODE)
 def submit_phone_code() -> Response:
     """Verify the code, or resend the message."""
-    form: Any = ResendForm() if request.form.get("do") == AGAIN else CodeForm()
+    form: Any = ResendForm() if current_visit().form.get("do") == AGAIN else CodeForm()
     if not form.validate():
         return _render_code_page(form, None, form.error_status)
     operation: Any = contract.resend_phone_code if isinstance(form, ResendForm) else contract.confirm_phone
@@ -299,7 +299,7 @@ def _has_phone_login() -> bool:
 
 def _render_code_page(form: HubForm, outcome: Outcome | None, status: int, resend_seconds: int = 0) -> Response:
     """Render the page for the posted number, after checking that it is a number and not injected text."""
-    number = request.form.get("phone", "")
+    number = current_visit().form.get("phone", "")
     if not _NUMBER.fullmatch(number):
         return journey.redirect_to(CODE)
     return PhoneCodePage(code.redisplayed(form), number, True, resend_seconds, outcome).render(status)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_cross_device as contract
@@ -109,7 +109,7 @@ def submit_phone_sign_in() -> Response:
     if not form.validate():
         step = api()(contract.start, contract.CodeStart(attempt=interaction.id))
         return _page(form, step).render(form.error_status) if step.step is Step.QR_CODE else journey.follow(step)
-    if request.form.get("do") == "renew":
+    if current_visit().form.get("do") == "renew":
         return journey.follow(api()(contract.start, contract.CodeStart(attempt=interaction.id, renews=True)))
     return _finish()
 
@@ -137,5 +137,5 @@ def _finish() -> Response:
 
 def _page(form: ButtonForm, step: Next) -> PhoneSignInPage:
     visit, shown = current_visit(), step.fields
-    link = f"{visit.scheme}://{visit.host}{link_address(OPEN, shown['code'])}" if shown["code"] else ""
+    link = f"{visit.origin}{link_address(OPEN, shown['code'])}" if shown["code"] else ""
     return PhoneSignInPage(form, shown["state"], link, shown["number"])

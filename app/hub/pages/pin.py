@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as hub_contract
@@ -127,8 +127,9 @@ def show_set_pin() -> Response:
 
 @pages.post(STEP)
 def submit_set_pin() -> Response:
+    visit = current_visit()
     interaction, form = journey.require_interaction(), PinForm()
-    is_skipped, can_skip = request.form.get("do") == "skip", request.form.get("skips") == "1"
+    is_skipped, can_skip = visit.form.get("do") == "skip", visit.form.get("skips") == "1"
     if is_skipped:
         form.pin.validators = ()
     if not form.validate():

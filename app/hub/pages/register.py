@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as contract
@@ -226,8 +226,8 @@ def submit_register() -> Response:
     registration = visit.tenant.registration
     if registration is None:
         return registration_off()
-    by_passkey = request.form.get("do") == _PASSKEY or bool(request.form.get("credential"))
-    is_connected = bool(request.form.get("with")) and not by_passkey
+    by_passkey = visit.form.get("do") == _PASSKEY or bool(visit.form.get("credential"))
+    is_connected = bool(visit.form.get("with")) and not by_passkey
     form = RegisterForm.of(registration.form, is_by_passkey=by_passkey, is_connected=is_connected)
     if not form.validate():
         return _page(form).render(form.error_status)

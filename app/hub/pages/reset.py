@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 from pydantic import ValidationError
 from wtforms import PasswordField
 from wtforms.validators import InputRequired
@@ -144,8 +144,9 @@ def show_reset() -> Response:
 
 @pages.post(ADDRESS)
 def submit_reset() -> Response:
+    visit = current_visit()
     token = mailed_link.link_token()
-    if request.form.get("do") == "renew":
+    if visit.form.get("do") == "renew":
         return _renew(token)
     form = ResetForm()
     if not form.validate():
@@ -153,7 +154,7 @@ def submit_reset() -> Response:
     try:
         request_body = contract.ResetPasswordRequest(
             token=token,
-            attempt=current_visit().interaction_id,
+            attempt=visit.interaction_id,
             password=form.password.data or "",
             number=(form.number.data or "").strip()[:20],
         )

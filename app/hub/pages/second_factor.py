@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField, StringField
 
 from app.contract import errors as e
@@ -218,10 +218,11 @@ def show_second_factor() -> Response:
 @pages.post(ADDRESS)
 def submit_second_factor() -> Response:
     """Verify the factor, or choose another one."""
+    visit = current_visit()
     interaction = journey.require_interaction()
-    if request.form.get("do") == CHOOSE:
+    if visit.form.get("do") == CHOOSE:
         return _choose()
-    kind = kind_of(request.form.get("kind"))
+    kind = kind_of(visit.form.get("kind"))
     if kind is None or kind not in PRESENTATIONS:
         return journey.redirect_to(address(interaction.id))
     form = PRESENTATIONS[kind].form()

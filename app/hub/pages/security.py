@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
 
@@ -208,7 +208,9 @@ def show_security() -> Response:
 @pages.post(ADDRESS)
 def submit_security() -> Response:
     """End sessions, or revoke trusted browsers."""
-    form: EndSessionForm | RevokeTrustForm = RevokeTrustForm() if request.form.get("do") == FORGET else EndSessionForm()
+    form: EndSessionForm | RevokeTrustForm = (
+        RevokeTrustForm() if current_visit().form.get("do") == FORGET else EndSessionForm()
+    )
     if not form.validate():
         return _render(form, status=form.error_status)
     return _revoke_trust(form) if isinstance(form, RevokeTrustForm) else _end_sessions(form)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
@@ -19,6 +19,7 @@ from app.hub.forms.code import CLOSED
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.services import api
+from app.hub.visit import current_visit
 
 ADDRESS: Final = "/not-me"
 
@@ -66,7 +67,7 @@ def submit_security_alert() -> Response:
     if not form.validate():
         return _render(form, form.error_status)
     try:
-        if request.form.get("do") == "own":
+        if current_visit().form.get("do") == "own":
             link = api()(contract.confirm_change, LinkToken(token=mailed_link.link_token()))
             return SecurityAlertPage(
                 AlertForm(formdata=None), AlertState.OWN, link.label, mailed_link.link_token()

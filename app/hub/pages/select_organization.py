@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as contract
@@ -33,8 +33,9 @@ class ChoiceForm(HubForm):
     """One button per organization; that of the personal account has no value."""
 
     def to_request(self) -> organizations.ChooseOrganizationRequest:
+        visit = current_visit()
         return organizations.ChooseOrganizationRequest(
-            attempt=current_visit().interaction_id or "", organization=request.form.get("organization", "")[:64]
+            attempt=visit.interaction_id or "", organization=visit.form.get("organization", "")[:64]
         )
 
 
@@ -131,7 +132,9 @@ def submit_ask_at_sign_in() -> Response:
     if not form.validate():
         return _render(form, form.error_status)
     with suppress(e.NotAuthenticated, e.UnknownOrganization, e.JoinRequestRefused):  # the page shows how it is now
-        api()(join_requests.ask, join_requests.AskToJoin(organization=request.form.get("organization", "")[:64]))
+        api()(
+            join_requests.ask, join_requests.AskToJoin(organization=current_visit().form.get("organization", "")[:64])
+        )
     return journey.redirect_to(f"{ADDRESS}?{urlencode({'attempt': journey.require_interaction().id})}")
 
 

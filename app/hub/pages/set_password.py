@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 from wtforms import PasswordField
 from wtforms.validators import InputRequired
 
@@ -101,5 +101,5 @@ def _page(
     policy: PasswordPolicy | None = None,
 ) -> SetPasswordPage:
     """Return the page; after a post, with the username that the form carried."""
-    username = account or request.form.get("username", "")[:320]
+    username = account or current_visit().form.get("username", "")[:320]
     return SetPasswordPage(form, username, rules_in_force(policy, password_error), problem)

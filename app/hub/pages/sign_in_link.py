@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
@@ -152,14 +152,15 @@ def show_sign_in_link() -> Response:
 
 @pages.post(LINK)
 def submit_sign_in_link() -> Response:
+    visit = current_visit()
     form, token = NumberForm(), mailed_link.link_token()
     if not form.validate():
         return _link(form, token, api()(contract.read_link, LinkLookup(token=token))).render(form.error_status)
-    if request.form.get("do") == "there":
+    if visit.form.get("do") == "there":
         return _hand_over(form, token)
-    operation = contract.renew_link if request.form.get("do") == "renew" else contract.open_link
+    operation = contract.renew_link if visit.form.get("do") == "renew" else contract.open_link
     try:
-        step = api()(operation, LinkRequest(token=token, attempt=current_visit().interaction_id))
+        step = api()(operation, LinkRequest(token=token, attempt=visit.interaction_id))
         return begin_method(journey.follow(step), step, MAIL)
     except ApiError as refusal:
         return _refused(token, refusal)
@@ -190,11 +191,12 @@ def show_sign_in_request() -> Response:
 
 @pages.post(APPROVE)
 def submit_sign_in_request() -> Response:
-    form, token, is_approved = NumberForm(), mailed_link.link_token(), request.form.get("do") == "yes"
+    visit = current_visit()
+    form, token, is_approved = NumberForm(), mailed_link.link_token(), visit.form.get("do") == "yes"
     if not form.validate():
         return _request(form, token, api()(contract.read_request, LinkLookup(token=token))).render(form.error_status)
     number = (form.number.data or "").strip()[:20]
-    if is_approved and "number" in request.form and not number:
+    if is_approved and "number" in visit.form and not number:
         form.add_error("number", _MISSING)
         return _request(form, token, api()(contract.read_request, LinkLookup(token=token))).render(422)
     try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response, request
+from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors as e
@@ -40,7 +40,7 @@ class TransferForm(PasswordConfirmationForm):
 
     @property
     def choice(self) -> str:
-        given = request.form.get("choice", "") if current_visit().is_post else ""
+        given = current_visit().form.get("choice", "")
         return given if given in (STEP_DOWN, STAY) else ""
 
 

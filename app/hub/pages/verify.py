@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response
 from wtforms import PasswordField
 
 from app.contract import errors as e
@@ -131,7 +131,7 @@ def verification_state() -> Response:
 
 @pages.post(check_mail.ADDRESS)
 def submit_verify() -> Response:
-    view = _ACTIONS.get(request.form.get("do", ""))
+    view = _ACTIONS.get(current_visit().form.get("do", ""))
     return view() if view else check_mail.submit_code()
 
 
@@ -180,7 +180,7 @@ def _wrong_number(token: str, refusal: ApiError) -> Response:
 def _ask_password(token: str, refusal: ApiError) -> Response:
     """Ask for the registration's password; the first time without an error."""
     form, link = LinkForm(formdata=None), api()(contract.read_link, LinkLookup(token=token))
-    is_wrong = isinstance(refusal, e.WrongCredentials) or "password" in request.form
+    is_wrong = isinstance(refusal, e.WrongCredentials) or "password" in current_visit().form
     if is_wrong:
         form.add_error(
             "password", _WRONG_PASSWORD if isinstance(refusal, e.WrongCredentials) else _l("Enter your password.")
