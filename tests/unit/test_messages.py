@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
@@ -255,6 +256,63 @@ def test_tenant_name_cannot_break_the_subject_line(name: str) -> None:
 )
 def test_name_with_an_address_is_left_out_of_the_greeting(name: str | None, greeting: str) -> None:
     assert safe_name(name) == greeting
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "100%25@example.com", "%(otp)s@example.com", "%s@example.com", "{{to}}@example.com", "a'b&c@example.com", "<b>@example.com",
+        "jürgen@example.com", '"a  b"@example.com', "אב@example.com",
+    ],
+)  # fmt: skip
+def test_recipient_is_written_as_it_is(to: str) -> None:
+    facts = replace(EMAIL_SAMPLES[MailKind.VERIFICATION]["link and code"], to=to, email=to)
+    for tag in LANGUAGES:
+        message = render(MailKind.VERIFICATION, LOOK, facts, LANGUAGES[tag])
+        read, shown = Read(message.html), " ".join(to.split())
+        assert shown in message.text
+        assert read.text.count(shown) == 2, read.text
+        assert read.tags & {"b"} == set()
+
+
+@pytest.mark.parametrize("kind", MailKind)
+def test_mail_holds_nothing_of_the_mail_before(kind: MailKind) -> None:
+    names = (
+        "to",
+        "url",
+        "otp",
+        "email",
+        "username",
+        "organization",
+        "inviter",
+        "provider",
+        "device",
+        "browser",
+        "place",
+    )
+    now = EMAIL_SAMPLES[MailKind.RESET]["link"].asked_at
+    for owner, other in (("ada", "grace"), ("grace", "ada")):
+        values: dict[str, Any] = {name: f"{name}-of-{owner}" for name in names}
+        facts = Facts(**values, minutes=60, factor="totp", change="added", asked_at=now)
+        message = render(kind, LOOK, facts, LANGUAGES["en"])
+        assert facts.to in message.html
+        assert f"-of-{other}" not in message.subject + message.text + message.html
+
+
+def test_mail_shows_a_changed_brand_at_once() -> None:
+    facts = EMAIL_SAMPLES[MailKind.VERIFICATION]["link"]
+    for name, colour, origin in (
+        ("Acme", "#336699", "https://acme.example"),
+        ("Other", "#336699", "https://acme.example"),
+        ("Other", "#993366", "https://acme.example"),
+        ("Other", "#993366", "https://other.example"),
+    ):
+        look = Branding(name, Brand(color=colour, logo="/theme/logo.png", signature=f"{name} {colour}"), origin)
+        message = render(MailKind.VERIFICATION, look, facts, LANGUAGES["en"])
+        assert message.subject == f"Verify your email for {name}"
+        assert f"background:{colour}" in message.html
+        assert Read(message.html).pictures == [f"{origin}/theme/logo.png"]
+        assert f"{name} {colour}\n" in message.text
 
 
 def test_long_name_is_cut() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, lru_cache
@@ -15,7 +14,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
 
 from app.contract.messages import MailKind
-from app.identity.messaging.kept_mails import Origin, filled
 from app.identity.messaging.message import (
     MAX_SUBJECT_LENGTH,
     Branding,
@@ -55,19 +53,11 @@ _BLANK: Final = Markup("&zwnj;&nbsp;" * 90)  # noqa: S704 - a constant
 
 def render(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> RenderedMessage:
     """Return the mail of this kind in HTML and plain text."""
-    tag = language.tag
     facts = replace(facts, **{name: readable(getattr(facts, name)) for name in _ADDRESSES})
-    origin = Origin(origin_sentence(facts, tag), origin_sentence(facts, tag, is_change=True))
-
-    def rendered(facts: Facts, origin: Origin) -> RenderedMessage:
-        values = _values(kind, branding, facts, language) | origin._asdict()
-        html = _template(kind, tag, _HTML).render(**values, layout=_HTML).strip() + "\n"
-        text = collapse_blank_lines(_template(kind, tag, _TEXT).render(**values, layout=_TEXT))
-        return RenderedMessage(_subject(kind, branding, facts, language), text, html, tag)
-
-    if kind in _NEW_SIGN_INS:  # they say when, and by which device
-        return rendered(facts, origin)
-    return filled(kind, branding, facts, origin, tag, rendered)
+    values = _values(kind, branding, facts, language)
+    html = _template(kind, language.tag, _HTML).render(values, layout=_HTML).strip() + "\n"
+    text = collapse_blank_lines(_template(kind, language.tag, _TEXT).render(values, layout=_TEXT))
+    return RenderedMessage(_subject(kind, branding, facts, language), text, html, language.tag)
 
 
 def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> str:
@@ -80,7 +70,7 @@ def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Languag
 
 
 def _values(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> dict[str, Any]:
-    """Return the values of a mail's templates, but for those of `Origin`."""
+    """Return the values of a mail's templates."""
     return dict(
         **_layout_values(branding, language, facts.organization_color),
         to=facts.to,
@@ -101,6 +91,8 @@ def _values(kind: MailKind, branding: Branding, facts: Facts, language: Language
         day=format_day(facts.until, language.tag) if facts.until else "",
         lifetime=format_duration(facts.minutes, language.tag) if facts.minutes else "",
         good_for=validity_sentence(facts, language.tag),
+        asked_by=origin_sentence(facts, language.tag),
+        changed_by=origin_sentence(facts, language.tag, is_change=True),
     )
 
 
@@ -232,7 +224,7 @@ def _links(branding: Branding, tag: str) -> list[tuple[str, str]]:
     return [(label, branding.brand.links[kind]) for kind, label in labels.items() if branding.brand.links.get(kind)]
 
 
-@cache
+@lru_cache(maxsize=256)
 def _shades(colour: str) -> dict[str, tuple[str, str]]:
     """Return each shade for light and dark mode, with the contrast of the pages."""
     measured = {
@@ -243,19 +235,20 @@ def _shades(colour: str) -> dict[str, tuple[str, str]]:
     return {**measured, **grounds}
 
 
-@cache
+@lru_cache(maxsize=256)
 def _named_shades(colour: str) -> SimpleNamespace:
     """Return the shades with names as attributes, which templates read faster than the items of a mapping."""
     return SimpleNamespace(**_shades(colour))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _dark_styles(colour: str) -> Markup:
     """Return the rules of dark mode, which depend on the colour alone."""
     template = _environment("en", is_html=True).get_template("dark_styles.css")
     return Markup(template.render(shades=_named_shades(colour)))  # noqa: S704 - our own template, which escapes
 
 
+@cache
 def _template(kind: MailKind, tag: str, layout: str) -> Template:
     return _environment(tag, layout == _HTML).get_template(f"{kind.name.lower()}.html")
 
@@ -265,26 +258,26 @@ def _environment(tag: str, is_html: bool) -> Environment:
     """Return the environment of a language and part, cached: a template is compiled once, with its translations."""
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
+        auto_reload=False,
         autoescape=is_html,  # noqa: S701 - the other part is plain text
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         extensions=["jinja2.ext.i18n"],
     )
-    environment.install_gettext_translations(catalogue(tag), newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
+    environment.install_gettext_translations(catalogue(tag), newstyle=False)  # type: ignore[attr-defined]  # the extension adds it
     environment.filters["sentence"] = lambda text: type(text)(" ".join(text.split()))
-    environment.globals["bdi"] = _isolation(environment, is_html)
+    environment.globals["bdi"] = _bdi if is_html else _isolated_in_text
     return environment
 
 
-def _isolation(environment: Environment, is_html: bool) -> Callable[[str], Any]:
-    """Return the `bdi` function of templates, which isolates names so that they do not reorder the sentence around them."""
-    if is_html:
-        bdi: Callable[[str], Any] = environment.from_string(
-            "{% macro bdi(text) %}<bdi>{{ text }}</bdi>{% endmacro %}"
-        ).module.bdi  # type: ignore[attr-defined]  # environment by the template
-        return bdi
-    return lambda text: text if text.isascii() else f"\u2068{text}\u2069"
+def _bdi(text: str) -> Markup:
+    """Return a name in an element that keeps it from reordering the sentence around it."""
+    return Markup(f"<bdi>{Markup.escape(text)}</bdi>")  # noqa: S704 - escaped
+
+
+def _isolated_in_text(text: str) -> str:
+    return text if text.isascii() else f"\u2068{text}\u2069"
 
 
 def _isolated(text: str, direction: str) -> str:
