@@ -93,6 +93,7 @@ def _values(kind: MailKind, branding: Branding, facts: Facts, language: Language
         good_for=validity_sentence(facts, language.tag),
         asked_by=origin_sentence(facts, language.tag),
         changed_by=origin_sentence(facts, language.tag, is_change=True),
+        is_notice=False,  # unless the kind's template says so
     )
 
 
@@ -209,7 +210,7 @@ def _layout_values(branding: Branding, language: Language, colour: str = "") -> 
         "language": language,
         "look": branding,
         "tenant": branding.tenant,
-        "shades": _named_shades(colour or branding.brand.color),
+        "light": _light_shades(colour or branding.brand.color),
         "font": _ESCAPED_FONT,
         "dark_styles": _dark_styles(colour or branding.brand.color),
         "blank": _BLANK,
@@ -236,16 +237,16 @@ def _shades(colour: str) -> dict[str, tuple[str, str]]:
 
 
 @lru_cache(maxsize=256)
-def _named_shades(colour: str) -> SimpleNamespace:
-    """Return the shades with names as attributes, which templates read faster than the items of a mapping."""
-    return SimpleNamespace(**_shades(colour))
+def _light_shades(colour: str) -> SimpleNamespace:
+    """Return the shades of light mode as attributes, which templates read faster than the items of a mapping."""
+    return SimpleNamespace(**{name: light for name, (light, _) in _shades(colour).items()})
 
 
 @lru_cache(maxsize=256)
 def _dark_styles(colour: str) -> Markup:
     """Return the rules of dark mode, which depend on the colour alone."""
     template = _environment("en", is_html=True).get_template("dark_styles.css")
-    return Markup(template.render(shades=_named_shades(colour)))  # noqa: S704 - our own template, which escapes
+    return Markup(template.render(shades=_shades(colour)))  # noqa: S704 - our own template, which escapes
 
 
 @cache
