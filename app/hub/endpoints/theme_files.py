@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from flask import Blueprint, Response, abort, jsonify, send_file
+from flask import Blueprint, Response, abort, jsonify
+from werkzeug.utils import send_file
 
 from app.hub.services import services
 from app.hub.visit import current_visit
@@ -45,7 +46,14 @@ def theme_file(name: str) -> Response:
     path = _path(name)
     if path is None:
         abort(404)
-    response = send_file(path, mimetype=_KINDS[path.suffix[1:]], conditional=True, max_age=_DAY)
+    response: Response = send_file(  # type: ignore[assignment]  # of `response_class`
+        path,
+        current_visit().environ,
+        mimetype=_KINDS[path.suffix[1:]],
+        conditional=True,
+        max_age=_DAY,
+        response_class=Response,
+    )
     response.headers["Content-Security-Policy"] = _PICTURE_POLICY
     return response
 
