@@ -17,7 +17,7 @@ from werkzeug.wsgi import get_input_stream
 from app.kit import form_fields
 
 Parameters = ImmutableMultiDict[str, str]
-"""Names and values in order; a name may be repeated, `get` returns its first value."""
+"""The values of each name, in order; `get` returns the first one."""
 MAX_FORM_BYTES: Final = 64_000
 MAX_FORM_PARTS: Final = 200
 """Of a form of the kind `multipart/form-data`."""

@@ -261,6 +261,13 @@ def test_file_upload_is_not_read_as_a_field(world: World, visitor: Visitor, name
     assert page.form("Sign in").fields["attempt"] not in answer.text or name != "attempt"
 
 
+def test_multipart_form_signs_in(world: World, visitor: Visitor) -> None:
+    typed = {"identifier": world.person("ada@example.com").email, "password": PASSWORD}
+    sent = {**visitor.open("/login").form("Sign in").fields, **typed}
+    answer = visitor.client.post("/login", base_url=visitor.home, data=sent, content_type="multipart/form-data")
+    assert answer.location.endswith("/profile")
+
+
 def test_bad_host_header_is_a_client_error(visitor: Visitor) -> None:
     answer = visitor.client.post("/login", base_url=visitor.home, headers={"Host": "bad host"})
     assert answer.status_code < 500
@@ -270,6 +277,18 @@ def test_bad_host_header_is_a_client_error(visitor: Visitor) -> None:
 def test_oversized_form_answers_413(visitor: Visitor) -> None:
     page = visitor.open("/login").press("Sign in", identifier="x", password="x" * 200_000)
     assert page.status == 413
+
+
+def test_form_with_too_many_parts_answers_413(visitor: Visitor) -> None:
+    sent = {f"part{number}": "x" for number in range(201)}
+    answer = visitor.client.post("/login", base_url=visitor.home, data=sent, content_type="multipart/form-data")
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("path", ["/login", "/profile"])
+def test_query_bytes_that_are_no_utf8_break_no_page(visitor: Visitor, path: str) -> None:
+    answer = visitor.client.get(path, base_url=visitor.home, environ_overrides={"QUERY_STRING": "a=\xff"})
+    assert answer.status_code in (200, 302)
 
 
 def test_reauthentication_fills_in_the_identifier(world: World, visitor: Visitor) -> None:
