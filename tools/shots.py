@@ -76,7 +76,7 @@ class Pages:
 
 
 def shots(app: Any, asked: argparse.Namespace) -> Iterator[Shot]:
-    with app.test_request_context("/"):
+    with app.app_context():
         samples = [(page.__name__, state) for page, state in all_samples()]
     for name, state in samples:
         if asked.page and asked.page.lower() not in name.lower():

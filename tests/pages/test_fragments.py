@@ -13,7 +13,7 @@ from app.hub.gallery import TENANTS, all_samples, use_sample_tenant
 from app.hub.locale import LANGUAGES
 from app.hub.page import Page
 from app.hub.safety import FormTokens
-from app.hub.visit import current_visit
+from app.hub.visit import Visit, current_visit, set_current_visit
 from tests.support import samples
 
 FORMER, LATER = ("Lovelace", "n0nce-of-ada-16b"), ("Hopper", "n0nce-of-grace-1")
@@ -39,7 +39,9 @@ def kept(app: Flask) -> fragments.Kept:
 def page(app: Flask, person: tuple[str, str], look: str, language: str, sample: tuple[type[Page], str]) -> str:
     """Render a sample for a person, whose browser knows an application of that name."""
     (name, nonce), (kind, state) = person, sample
-    with app.test_request_context(f"/x?attempt={name}", headers={"Cookie": f"gatehouse-language={name}"}):
+    asked = {"QUERY_STRING": f"attempt={name}", "HTTP_COOKIE": f"gatehouse-language={name}"}
+    with app.app_context():
+        set_current_visit(Visit(environ=asked, cookies={"gatehouse-language": name}))
         use_sample_tenant(look, language)
         visit = current_visit()
         visit.nonce, visit.binding, visit.session, visit.named_uid = nonce, name, name, name
@@ -66,7 +68,7 @@ PAGES = ["ProfilePage", "LoginPage", "SecondFactorPage", "OrganizationMembersPag
 @pytest.mark.usefixtures("application")
 @pytest.mark.parametrize("name", PAGES)
 def test_page_after_others_is_as_if_nothing_were_kept(hub: Flask, name: str) -> None:
-    with hub.test_request_context("/x"):
+    with hub.app_context():
         kind = next(each for each, _ in all_samples() if each.__name__ == name)
         sample = kind, next(iter(kind.samples()))
     every = [(look, language) for look in LOOKS for language in LANGUAGES]
@@ -82,7 +84,7 @@ def test_page_after_others_is_as_if_nothing_were_kept(hub: Flask, name: str) -> 
 
 @pytest.mark.usefixtures("application")
 def test_no_value_of_a_visit_is_kept(hub: Flask) -> None:
-    with hub.test_request_context("/x"):
+    with hub.app_context():
         every = dict(all_samples()).items()
     shown = "".join(page(hub, FORMER, "member", "de", sample) for sample in every)
     assert f'nonce="{FORMER[1]}"' in shown
@@ -97,7 +99,7 @@ def test_no_value_of_a_visit_is_kept(hub: Flask) -> None:
 
 def test_fragment_is_refused_the_page_and_the_visit(hub: Flask) -> None:
     for name in ("page.notice", "frame.visit.nonce"):
-        with hub.test_request_context("/x"), only(brand=TENANTS["acme"]), pytest.raises(NotInFragment):
+        with hub.app_context(), only(brand=TENANTS["acme"]), pytest.raises(NotInFragment):
             hub.jinja_env.from_string("{{ brand.name }}{{ " + name + " }}").render()
 
 
@@ -106,7 +108,7 @@ def test_templates_have_nothing_of_the_request(hub: Flask) -> None:
 
 
 def test_holes_are_escaped_and_filled_as_they_are(hub: Flask) -> None:
-    with hub.test_request_context("/x"):
+    with hub.app_context():
         for value in ("<b>", "%(application)s", "100 %", "%%"):
             found = fragments.fragment("bar", TENANTS["acme"], holes={"application": value})
             assert value.replace("<", "&lt;").replace(">", "&gt;") in found
@@ -115,7 +117,7 @@ def test_holes_are_escaped_and_filled_as_they_are(hub: Flask) -> None:
 def test_number_of_kept_fragments_is_bounded(hub: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     bounded = fragments.Kept(3)
     monkeypatch.setitem(hub.extensions, "gatehouse.fragments", bounded)
-    with hub.test_request_context("/x"):
+    with hub.app_context():
         for section in "abcde":
             fragments.fragment("tabs", TENANTS["acme"], section, False, False, holes={})
     assert len(bounded.values()) == 3

@@ -169,7 +169,7 @@ def test_captcha_question_is_in_the_visitors_language(new_locking_world: NewLock
     for _ in range(MAX_FAILURES):
         page = page.press(button, identifier=ada.email, password="wrong")
     hub: Any = visitor.client.application
-    with hub.test_request_context("/"):
+    with hub.app_context():
         use_language(LANGUAGES[language])
         question = str(question_text(asked_on(page, button)))
     assert question in page.text

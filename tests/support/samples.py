@@ -57,7 +57,7 @@ def hub() -> Flask:
 @cache
 def names() -> list[tuple[str, str]]:
     """Return each page's name with each of its states."""
-    with hub().test_request_context("/"):
+    with hub().app_context():
         return [(page.__name__, state) for page, state in all_samples()]
 
 
