@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app import hub, identity
 from app.contract.auth import Host
-from app.hub.front import Front
+from app.hub import queue_slots
+from app.hub.web.application import HubFlask
 from app.identity.entry.callers import host_of
 from app.identity.entry.hash_queue import HashQueueRouter
 from app.identity.entry.kept_documents import KeptDocuments
@@ -25,8 +27,8 @@ _SHORT: Final = frozenset({"HEAD", "OPTIONS"})
 
 def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
-    pages = hub.create_front(settings)
-    return _served(settings, pages, pages.queue_slot, pages.ready, load=pages.load)
+    pages = hub.create_app(settings, loads_later=True)
+    return _served(settings, pages, partial(queue_slots.queue_slot, pages.shared), load=pages.load)
 
 
 def create_identity(settings: Settings) -> Application:
@@ -44,8 +46,8 @@ def create_both(settings: Settings) -> Application:
     services = identity.create_services(settings, loads_later=True)
     server = identity.create_service(services, loads_later=True)
     service = KeptDocuments(identity.create_app(server), services)
-    pages = hub.create_front(settings, services.clock, server)
-    of_service, of_pages = HashQueueRouter(services, server).queue_slot, pages.queue_slot
+    pages = hub.create_app(settings, None, services.clock, server, loads_later=True)
+    of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(queue_slots.queue_slot, pages.shared)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return (of_service if front.is_for_service(environ) else of_pages)(environ)
@@ -53,7 +55,7 @@ def create_both(settings: Settings) -> Application:
     front = Dispatcher(settings, server, service, pages)
 
     def ready(environ: Mapping[str, Any]) -> Ready | None:
-        return service.ready(environ) or pages.ready(environ)
+        return service.ready(environ)
 
     def load() -> None:
         pages.load()
@@ -66,7 +68,7 @@ def create_both(settings: Settings) -> Application:
 class Dispatcher:
     """Routes each request to the hub or to the identity service, by host and path of the declared operations."""
 
-    def __init__(self, settings: Settings, server: Server, service: WSGIApplication, pages: Front) -> None:
+    def __init__(self, settings: Settings, server: Server, service: WSGIApplication, pages: HubFlask) -> None:
         self._settings = settings
         self._server = server
         self._service = service
@@ -84,8 +86,8 @@ class Dispatcher:
             host = Host.TENANT
         if host is Host.API:
             return True
-        # no operation has the address of a first page, so that it waits for no declaration (decisions/0311)
-        if not self._server.is_complete and self._pages.is_first(environ):
+        # no operation has the address of a first page, so that it waits for no declaration
+        if not self._server.is_complete and self._pages.has_view(environ):
             return False
         return self._server.owns(host, environ["PATH_INFO"])
 
@@ -94,7 +96,7 @@ def _served(
     settings: Settings,
     app: WSGIApplication,
     queue_slot: QueueSlotOf,
-    ready: ReadyOf,
+    ready: ReadyOf = lambda _: None,
     hash_seconds: Callable[[], float] = float,
     load: Callable[[], object] = lambda: None,
 ) -> Application:

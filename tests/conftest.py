@@ -34,7 +34,7 @@ pytest_plugins = [
     "tests.support.samples",
     "tests.support.browsers",
     "tests.support.visitor",
-    "tests.support.direct_posts",
+    "tests.support.scripted_answers",
     "tests.support.hub_in_browser",
     "tests.support.upstream",
     "tests.support.logout_receiver",

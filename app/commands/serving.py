@@ -126,9 +126,9 @@ def preload(role: str) -> None:
         if role != "hub":
             import_module("app.identity.entry.late")
         if role != "identity":
-            from app.hub import whole
+            from app.hub.assembly import late_views
 
-            whole.import_pages()
+            late_views()
 
 
 def application(

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import httpx  # noqa: TID251 - for its types alone
-    from flask import Flask
 
-    from app.hub.front import Front
+    from app.hub.web.application import HubFlask
     from app.kit.clock import Clock
     from app.kit.server import Server
     from app.settings import Settings
@@ -19,26 +18,24 @@ def create_app(
     transport: httpx.BaseTransport | None = None,
     clock: Clock | None = None,
     server: Server | None = None,
-) -> Flask:
+    *,
+    loads_later: bool = False,
+) -> HubFlask:
     """Return the WSGI application of the hub.
 
     Args:
         transport: transport to the identity service; None for `settings.api_url`.
         clock: the system clock by default.
-        server: the identity service in this process; calls are handed to it, without HTTP.
+        server: the identity service in this process; it is called without HTTP.
+        loads_later: the pages that the first one needs not wait for are loaded by `load`, or when one of them is asked for.
     """
-    from app.hub.services import make_services
-    from app.hub.whole import make_app
-
-    return make_app(make_services(settings, transport, clock, server))
-
-
-def create_front(settings: Settings, clock: Clock | None = None, server: Server | None = None) -> Front:
-    """Return the hub of a process, which loads most of its pages after the first one."""
-    from app.hub.front import Front
+    from app.hub.assembly import make_app
     from app.hub.services import make_services
 
-    return Front(make_services(settings, None, clock, server))
+    app = make_app(make_services(settings, transport, clock, server))
+    if not loads_later:
+        app.load()
+    return app
 
 
-__all__ = ["create_app", "create_front"]
+__all__ = ["create_app"]

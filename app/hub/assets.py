@@ -71,6 +71,7 @@ class Assets:
 
 def install(app: Flask, assets: Assets) -> None:
     """Serve the files under `/static/`."""
+    app.extensions["gatehouse.assets"] = assets
 
     @app.get("/static/<name>")
     def static_file(name: str) -> Response:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from flask import Response
 from werkzeug.http import dump_cookie
+from werkzeug.wrappers import Response
 
 from app.contract.hub_models import OtherSessions, Session
 from app.contract.hub_sign_out import CHECK_SESSION_PATH

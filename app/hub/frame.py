@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from flask_babel import pgettext
@@ -17,13 +17,11 @@ from app.hub.cookies import RelyingPartyLink, last_application
 from app.hub.fragments import Plain, fragment, seen
 from app.hub.locale import LANGUAGES, Language
 from app.hub.short_links import PARAMETER, is_short_link
-from app.hub.visit import Visit
+from app.hub.visit import LANGUAGE_PARAMETER, Visit
 from app.kit.assets import Asset
 
 if TYPE_CHECKING:
     from app.hub.page import Page
-
-LANGUAGE_PARAMETER: Final = "lang"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 from flask import Response
 
 from app.contract.hub import InteractionRequest, Next, Step, resume
-from app.hub import plain_responses
 from app.hub.cookies import (
     delete_cookie,
     remember_application,
@@ -31,6 +30,7 @@ from app.hub.safety import is_sent_elsewhere
 from app.hub.services import api, services
 from app.hub.short_links import link_address
 from app.hub.visit import Visit, current_visit, own_address, requested_interaction_id
+from app.hub.web.responses import redirect
 
 PAGES: Final = {
     Step.LOGIN: "/login",
@@ -89,13 +89,6 @@ def follow(step: Next, **parameters: str) -> Response:
     return response
 
 
-def needs_page(step: Next) -> bool:
-    """Return whether the response that leads to a step is a page, and no redirect."""
-    if bool(step.frames) or (step.step is Step.REDIRECT and opens_app(step.address)):
-        return True
-    return not (step.connection or step.step in PAGES or step.step is Step.REDIRECT)
-
-
 def follow_home(step: Next) -> Response:
     """Return the response for a waiting page; the application's home where another tab finished its sign-in."""
     interaction = current_visit().interaction
@@ -106,7 +99,7 @@ def follow_home(step: Next) -> Response:
 
 def redirect_to(address: str) -> Response:
     """Redirect with 302; after a POST with 303, so that the browser does not post the form again (RFC 9110 §15.4.4)."""
-    return plain_responses.redirect_to(address, 303 if current_visit().is_post else 302)
+    return redirect(address, 303 if current_visit().is_post else 302)
 
 
 def _query(step: Next, parameters: dict[str, str]) -> str:
@@ -274,10 +267,10 @@ def _cookie_probe() -> Response | None:
     if visit.query.get(_COOKIES) == _ASKED:
         return CookiesBlockedPage(f"{path}?{urlencode(asked)}" if asked else path).render(403)
     if is_sent_elsewhere(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies
-        return plain_responses.redirect_to(f"{path}?{urlencode(asked)}" if asked else path, 303)
+        return redirect(f"{path}?{urlencode(asked)}" if asked else path, 303)
     _ = visit.binding_secret  # a new one sets its cookie
     query = urlencode({**(asked if visit.is_post else visit.query), _COOKIES: _ASKED}, errors="replace")
-    return plain_responses.redirect_to(f"{path}?{query}", 303 if visit.is_post else 302)
+    return redirect(f"{path}?{query}", 303 if visit.is_post else 302)
 
 
 _RESPONSES: Final[dict[Step, Callable[[Next], Response]]] = {

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 from flask import Response, current_app
 
-from app.hub import locale, plain_responses
+from app.hub import locale
 from app.hub.assets import Assets
 from app.hub.brand import Brand
 from app.hub.forms import base
@@ -231,7 +231,7 @@ def _response(
         frames=frames,
         allows_fetch=allows_fetch,
     )
-    response = plain_responses.whole(body, status)
+    response = Response(body, status, content_type=HTML)
     response.headers.add("Vary", "Accept-Encoding, Accept-Language, Cookie")
     response.headers.add("Content-Language", locale.current_language().tag)
     response.headers.add("Content-Security-Policy", policy)
@@ -256,6 +256,7 @@ def _compress(body: bytes) -> bytes:
 
 _MAX_CACHED: Final = 512
 GZIP: Final = "gzip"
+HTML: Final = "text/html; charset=utf-8"
 SHELL: Final = "gatehouse.shell"
 """The key in the WSGI environment of the shell and the values in the response: `kept_pages` keeps it.
 

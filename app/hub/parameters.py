@@ -6,7 +6,7 @@ Bytes that are no UTF-8 stay percent-encoded. A form that cannot be read is empt
 from __future__ import annotations
 
 import io
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 from wsgiref.types import WSGIEnvironment
 
 from werkzeug.datastructures import ImmutableMultiDict
@@ -16,12 +16,21 @@ from werkzeug.wsgi import get_input_stream
 
 from app.kit import form_fields
 
-Parameters = ImmutableMultiDict[str, str]
-"""The values of each name, in order; `get` returns the first one."""
+
+class Parameters(ImmutableMultiDict[str, str]):
+    """Names and values in order; a name may be repeated."""
+
+    if not TYPE_CHECKING:  # the signature is werkzeug's
+
+        def get(self, name: str, default: Any = None, type: Any = None) -> Any:  # noqa: A002
+            """Return the first value of a name. werkzeug raises an error within for each name that is not there."""
+            return super().get(name, default, type) if name in self else default
+
+
 MAX_FORM_BYTES: Final = 64_000
 MAX_FORM_PARTS: Final = 200
 """Of a form of the kind `multipart/form-data`."""
-NO_PARAMETERS: Final[Parameters] = ImmutableMultiDict()
+NO_PARAMETERS: Final = Parameters()
 _BAD_BYTES: Final = "werkzeug.url_quote"
 """The codec error handler that percent-encodes bytes that are no UTF-8."""
 _URL_ENCODED: Final = "application/x-www-form-urlencoded"
@@ -36,7 +45,7 @@ def read_query(query_text: str) -> Parameters:
     if not query_text:
         return NO_PARAMETERS
     text = query_text if query_text.isascii() else query_text.encode("latin-1").decode(errors=_BAD_BYTES)
-    return ImmutableMultiDict(form_fields.read(text, errors=_BAD_BYTES))
+    return Parameters(form_fields.read(text, errors=_BAD_BYTES))
 
 
 def read_form(environ: WSGIEnvironment) -> Parameters:
@@ -57,7 +66,7 @@ def _url_encoded(body: bytes) -> Parameters:
         text = body.decode()
     except UnicodeDecodeError:
         return NO_PARAMETERS
-    return ImmutableMultiDict(form_fields.read(text, errors=_BAD_BYTES))
+    return Parameters(form_fields.read(text, errors=_BAD_BYTES))
 
 
 def _multipart(stream: IO[bytes], kind: str, options: dict[str, str]) -> Parameters:
@@ -68,7 +77,7 @@ def _multipart(stream: IO[bytes], kind: str, options: dict[str, str]) -> Paramet
         max_form_parts=MAX_FORM_PARTS,
     )
     _, fields, _ = parser.parse(stream, kind, None, options)
-    return ImmutableMultiDict(fields)
+    return Parameters(fields)
 
 
 def _file(*_: Any, **__: Any) -> io.BytesIO:

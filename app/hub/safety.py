@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app.kit import randomness
 from app.kit.web_addresses import is_source, sent_origin
@@ -148,21 +147,12 @@ _HEADERS: Final = (
 )
 
 
-class SecurityHeaders:
-    """WSGI middleware that adds the security headers to each response; headers that a view set are kept.
+def with_security_headers(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the headers of a response with the security headers; those that a view set stay.
 
     A page whose policy lets other sites frame it gets no `X-Frame-Options`, which knows no such permission.
     """
-
-    def __init__(self, app: WSGIApplication) -> None:
-        self._app = app
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None, /) -> Callable[[bytes], object]:
-            present = dict(headers)
-            if "frame-ancestors *" in present.get("Content-Security-Policy", ""):
-                present["X-Frame-Options"] = "left out"
-            added = [header for header in _HEADERS if header[0] not in present]
-            return start_response(status, [*headers, *added], exc_info)
-
-        return self._app(environ, start)
+    present = dict(headers)
+    if "frame-ancestors *" in present.get("Content-Security-Policy", ""):
+        present["X-Frame-Options"] = "left out"
+    return [*headers, *(header for header in _HEADERS if header[0] not in present)]

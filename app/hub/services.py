@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from flask import Flask, current_app
 
 from app.hub.encryption import CookieCipher, derive_key
 from app.hub.identity_client import IdentityClient
 from app.hub.interaction import InteractionCookies
-from app.hub.locale import COOKIE, Language, current_language
+from app.hub.locale import COOKIE, current_language
 from app.hub.tenancy import Tenancy
-from app.hub.visit import Visit, current_visit
-from app.kit.client import Client, Req, Res, ResponseHeaders
+from app.hub.visit import current_visit
+from app.kit.client import Client, ResponseHeaders
 from app.kit.clock import Clock, SystemClock
-from app.kit.operation import AnyOperation, Operation
 from app.settings import Settings
 
 if TYPE_CHECKING:
@@ -132,74 +131,13 @@ def services() -> Services:
     return shared
 
 
-HANDED_OVER: Final = "gatehouse.handed_over"
-"""Where the environment carries the `HandedOver` of each call of a direct answer, in their order."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HandedOver:
-    """The outcome of an operation that a direct answer called, and that a view is to show."""
-
-    operation: str
-    outcome: Any
-    """The response, or the exception."""
-    costs: tuple[str, ...]
-
-
-class _RecordingClient(Client):
-    """Keeps the outcome of each call of a direct page, in case Flask must answer after all."""
-
-    def __init__(self, client: Client, outcomes: list[HandedOver], visit: Visit) -> None:
-        self._client, self._outcomes, self._visit = client, outcomes, visit
-
-    def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
-        before = len(self._visit.costs)
-        try:
-            answer = self._client(operation, req)
-        except Exception as problem:
-            self._keep(operation, problem, before)
-            raise
-        self._keep(operation, answer, before)
-        return answer
-
-    def _keep(self, operation: AnyOperation, outcome: Any, before: int) -> None:
-        self._outcomes.append(HandedOver(operation.name, outcome, tuple(self._visit.costs[before:])))
-
-
-class _ClientAfterOutcomes(Client):
-    """Answers calls that were made before with their outcomes; all other calls are calls."""
-
-    def __init__(self, client: Client, outcomes: list[HandedOver], visit: Visit) -> None:
-        self._client, self._outcomes, self._visit = client, outcomes, visit
-
-    def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
-        known = next((one for one in self._outcomes if one.operation == operation.name), None)
-        if known is None:
-            return self._client(operation, req)
-        self._outcomes.remove(known)
-        self._visit.costs.extend(known.costs)
-        if isinstance(known.outcome, Exception):
-            raise known.outcome
-        answer: Res = known.outcome
-        return answer
-
-
-def api_of(shared: Services, visit: Visit, language: Language) -> Client:
-    """Return the client of the identity service for a visit."""
+def api() -> Client:
+    """Return the client of the identity service for the current visit."""
+    shared, visit = services(), current_visit()
 
     def on_response(headers: ResponseHeaders) -> None:
         shared.tenancy.on_response(visit.host, headers)
         if cost := headers.get(COST_HEADER):
             visit.costs.append(cost)
 
-    return shared.identity_client.for_visit(visit.to_signed_visit(language), on_response)
-
-
-def api() -> Client:
-    """Return the client of the identity service for the current visit."""
-    visit = current_visit()
-    client = api_of(services(), visit, current_language())
-    outcomes: list[HandedOver] | None = visit.environ.get(HANDED_OVER)
-    if outcomes is None:
-        return client
-    return (_RecordingClient if visit.is_direct else _ClientAfterOutcomes)(client, outcomes, visit)
+    return shared.identity_client.for_visit(visit.to_signed_visit(current_language()), on_response)

@@ -1,39 +1,17 @@
-"""Mailed links such as `/r/TOKEN`: answered by the page that their letter names (decisions/0179).
-
-The address is rewritten to the page's own, with the token in `vtoken`, before the request is routed. So both forms have the
-same page, limits and rules, and links of older emails keep working.
-"""
+"""Mailed links such as `/r/TOKEN`: the page that their letter names, and their token (decisions/0179)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import quote, urlencode
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+from urllib.parse import quote
 
 from app.contract.mailed_links import SHORT_PATHS
 
 PARAMETER: Final = "vtoken"
 _PAGES: Final = {short: page for page, short in SHORT_PATHS.items()}
-_GIVEN: Final = "gatehouse.short_link"
+GIVEN: Final = "gatehouse.short_link"
 """The key in the WSGI environment of the address that the visitor sees."""
-
-
-class ShortLinks:
-    """WSGI middleware that rewrites short links."""
-
-    def __init__(self, app: WSGIApplication) -> None:
-        self._app = app
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "")
-        if (found := page_and_token(path)) is not None:
-            page, token = found
-            added = urlencode({PARAMETER: token}, encoding="latin-1") if token else ""
-            environ["PATH_INFO"] = page
-            environ["QUERY_STRING"] = "&".join(filter(None, (added, environ.get("QUERY_STRING", ""))))
-            environ[_GIVEN] = path
-        return self._app(environ, start_response)
 
 
 def page_and_token(path: str) -> tuple[str, str] | None:
@@ -56,9 +34,9 @@ def link_address(page: str, token: str) -> str:
 
 def given_path(environ: Mapping[str, Any]) -> str:
     """Return the path of a short link as the visitor sees it, with the token."""
-    return quote(environ[_GIVEN], safe="/", encoding="latin-1")
+    return quote(environ[GIVEN], safe="/", encoding="latin-1")
 
 
 def is_short_link(environ: Mapping[str, Any]) -> bool:
     """Return whether the request's token is in its path."""
-    return _GIVEN in environ
+    return GIVEN in environ

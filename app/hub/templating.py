@@ -7,14 +7,18 @@ from functools import lru_cache
 from types import MethodType
 from typing import Any, Final
 
+from flask import Flask
 from flask.sansio.app import App
 from flask.templating import Environment
-from jinja2 import Template
+from jinja2 import StrictUndefined, Template
 from jinja2.runtime import Context, Macro
 from jinja2.utils import missing
 from markupsafe import Markup, escape  # noqa: TID251 - one mark within an escaped text
 from wtforms.fields.core import Field, Label
 
+from app.contract.branding import DEFAULT_LOGO_PATH
+from app.hub import fragments, locale
+from app.hub.compiled_templates import CompiledTemplates
 from app.hub.escaping import written
 from app.hub.fragments import only
 from app.hub.locale import template_text
@@ -93,3 +97,17 @@ class PageEnvironment(Environment):
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """Return the environment's own map: Jinja compares the globals of two templates at every import."""
         return super().make_globals(d) if d else self.globals
+
+
+def install(app: Flask, *, development: bool) -> None:
+    """Let an application render every page; in development templates are read anew when they change."""
+    app.jinja_environment = PageEnvironment
+    environment = app.jinja_env
+    environment.undefined = StrictUndefined
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.auto_reload = development
+    environment.globals |= {"gate": DEFAULT_LOGO_PATH, "section": ""}
+    fragments.install(app)
+    locale.install(app)
+    if not development:
+        environment.bytecode_cache = CompiledTemplates(environment)

@@ -25,6 +25,8 @@ from app.kit.once import once
 
 _OURS: Final = "gatehouse-"
 """In the names of all cookies that the hub sets."""
+LANGUAGE_PARAMETER: Final = "lang"
+"""The parameter of an address that chooses the language."""
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
 RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"

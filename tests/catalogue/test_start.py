@@ -104,7 +104,13 @@ def test_plain_start_loads_no_late_module(plain_start: Start) -> None:
 
 def test_first_page_waits_for_no_handler(plain_start: Start) -> None:
     assert "app.identity.hosted.tenant_view" in plain_start.at_first_page
-    for late in ("app.hub.whole", "app.identity.entry.areas", "app.identity.entry.admission", "app.contract.saml_apps"):
+    for late in (
+        "app.hub.endpoints.protocol",
+        "app.hub.pages.register",
+        "app.identity.entry.areas",
+        "app.identity.entry.admission",
+        "app.contract.saml_apps",
+    ):
         assert late not in plain_start.at_first_page
     assert len(plain_start.at_first_page) < MOST_MODULES
 

@@ -9,8 +9,6 @@ from tests.support.oauth_world import World
 from tests.support.plain_client import PlainClient
 from tests.support.visitor import NewVisitor, Visitor
 
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
-
 BLOCKED = {"en": "Cookies are blocked", "de": "Cookies sind blockiert", "ar": "ملفات تعريف الارتباط محظورة"}
 
 

@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from jinja2 import Environment
 
+from app.hub import templating
 from app.hub.compiled_templates import CompiledTemplates, compile_all
-from app.hub.flask_app import make_flask_app
+from app.kit.package_files import TEMPLATES
 
 
 @pytest.fixture
@@ -21,7 +23,9 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def environment(*, development: bool = False) -> Environment:
-    return make_flask_app([b"a secret of the tests, long enough"], development=development).jinja_env
+    app = Flask("pages", template_folder=str(TEMPLATES))
+    templating.install(app, development=development)
+    return app.jinja_env
 
 
 def kept(folder: Path) -> list[Path]:

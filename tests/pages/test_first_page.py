@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from flask import Flask
+from flask import Blueprint, Flask
 
-from app.hub import create_front
-from app.hub.front import Front
+from app.hub import create_app
+from app.hub.web.application import HubFlask
 from app.kit.server import Server
 from tests.support.oauth_world import World
 from tests.support.plain_client import PlainClient
@@ -14,11 +14,11 @@ from tests.support.visitor import Visitor
 
 
 @pytest.fixture
-def front(world: World, identity_app: Server) -> Front:
-    return create_front(world.services.settings, world.services.clock, identity_app)
+def new_hub(world: World, identity_app: Server) -> HubFlask:
+    return create_app(world.services.settings, None, world.services.clock, identity_app, loads_later=True)
 
 
-def visitor_at(world: World, app: Flask | Front) -> Visitor:
+def visitor_at(world: World, app: Flask) -> Visitor:
     return Visitor(PlainClient(app), world.services.settings.hub_url(world.name))
 
 
@@ -27,45 +27,68 @@ def plain(html: str) -> str:
     return re.sub(r"[\w-]{16,}", "", html)
 
 
-def test_first_page_is_that_of_the_whole_hub(world: World, front: Front, hub_app: Flask) -> None:
-    first = visitor_at(world, front).open("/login").answer
-    whole = visitor_at(world, hub_app).open("/login").answer
+def test_first_page_is_that_of_the_loaded_hub(world: World, new_hub: HubFlask, hub_app: Flask) -> None:
+    first = visitor_at(world, new_hub).open("/login").answer
+    loaded = visitor_at(world, hub_app).open("/login").answer
     assert first is not None
-    assert whole is not None
-    assert not front.is_whole
-    assert plain(first.text) == plain(whole.text)
-    assert {name for name, _ in first.headers} == {name for name, _ in whole.headers}
+    assert loaded is not None
+    assert not new_hub.is_loaded
+    assert plain(first.text) == plain(loaded.text)
+    assert {name for name, _ in first.headers} == {name for name, _ in loaded.headers}
     assert "script-src" in first.headers["Content-Security-Policy"]
 
 
-def test_form_of_first_page_is_read_by_the_whole_hub(world: World, front: Front) -> None:
-    page = visitor_at(world, front).open("/login")
+def test_files_of_the_first_page_wait_for_no_other_page(world: World, new_hub: HubFlask) -> None:
+    page = visitor_at(world, new_hub).open("/login")
+    files = re.findall(r"/static/[\w.-]+", page.html)
+    assert len(files) == 2
+    for path in files:
+        answer = PlainClient(new_hub).get(path, base_url=world.services.settings.hub_url(world.name))
+        assert answer.status_code == 200
+    assert not new_hub.is_loaded
+
+
+def test_form_of_the_first_page_is_answered(world: World, new_hub: HubFlask) -> None:
+    page = visitor_at(world, new_hub).open("/login")
     refused = page.press("Sign in", identifier="nobody@example.com", password="correct horse 7")
-    assert front.is_whole
     assert refused.status == 401
 
 
-@pytest.mark.parametrize("address", ["/register", "/login?lang=de", "/nowhere"])
-def test_other_pages_wait_for_the_whole_hub(world: World, front: Front, hub_app: Flask, address: str) -> None:
-    ours, theirs = visitor_at(world, front).open(address), visitor_at(world, hub_app).open(address)
-    assert front.is_whole
-    assert (ours.status, ours.heading) == (theirs.status, theirs.heading)
+@pytest.mark.parametrize("address", ["/register", "/profile/edit", "/callback/profile", "/nowhere", "/robots.txt"])
+def test_other_addresses_load_all_pages(world: World, new_hub: HubFlask, hub_app: Flask, address: str) -> None:
+    ours, theirs = visitor_at(world, new_hub).open(address), visitor_at(world, hub_app).open(address)
+    assert new_hub.is_loaded
+    assert (ours.status, plain(ours.html)[:200]) == (theirs.status, plain(theirs.html)[:200])
 
 
-def test_broken_first_page_is_shown_by_the_whole_hub(
-    world: World, front: Front, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_broken_first_page_is_logged_and_shown(
+    world: World, new_hub: HubFlask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("the tenant is unreadable")
 
-    monkeypatch.setattr(type(front.shared.tenancy), "by_host", broken)
-    page = visitor_at(world, front).open("/login")
-    assert front.is_whole
+    monkeypatch.setattr(type(new_hub.shared.tenancy), "by_host", broken)
+    page = visitor_at(world, new_hub).open("/login")
     assert (page.status, page.heading) == (500, "Something went wrong")
     assert [record.message for record in caplog.records if "a page broke" in record.message]
 
 
-def test_unknown_host_gets_its_page_from_the_first_hub(world: World, front: Front) -> None:
-    page = Visitor(PlainClient(front), world.services.settings.hub_url("nobody")).open("/login")
+def test_unknown_host_gets_its_page_before_the_others(world: World, new_hub: HubFlask) -> None:
+    page = Visitor(PlainClient(new_hub), world.services.settings.hub_url("nobody")).open("/login")
     assert page.status == 404
-    assert not front.is_whole
+    assert not new_hub.is_loaded
+
+
+@pytest.mark.parametrize("hook", ["before_request", "after_request", "teardown_request", "before_app_request"])
+def test_hook_that_would_not_run_stops_the_start(new_hub: HubFlask, hook: str) -> None:
+    """A check in a hook of Flask would be skipped by every request."""
+    views = Blueprint("added", __name__)
+    getattr(views, hook)(lambda *_: None)
+    with pytest.raises(RuntimeError, match="would not run"):
+        new_hub.add_views([views])
+
+
+def test_error_handler_that_would_not_run_stops_the_start(new_hub: HubFlask) -> None:
+    new_hub.register_error_handler(404, lambda _: ("", 404))
+    with pytest.raises(RuntimeError, match="would not run"):
+        new_hub.add_views([])

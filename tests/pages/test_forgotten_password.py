@@ -17,7 +17,6 @@ from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
 NEW = "Quartz-lantern-58"
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
 
 
 @pytest.fixture

@@ -17,8 +17,6 @@ from tests.support.plain_client import PlainClient
 from tests.support.relying_party import RelyingParty
 from tests.support.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
-
 PASSWORD = "correct horse 7"
 MAX_HEADER = 8_000
 """Characters of cookies that common servers and proxies accept in one header."""

@@ -19,8 +19,6 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import VisitedPage, Visitor
 
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
-
 PASSWORD = "correct horse 7"
 MAX_FAILURES = 3
 NO_LIMITS = {"sign_in_per_minute_per_address": 0, "sign_in_per_minute": 0, "captcha_question_per_minute_per_address": 0}

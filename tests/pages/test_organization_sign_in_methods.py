@@ -22,8 +22,6 @@ from tests.support.tenant_server import TenantServer, answered
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
-
 UNLIMITED = {"amount": 0, "minutes": 60}
 PASSKEYS = {"passkeys": True, "passkey_settings": {"progressive_enrollment": False, "local_enrollment": False}}
 

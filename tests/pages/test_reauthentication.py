@@ -19,7 +19,6 @@ from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 pytestmark = [
     pytest.mark.parametrize("services", ["sqlite"], indirect=True),  # tests/api covers both databases
-    pytest.mark.usefixtures("direct_and_flask"),
 ]
 ALL_METHODS = {"passwordless_email": True, "passkeys": True, "passkey_settings": {"progressive_enrollment": False}}
 REAUTHENTICATION_HEADING = "Confirm it’s you"

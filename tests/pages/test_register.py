@@ -17,7 +17,6 @@ PASSWORD = "Zebra-kettle-91"
 EMAIL = "Neuling@Example.test"
 CONFIRM_BUTTON = "Verify"
 FREE = {"register_per_minute_per_address": 0}
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
 
 
 @pytest.fixture

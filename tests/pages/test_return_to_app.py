@@ -12,8 +12,6 @@ from tests.support.oauth_world import World
 from tests.support.relying_party import Pkce, RelyingParty
 from tests.support.visitor import Form, Forms, VisitedPage, Visitor
 
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
-
 PASSWORD = "correct horse 7"
 TITLES = {
     "en": "You can close this window",

@@ -13,8 +13,6 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor, is_empty_with_focus
 
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
-
 APP_ALONE = {"email": False, "passkey": False}
 REQUIRED = {"two_factor": "required", "second_factors": APP_ALONE}
 

@@ -15,8 +15,6 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
-
 QUESTIONS = {"pet": "Your first pet?", "city": "Where were you born?", "school": "Your first school?"}
 NONE = {"totp": False, "email": False, "passkey": False}
 NUMBER = "+44 20 7946 0123"

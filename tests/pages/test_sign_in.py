@@ -14,8 +14,6 @@ from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Visitor
 
-pytestmark = pytest.mark.usefixtures("direct_and_flask")
-
 PASSWORD = "correct horse 7"
 
 

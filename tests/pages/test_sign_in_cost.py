@@ -14,10 +14,7 @@ from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import VisitedPage, Visitor
 
-pytestmark = [
-    pytest.mark.both_databases,
-    pytest.mark.usefixtures("direct_and_flask"),
-]
+pytestmark = pytest.mark.both_databases
 
 ANSWERS = {"answer.pet": "Rex", "answer.town": "Ulm"}
 TWO_STEPS: dict[str, Any] = {

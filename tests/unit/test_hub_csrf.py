@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.hub.encryption import CookieCipher, derive_key
-from app.hub.flask_app import lowercase_path
 from app.hub.safety import FormTokens, is_cross_origin
+from app.hub.web.paths import lowercase_path
 from app.identity.platform import encryption
 
 TOKENS = FormTokens([b"k" * 32])

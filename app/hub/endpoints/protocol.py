@@ -12,12 +12,9 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response
 
 from app.contract import hub as contract
-from app.contract.hub import Next
 from app.contract.hub_models import MAX_TOKEN_LENGTH
 from app.contract.hub_sign_out import SignOutRequest
 from app.hub import journey
-from app.hub.direct import Unusual
-from app.hub.direct_queries import Query, direct_query
 from app.hub.pages.logout import sign_out
 from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.services import api
@@ -30,16 +27,6 @@ _SIGN_OUT: Final = ("id_token_hint", "logout_hint", "client_id", "post_logout_re
 _INVITATION: Final = "invitation_token"
 _MAX_QUERY_CHARACTERS: Final = 6000
 """Query length that common servers and proxies accept."""
-
-
-@direct_query("/service/oidc/authorize", "/service/oauth/authorize")
-def authorize_directly(query: Query) -> Next:
-    """Return the step to which `authorize` leads for a usual request."""
-    if _INVITATION in query.parameters:
-        raise Unusual
-    protocol, parameters = query.path.split("/")[2], list(query.parameters.items())
-    req = contract.AuthorizeRequest(protocol=protocol, app=None, parameters=parameters)
-    return query.call(contract.authorize, req)
 
 
 @views.route("/service/oidc/authorize", methods=["GET", "POST"], defaults={"protocol": "oidc", "app": None})

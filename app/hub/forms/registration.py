@@ -10,8 +10,6 @@ from wtforms import HiddenField
 from app.contract.captcha import CaptchaAnswer
 from app.contract.hub_registration import RegisterRequest
 from app.contract.registration_form import IDENTIFIERS, TERMS, FormField
-from app.hub.direct import Unusual
-from app.hub.direct_posts import Post
 from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.passkey import read_credential
@@ -92,14 +90,6 @@ def _is_password(field: FormField) -> bool:
 
 def _optional_password(field: FormField) -> FormField:
     return field.model_copy(update={"required": False}) if _is_password(field) else field
-
-
-def posted_value(post: Post, field: FormField) -> str:
-    """Return the value of a field in wire format. Raises Unusual if the form is to check it."""
-    typed = post.is_checked(field.name) if field.type == "multi" else post.short(field.name, field.max_length)
-    if field.required and not typed:
-        raise Unusual
-    return to_wire_value(field, typed)
 
 
 def to_wire_value(field: FormField, typed: Any) -> str:

@@ -13,8 +13,10 @@ from app.contract.errors import NotAuthenticated
 from app.hub import journey, oidc_client
 from app.hub.brand import initials
 from app.hub.forms.base import TOKEN_FIELD, HubForm
+from app.hub.identity_client import AccountChanged
 from app.hub.page import Page
 from app.hub.pages import pages
+from app.hub.parts.failures import ERROR_PAGES
 from app.hub.services import api, services
 from app.hub.visit import current_visit, own_address, retry_address
 from app.kit.input_filter import is_secret_name
@@ -66,7 +68,8 @@ class AccountChangedPage(Page):
         }
 
 
-def account_changed() -> Response:
+@ERROR_PAGES.answers(AccountChanged)
+def account_changed(_: AccountChanged) -> Response:
     """Return the page for the refused form.
 
     It repeats only what a form of ours sent: its own token would make another site's form valid.

@@ -9,20 +9,18 @@ from typing import Final, Self
 from flask import Response
 
 from app.contract import errors as e
-from app.contract.hub_account import ProfileEdit, editable
 from app.contract.hub_account import edit_profile as operation
+from app.contract.hub_account import editable
 from app.hub import journey, oidc_client
-from app.hub.direct_posts import Post, direct_post
 from app.hub.forms.account import refusal_notice
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm, initial_values
-from app.hub.forms.registration import posted_value
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
 from app.hub.personal_texts import Hole, PersonalTexts
 from app.hub.services import api
-from app.hub.visit import SHOWN_UID, current_visit
+from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/profile/edit"
@@ -97,15 +95,6 @@ def submit_edit_profile() -> Response:
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
         return EditProfilePage(form, problem).render(refusal.status)
-    return _saved()
-
-
-@direct_post(ADDRESS, SHOWN_UID, prefix="")
-def edit(post: Post) -> Response:
-    """Change the profile."""
-    fields = editable(current_visit().tenant.form)
-    post.refuse_others([SHOWN_UID, *(field.name for field in fields)])
-    post.call(operation, ProfileEdit(fields={field.name: posted_value(post, field) for field in fields}))
     return _saved()
 
 

@@ -16,7 +16,6 @@ from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly
 from app.hub import journey
-from app.hub.direct_posts import Post, direct_post
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     CLOSED,
@@ -212,14 +211,6 @@ def submit_forgot(name: str) -> Response:
         response = _forgot(form, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
-    return begin_method(journey.follow(step), step, PASSWORD_METHOD)
-
-
-@direct_post(PASSWORD.address, "identifier")
-def forget_password(post: Post) -> Response:
-    typed = post.required("identifier")
-    sent = contract.ForgotRequest(attempt=current_visit().interaction_id, identifier=typed, of=PASSWORD.name)
-    step = post.call(contract.forgot, sent)
     return begin_method(journey.follow(step), step, PASSWORD_METHOD)
 
 

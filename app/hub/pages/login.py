@@ -12,11 +12,10 @@ from app.contract import hub as contract
 from app.contract.captcha import Lock
 from app.contract.hub import Step
 from app.hub import journey
-from app.hub.direct_posts import Post, direct_post
 from app.hub.forms.login import ChoiceForm, LoginForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import render_cached
-from app.hub.pages import pages
+from app.hub.pages import first_page
 from app.hub.parts.keep_account import offer_to_restore
 from app.hub.parts.login_page import ALL_METHODS, CONNECTS, WRONG_ANSWER
 from app.hub.parts.login_view import login_page, new_login_form
@@ -37,7 +36,7 @@ METHOD: Final = "method"
 """Value of `needs`: an organization of the account requires another method, which the interaction's cookie holds."""
 
 
-@pages.get("/login")
+@first_page.get("/login")
 def show_login() -> Response:
     """Render the page, or continue for a signed-in browser. Without a session this makes no API call."""
     visit = current_visit()
@@ -69,7 +68,7 @@ def show_login() -> Response:
     return page.render()
 
 
-@pages.post("/login")
+@first_page.post("/login")
 def submit_login() -> Response:
     visit = current_visit()
     journey.refuse_unknown_interaction()
@@ -87,21 +86,6 @@ def submit_login() -> Response:
     return _continue(step, form.request)
 
 
-@direct_post("/login", "identifier", "password", "remember", "connects")
-def sign_in(post: Post) -> Response:
-    """Sign in with a password, without a captcha or a question."""
-    sent = contract.SignInRequest(
-        attempt=current_visit().interaction_id,
-        identifier=post.required("identifier"),
-        password=post.required("password"),
-        remember=post.is_checked("remember"),
-        security_answer=None,
-        captcha=None,
-        connects=bool(post.fields.get("connects")),
-    )
-    return _continue(post.call(contract.sign_in, sent), sent)
-
-
 def _continue(step: contract.Next, sent: contract.SignInRequest) -> Response:
     response = journey.follow(step)
     if step.method_limit is not None:  # the other method's page needs it again
@@ -109,13 +93,13 @@ def _continue(step: contract.Next, sent: contract.SignInRequest) -> Response:
     return begin_method(response, step, PASSWORD)
 
 
-@pages.get(_CHOOSE)
+@first_page.get(_CHOOSE)
 def show_choice() -> Response:
     """Redirect a reload to the login page."""
     return journey.redirect_to(interaction_address("/login"))
 
 
-@pages.post(_CHOOSE)
+@first_page.post(_CHOOSE)
 def choose_method() -> Response:
     """Redirect to another method's page with what was typed. It makes no API call, so it says nothing about accounts."""
     journey.refuse_unknown_interaction()

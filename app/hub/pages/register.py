@@ -15,17 +15,15 @@ from app.contract.configuration import PasswordPolicy
 from app.contract.hub import Step
 from app.contract.hub_connections import ConnectedProfile, ConnectedProfileRequest, read_profile
 from app.contract.hub_models import NoParameters
-from app.contract.hub_registration import RegisterRequest, begin_with_passkey
+from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
 from app.hub import journey
-from app.hub.direct import Unusual
-from app.hub.direct_posts import Post, direct_post
 from app.hub.forms import captcha
 from app.hub.forms.captcha_widget import Widget
 from app.hub.forms.passkey import options_response, read_credential
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.hub.forms.registration import RegisterForm, posted_value
+from app.hub.forms.registration import RegisterForm
 from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page, render_cached
@@ -245,22 +243,6 @@ def submit_register() -> Response:
     return sign_in_methods.begin_method(
         response, step, sign_in_methods.PASSKEY if by_passkey else sign_in_methods.PASSWORD
     )
-
-
-@direct_post(ADDRESS, prefix="")
-def sign_up(post: Post) -> Response:
-    """Register with a password, without a captcha."""
-    visit = current_visit()
-    registration = visit.tenant.registration
-    if registration is None or registration.has_captcha or post.fields.get("credential"):
-        raise Unusual
-    post.refuse_others(["credential", *(field.name for field in registration.form)])
-    typed = {field.name: posted_value(post, field) for field in registration.form}
-    sent = RegisterRequest(
-        attempt=visit.interaction_id, fields=typed, captcha=None, credential=None, is_connected=False
-    )
-    step = post.call(operation, sent)
-    return sign_in_methods.begin_method(journey.follow(step), step, sign_in_methods.PASSWORD)
 
 
 def _without_script(registration: Registration, form: RegisterForm) -> Response:

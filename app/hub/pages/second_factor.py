@@ -15,13 +15,10 @@ from app.contract import hub_second_factors as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey
 from app.hub.brand import initials
-from app.hub.direct import Unusual
-from app.hub.direct_posts import Post, direct_post
 from app.hub.factors import duo
 from app.hub.factors.page import CHOOSE, FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
-from app.hub.factors.security_questions import ANSWER, typed_answers
 from app.hub.forms import code
 from app.hub.forms.base import HubForm
 from app.hub.locale import lazy_gettext as _l
@@ -232,34 +229,6 @@ def submit_second_factor() -> Response:
         return backup_codes.follow(api()(contract.verify_factor, form.to_answer(interaction.id)))
     except ApiError as refusal:
         return _refused(form, refusal)
-
-
-_CODE_FIELDS: Final = {
-    FactorKind.TOTP: "code",
-    FactorKind.EMAIL: "code",
-    FactorKind.SMS: "code",
-    FactorKind.BACKUP_CODE: "backup_code",
-}
-
-
-@direct_post(ADDRESS, "do", "kind", "trust", "code", "backup_code", prefix=ANSWER)
-def prove_second_factor(post: Post) -> Response:
-    """Verify a typed code, or the answers to security questions."""
-    interaction, kind = current_visit().interaction, kind_of(post.fields.get("kind"))
-    if interaction is None or kind is None or post.fields.get("do") == CHOOSE:
-        raise Unusual
-    typed: dict[str, Any] = {}
-    if kind is FactorKind.QUESTIONS:
-        typed["answers"] = typed_answers(post.fields)
-    elif kind in _CODE_FIELDS:
-        typed["code"] = post.required(_CODE_FIELDS[kind])[:64]
-    else:
-        raise Unusual
-    answer = contract.FactorAnswer(attempt=interaction.id, kind=kind, trust=post.is_checked("trust"), **typed)
-    step = post.call(contract.verify_factor, answer)
-    if backup_codes.shows_new(step):
-        raise Unusual
-    return journey.follow(step)
 
 
 @pages.get(ANSWERED)

@@ -6,13 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from flask import Response
-
-from app.contract.errors import UnknownTenant
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.parts.formatting import LONGEST_COUNTDOWN, Countdown
-from app.hub.visit import current_visit
 
 
 @dataclass(frozen=True)
@@ -180,8 +176,3 @@ class UnknownTenantPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, UnknownTenantPage]:
         return {"unknown": cls("amce.example.com")}
-
-
-def unknown_tenant(_: UnknownTenant) -> Response:
-    """Return the page for a host that no tenant has."""
-    return UnknownTenantPage(current_visit().host[:255]).render(404)

@@ -1,0 +1,73 @@
+"""Puts the hub together: services, templates, the pages and endpoints, and the pages of errors.
+
+The page of a sign-in and its files are there at once; all other pages are loaded after the first one, or when something else
+is asked (decisions/0366).
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import partial
+
+from flask import Blueprint
+
+from app.hub import assets, safety, templating
+from app.hub import pages as page_modules
+from app.hub.encryption import derive_key
+from app.hub.pages import login  # noqa: F401 - declares the first page
+from app.hub.parts.failures import ERROR_PAGES
+from app.hub.services import Services
+from app.hub.web.application import HubFlask
+from app.kit.package_files import STATIC
+
+
+def make_app(shared: Services) -> HubFlask:
+    """Return the application; most of its pages are loaded by `load`, or by the first request that needs one."""
+    development = shared.settings.development
+    app = HubFlask(shared, ERROR_PAGES, partial(late_views, development=development))
+    templating.install(app, development=development)
+    keys = [derive_key(one, "hub form tokens") for one in shared.settings.secrets]
+    app.extensions["gatehouse.form_tokens"] = safety.FormTokens(keys)
+    assets.install(app, assets.Assets(STATIC, is_fresh=development))
+    app.add_views([page_modules.first_page])
+    return app
+
+
+def late_views(*, development: bool = False) -> list[Blueprint]:
+    """Import the pages and endpoints that the first page needs not wait for; return their views."""
+    from app.hub import oidc_client  # noqa: PLC0415 - no first page needs them
+    from app.hub.endpoints import (  # noqa: PLC0415
+        application_logos,
+        check_session,
+        crawlers,
+        device_qr,
+        federation,
+        jwt_sign_on,
+        legacy_addresses,
+        protocol,
+        theme_files,
+        web_sso,
+    )
+
+    for module in pkgutil.iter_modules(page_modules.__path__):
+        importlib.import_module(f"{page_modules.__name__}.{module.name}")
+    found = [
+        page_modules.pages,
+        crawlers.views,
+        theme_files.views,
+        application_logos.views,
+        protocol.views,
+        check_session.views,
+        device_qr.views,
+        legacy_addresses.views,
+        oidc_client.views,
+        federation.views,
+        jwt_sign_on.views,
+        web_sso.views,
+    ]
+    if development:
+        from app.hub.gallery import gallery  # noqa: PLC0415
+
+        found.append(gallery)
+    return found

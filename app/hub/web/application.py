@@ -1,0 +1,125 @@
+"""The Flask application of the hub, and the one way that each of its requests goes (decisions/0366).
+
+path → visit → route → view, in an application context; an exception → its page; cookies and security headers; response.
+
+There is no request context: views, forms and templates read the visit (`app.hub.visit`). So Flask's hooks around a request,
+its error handlers
+a check in a hook would be skipped. Extensions that need the application context alone work (Flask-Babel, Flask-WTF).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
+from threading import Lock
+from typing import Any, Final
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+from flask import Blueprint, Flask
+from werkzeug.routing import Rule
+from werkzeug.wrappers import Response
+
+from app.hub.services import Services
+from app.hub.visit import Visit, set_current_visit
+from app.hub.web import visits
+from app.hub.web.errors import ErrorPages
+from app.hub.web.paths import normalize_path
+from app.hub.web.responses import finish, send
+from app.hub.web.routes import Routes, View
+from app.kit.package_files import TEMPLATES
+
+_HOOKS: Final = (
+    "before_request_funcs",
+    "after_request_funcs",
+    "teardown_request_funcs",
+    "url_value_preprocessors",
+    "url_default_functions",
+    "error_handler_spec",
+)
+
+
+class HubRule(Rule):
+    """A rule that compiles its address function when an address is first made: most of the 230 rules are never asked for one."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        compiled = cache(partial(super()._compile_builder, append_unknown))
+
+        def build(rule: Rule, **values: Any) -> tuple[str, str]:
+            return compiled()(rule, **values)
+
+        return build
+
+
+class HubFlask(Flask):
+    """The application of the hub.
+
+    Args:
+        shared: the services of the process.
+        error_pages: which page answers which exception.
+        late_views: returns the views that the first page needs not wait for; called by `load`, or for the first address that
+            has no view before.
+    """
+
+    url_rule_class = HubRule
+
+    def __init__(
+        self, shared: Services, error_pages: ErrorPages, late_views: Callable[[], Iterable[Blueprint]] = tuple
+    ) -> None:
+        super().__init__("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
+        self.url_map.strict_slashes = False
+        self.extensions["gatehouse"] = self.shared = shared
+        self.error_pages = error_pages
+        self.is_loaded = False
+        """Whether all views are there."""
+        self._late_views = late_views
+        self._routes = Routes(self)
+        self._loading = Lock()
+
+    def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request (PEP 3333)."""
+        normalize_path(environ)
+        with self.app_context():
+            visit = set_current_visit(visits.open_visit(self.shared, environ))
+            try:
+                response = finish(self._answer(visit), visit)
+            except Exception as problem:  # noqa: BLE001 - the table has a page for every exception
+                response = finish(self.error_pages.page_of(problem), visit)
+            return send(response, environ, start_response)
+
+    def _answer(self, visit: Visit) -> Response:
+        visits.complete_visit(visit)
+        response: Response = self._view(visit.environ)()
+        return response
+
+    def _view(self, environ: WSGIEnvironment) -> View:
+        if not self.is_loaded and not self._routes.has(environ):
+            self.load()
+        return self._routes.find(environ)
+
+    def has_view(self, environ: Mapping[str, Any]) -> bool:
+        """Return whether a request has a view that is there already."""
+        return self._routes.has(dict(environ))
+
+    def load(self) -> None:
+        """Add all views, unless they are there; wait if another thread does."""
+        with self._loading:
+            if not self.is_loaded:
+                self.add_views(self._late_views())
+                self.is_loaded = True
+
+    def add_views(self, views: Iterable[Blueprint]) -> None:
+        """Serve views. Raises RuntimeError for a hook of Flask, which would not run."""
+        self._routes.add(views)
+        if hooks := [name for name in _HOOKS if _is_set(getattr(self, name))]:
+            raise RuntimeError(
+                f"hooks of Flask that would not run, since there is no request context: {', '.join(hooks)}"
+            )
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function; Flask would look at each view, at each request, whether it is a coroutine."""
+        return func
+
+
+def _is_set(hooks: Any) -> bool:
+    """Return whether a table of hooks or error handlers, which may be nested, holds one."""
+    return any(map(_is_set, hooks.values())) if isinstance(hooks, dict) else bool(hooks)

@@ -1,0 +1,185 @@
+"""A hub whose operations answer as a test says, and the pages that its browser holds. pytest loads it as a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.contract import hub as contract
+from app.contract import hub_second_factors as factors
+from app.contract.errors import AnotherAccount
+from app.contract.hub import Next, RelyingPartyView, Step
+from app.contract.hub_models import OrganizationLook, OtherSessions, Session
+from app.contract.hub_recovery import forgot
+from app.contract.hub_registration import register
+from app.contract.organizations_models import MethodLimit
+from app.hub.identity_client import AccountChanged
+from app.kit.client import Client, ServiceUnavailable
+from app.kit.operation import AnyOperation
+from tests.support.oauth_world import World
+from tests.support.plain_client import PlainClient
+from tests.support.visitor import Visitor
+
+FORM = "application/x-www-form-urlencoded"
+_SCRIPTED = {
+    operation.name for operation in (contract.sign_in, factors.verify_factor, contract.authorize, register, forgot)
+}
+
+
+@dataclass
+class Call:
+    operation: str
+    request: Any
+
+
+@dataclass
+class Answer:
+    """What a browser gets, and what the hub asked for it."""
+
+    response: TestResponse
+    calls: list[Call]
+
+    @property
+    def status(self) -> int:
+        return self.response.status_code
+
+
+@dataclass
+class ScriptedHub:
+    """A hub. The operations of `_SCRIPTED` answer with the outcome, or raise it; every other operation answers as it does."""
+
+    hub: Flask
+    base_url: str
+    outcome: Any = None
+    calls: list[Call] = field(default_factory=list)
+
+    def post(self, outcome: Any, path: str, form: Any, **asked: Any) -> Answer:
+        """Post a form: fields by name, or bytes."""
+        is_written = isinstance(form, dict) and form
+        kind = {} if is_written and "content_type" not in asked else {"content_type": asked.pop("content_type", FORM)}
+        return self._open(outcome, path, "POST", data=form, **kind, **asked)
+
+    def get(self, outcome: Any, path: str, **asked: Any) -> Answer:
+        return self._open(outcome, path, asked.pop("method", "GET"), **asked)
+
+    def _open(
+        self,
+        outcome: Any,
+        path: str,
+        method: str,
+        headers: Mapping[str, str],
+        environ: dict[str, Any] | None = None,
+        **body: Any,
+    ) -> Answer:
+        self.outcome, self.calls = outcome, []
+        client = PlainClient(self.hub, use_cookies=False)
+        response = client.open(
+            path, method=method, base_url=self.base_url, headers=dict(headers), environ_overrides=environ or {}, **body
+        )
+        response.get_data()
+        return Answer(response, self.calls)
+
+
+class _ScriptedClient(Client):
+    def __init__(self, scripted: ScriptedHub, real: Client) -> None:
+        self._hub, self._real = scripted, real
+
+    def __call__(self, operation: Any, req: Any) -> Any:
+        if operation.name not in _SCRIPTED or self._hub.outcome is None:
+            return self._real(operation, req)
+        self._hub.calls.append(Call(operation.name, req))
+        if isinstance(self._hub.outcome, Exception):
+            raise self._hub.outcome
+        return self._hub.outcome
+
+
+@pytest.fixture
+def scripted(hub_app: Flask, world: World, monkeypatch: pytest.MonkeyPatch) -> ScriptedHub:
+    made = ScriptedHub(hub_app, world.services.settings.hub_url(world.name))
+    identity = hub_app.extensions["gatehouse"].identity_client
+    real = identity.for_visit
+    monkeypatch.setattr(
+        identity, "for_visit", lambda visit, on_response: _ScriptedClient(made, real(visit, on_response))
+    )
+    return made
+
+
+def steps(attempt: str | None) -> Iterable[tuple[str, Next]]:
+    """Yield every step that an operation may name, and everything that a step may bring."""
+    session = Session(token="a-session", lifetime_seconds=3600)
+    for step in set(Step) - {Step.CONFIRM_SIGN_OUT}:
+        yield step.value, Next(step=step, attempt=attempt, address="https://shop.example/cb?code=ü")
+    for problem in ("return_url", "method", "last", "client"):
+        for step in (Step.PROFILE, Step.LOGIN, Step.BACKUP_CODES, Step.REFUSED, Step.ELSEWHERE):
+            yield f"{step.value} {problem}", Next(step=step, attempt=attempt, problem=problem)
+    plain = Next(step=Step.REDIRECT, attempt=attempt, address="https://shop.example/cb")
+    limit = MethodLimit.model_validate({"organization": "Acme", "allowed_methods": ["passkey"]})
+    brought: dict[str, Any] = {
+        "session": session, "trusted": session, "ends_session": True, "browser_state": "a.state", "method_limit": limit,
+        "organization": OrganizationLook(name="Acme Gardens", color="#123456"), "frames": ["https://other.example/bye"],
+        "other_sessions": OtherSessions(tokens=["one", "two"], lifetime_seconds=60), "connection": "google",
+        "relying_party": RelyingPartyView(name="Acme Wiki", client_id="wiki", home="https://wiki.example/"), "problem": "method",
+    }  # fmt: skip
+    for name, value in brought.items():
+        yield name, plain.model_copy(update={name: value})
+    yield "session for a while", plain.model_copy(update={"session": Session(token="a-session")})
+    yield "no other sessions", plain.model_copy(update={"other_sessions": OtherSessions(tokens=[])})
+    yield "all", plain.model_copy(update={**brought, "frames": [], "connection": None})
+    wiki = brought["relying_party"]
+    yield "confirmed elsewhere", Next(step=Step.EMAIL_CONFIRMED, attempt="another", relying_party=wiki)
+    yield "another interaction", Next(step=Step.SECOND_FACTOR, attempt="another", binding="its-secret")
+    yield "frames before a page", Next(step=Step.PROFILE, frames=["https://other.example/bye"], session=session)
+
+
+def errors(operation: AnyOperation) -> Iterable[tuple[str, Exception]]:
+    """Yield every error that an operation declares as the client raises it, and those that any call may raise."""
+    arriving = (kind for kind in operation.every_error if kind.status < 500 and kind is not AnotherAccount)
+    for kind in arriving:
+        yield kind.__name__, kind()
+        yield f"{kind.__name__} for a while", kind(retry_after_seconds=90)
+    yield "another account", AccountChanged()
+    yield "a broken service", ServiceUnavailable(500, "its reference")
+    yield "no service", ServiceUnavailable()
+    yield "a program's error", ZeroDivisionError()
+
+
+@dataclass
+class Page:
+    """A page with a form, as a browser holds it."""
+
+    fields: dict[str, str]
+    headers: dict[str, str]
+
+    def without(self, *names: str) -> Page:
+        return replace(self, fields={name: text for name, text in self.fields.items() if name not in names})
+
+    def with_cookies(self, **cookies: str) -> Page:
+        added = "; ".join(f"{name.replace('_', '-')}={value}" for name, value in cookies.items())
+        return replace(self, headers={**self.headers, "Cookie": f"{self.headers['Cookie']}; {added}"})
+
+
+def page_of(visitor: Visitor, address: str = "/login", button: str = "Sign in", **headers: str) -> Page:
+    fields = visitor.open(address).form(button).fields
+    held = (visitor.client._cookies or {}).values()
+    cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in held)
+    return Page(
+        {name: text for name, text in fields.items() if text},
+        {"Cookie": cookies, "User-Agent": visitor.agent, "Accept-Language": "de", **headers},
+    )
+
+
+@pytest.fixture
+def page(world: World, visitor: Visitor) -> Page:
+    """Return the sign-in page of an application."""
+    return page_of(visitor, visitor.authorize(world.application("shop", client_name="Acme Shop")).address)
+
+
+@pytest.fixture
+def own_page(visitor: Visitor) -> Page:
+    """Return the sign-in page without an application."""
+    return page_of(visitor)
