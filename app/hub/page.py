@@ -19,7 +19,6 @@ from app.hub.forms.captcha_widget import Widget
 from app.hub.frame import Frame, Rendering
 from app.hub.locale import lazy_gettext as _l
 from app.hub.parts.formatting import Countdown
-from app.hub.personal_texts import PersonalTexts
 from app.hub.safety import content_security_policy
 from app.hub.visit import Visit, current_visit
 from app.kit.errors import ApiError
@@ -138,23 +137,8 @@ class Page:
         captcha = getattr(getattr(self, "form", None), "captcha", None)
         return captcha.provider_widget if isinstance(captcha, CaptchaField) else None
 
-    @property
-    def kept_by(self) -> Hashable:
-        """What a page with holes is kept by: all that it is made from but the holes' texts; None for one that is not kept."""
-        return None if self.pictures else self
-
-    def html(self, texts: PersonalTexts | None = None) -> str:
-        """Return the page rendered for the current visit, with these texts in its holes."""
-        return self._rendered() if texts is None else texts.fill(self.kept_by, self._rendered)
-
-    def _with_form(self) -> Self:
-        """Return this page; one that leaves its empty form out until it is rendered returns itself with that form."""
-        return self
-
-    def _rendered(self) -> str:
-        return self._with_form()._filled()
-
-    def _filled(self) -> str:
+    def html(self) -> str:
+        """Return the page rendered for the current visit."""
         visit, brand = current_visit(), self.brand
         form = getattr(self, "form", None)
         if isinstance(form, HubForm) and self.notice is None:
@@ -168,11 +152,11 @@ class Page:
         template = current_app.jinja_env.get_template(self.template)
         return rendering.filled(template, view)
 
-    def render(self, status: int = 200, texts: PersonalTexts | None = None) -> Response:
-        """Return the page, with these texts in its holes, as a response; compressed if the browser accepts gzip."""
+    def render(self, status: int = 200) -> Response:
+        """Return the page as a response; compressed if the browser accepts gzip."""
         services = self.widget.sources if self.widget else ()
         allows_fetch = self.allows_fetch or "poll" in self.run
-        body, is_compressed = self.html(texts).encode("utf-8", "replace"), accepts_gzip()
+        body, is_compressed = self.html().encode("utf-8", "replace"), accepts_gzip()
         return _response(
             _compress(body) if is_compressed else body,
             status,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Self
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 from wtforms import HiddenField
 
@@ -36,13 +36,9 @@ class FactorPage(Page):
     action: ClassVar[str]
     """The action of its forms."""
 
-    form: FactorForm | None
-    """None: the empty form, which is made where the page is rendered."""
+    form: FactorForm
     presentation: FactorPresentation
     prompt: FactorPrompt
-
-    def _with_form(self) -> Self:
-        return replace(self, form=fresh_form(self.presentation)) if self.form is None else self
 
     @property
     def run(self) -> tuple[str, ...]:

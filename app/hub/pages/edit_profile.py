@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from flask import Response
 
@@ -18,14 +18,11 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
-from app.hub.personal_texts import Hole, PersonalTexts
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/profile/edit"
-_WRITTEN: Final = frozenset({"string", "text"})
-"""Types of fields whose value is only written on the page; it decides what a choice or a checkbox shows."""
 
 
 @dataclass(frozen=True)
@@ -34,21 +31,8 @@ class EditProfilePage(Page):
 
     template = "pages/edit_profile.html"
 
-    form: FieldsForm | None
-    """None: the form with `texts`, which is made where the page is rendered."""
+    form: FieldsForm
     problem: Notice | None = None
-    texts: Mapping[str, Hole] = field(default_factory=dict)
-    """The places of the profile's texts, by field."""
-
-    @property
-    def kept_by(self) -> Hashable:
-        """Nothing but the tenant's fields; None for a form with values of its own."""
-        return self.template if self.form is None else None
-
-    def _with_form(self) -> Self:
-        if self.form is not None:
-            return self
-        return replace(self, form=FieldsForm.of(editable(current_visit().tenant.form), data=self.texts))
 
     @classmethod
     def samples(cls) -> Mapping[str, EditProfilePage]:
@@ -75,12 +59,7 @@ def show_edit_profile() -> Response:
     if view is None:
         return oidc_client.start_login(ADDRESS)
     fields = editable(current_visit().tenant.form)
-    values = initial_values(fields, view.profile)
-    if any(each.type not in _WRITTEN for each in fields):
-        return EditProfilePage(FieldsForm.of(fields, data=values)).render()
-    texts = PersonalTexts()
-    places = {name: texts.hole(value) for name, value in values.items()}
-    return EditProfilePage(None, texts=places).render(texts=texts)
+    return EditProfilePage(FieldsForm.of(fields, data=initial_values(fields, view.profile))).render()
 
 
 @pages.post(ADDRESS)

@@ -18,8 +18,6 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
-from app.hub.personal_texts import PersonalTexts
-from app.hub.templating import breaking
 from app.hub.tenancy import Identifier, Tenant
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
@@ -113,16 +111,16 @@ def show_profile() -> Response:
     view = read_profile(with_checkup=True)
     if view is None:
         return oidc_client.start_login("/profile")
-    visit, profile, texts = current_visit(), view.profile, PersonalTexts()
+    visit, profile = current_visit(), view.profile
     groups = (
-        Group(_ABOUT, _about(view, visit.tenant, texts)),
-        Group(_CONTACT, _contact(view, visit.tenant, texts)),
+        Group(_ABOUT, _about(view, visit.tenant)),
+        Group(_CONTACT, _contact(view, visit.tenant)),
     )
     name, picture = view.person.name, str(profile.get("ImageUrl") or "")
     page = ProfilePage(
-        name=texts.hole(name) if name else "",
-        account=texts.hole(breaking(view.person.label)),
-        initials=texts.hole(initials(name or view.person.label)),
+        name=name,
+        account=view.person.label,
+        initials=initials(name or view.person.label),
         groups=tuple(group for group in groups if group.facts),
         picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
         is_return_url_refused=visit.query.get("landing") == "refused",
@@ -131,7 +129,7 @@ def show_profile() -> Response:
         deletion_days=visit.tenant.deletion_days,
         has_to_do=view.has_to_do,
     )
-    return page.render(texts=texts)
+    return page.render()
 
 
 def _format_date(text: str) -> str:
@@ -142,16 +140,15 @@ def _format_date(text: str) -> str:
         return text
 
 
-def _about(view: contract.ProfileResponse, tenant: Tenant, texts: PersonalTexts) -> tuple[Fact, ...]:
+def _about(view: contract.ProfileResponse, tenant: Tenant) -> tuple[Fact, ...]:
     """Return who the account is of; each row leads to the form if the tenant's form has the field."""
     profile = view.profile
     fields = {field.name for field in editable(tenant.form)}
     name = view.person.name
-    own = [(_NAME, texts.hole(breaking(name)), "person", "first_name")] if name else []
+    own = [(_NAME, name, "person", "first_name")] if name else []
     for wire, field, label, icon in _OTHERS:
         if isinstance(value := profile.get(wire), str) and value:
-            shown = _format_date(value) if wire == "BirthDate" else value
-            own.append((label, texts.hole(breaking(shown)), icon, field))
+            own.append((label, _format_date(value) if wire == "BirthDate" else value, icon, field))
     facts = tuple(Fact(label, value, icon, EDIT if field in fields else "") for label, value, icon, field in own)
     if not any(fact.address for fact in facts):
         facts = (*facts, _EDIT_LINK)
@@ -159,13 +156,13 @@ def _about(view: contract.ProfileResponse, tenant: Tenant, texts: PersonalTexts)
     return (*facts, *((_CONSENTS,) if has_consents else ()))
 
 
-def _contact(view: contract.ProfileResponse, tenant: Tenant, texts: PersonalTexts) -> tuple[Fact, ...]:
+def _contact(view: contract.ProfileResponse, tenant: Tenant) -> tuple[Fact, ...]:
     """Return addresses, phone number and username; the account's own flag applies to its primary address."""
     profile, identifiers = view.profile, tenant.identifiers
     entries = [entry for entry in profile.get("Email") or () if isinstance(entry, dict) and entry.get("Value")]
     facts = [
         _email(
-            texts.hole(breaking(str(entry["Value"]))),
+            str(entry["Value"]),
             is_verified=bool(entry.get("IsVerified", entry.get("Verified", profile.get("EmailVerified")))),
             is_first=at == 0 and len(entries) > 1,
         )
@@ -174,11 +171,9 @@ def _contact(view: contract.ProfileResponse, tenant: Tenant, texts: PersonalText
     if not entries:
         facts.append(_NO_EMAIL)
     if view.phone or Identifier.PHONE in identifiers:
-        number = texts.hole(view.phone) if view.phone else ""
-        facts.append(_phone(number, is_verified=bool(profile.get("PhoneIdVerified"))))
+        facts.append(_phone(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
     if profile.get("UserName") or Identifier.USERNAME in identifiers:
-        name = str(profile.get("UserName") or "")
-        facts.append(_username(texts.hole(breaking(name)) if name else ""))
+        facts.append(_username(str(profile.get("UserName") or "")))
     return tuple(facts)
 
 

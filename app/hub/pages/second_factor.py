@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -27,7 +27,6 @@ from app.hub.pages import pages
 from app.hub.parts import backup_codes
 from app.hub.parts.formatting import Countdown
 from app.hub.parts.sign_in_refusals import wait_seconds
-from app.hub.personal_texts import PersonalTexts
 from app.hub.services import api, services
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
@@ -97,23 +96,12 @@ class SecondFactorPage(FactorPage):
     problem: Notice | None = None
     landing: str = ""
     """The page to return to after a reauthentication; empty during a sign-in."""
-    account: Any = ""
+    account: str = ""
     """The label of the account."""
-    account_initials: Any = ""
-    """Given with a label that is a hole."""
 
     @property
-    def initials(self) -> Any:
-        return self.account_initials or initials(self.account)
-
-    @property
-    def kept_by(self) -> Hashable:
-        """All but the empty form; None for a form with an answer, and where the prompt is the account's own."""
-        is_fresh = self.form is None and self.problem is None
-        if not is_fresh or self.landing or self.prompt.model_dump(exclude_defaults=True).keys() - _OF_TENANT:
-            return None
-        shown = self.has_alternatives, self.must_enrol, self.is_unfamiliar, self.trust_days, bool(self.account)
-        return type(self), self.prompt.model_dump_json(), shown
+    def initials(self) -> str:
+        return initials(self.account)
 
     @property
     def sign_in_again(self) -> str:
@@ -186,8 +174,6 @@ class SecondFactorLockedPage(Page):
         return {"locked": cls(), "locked for a while": cls(840)}
 
 
-_OF_TENANT: Final = frozenset({"kind", "is_enrolled", "questions", "answers_needed"})
-"""What a prompt may have that is the same for everybody who is asked for the same."""
 _LOCKED: Final = Notice(_l("Too many attempts"), _l("Wait a while, then sign in again."))
 _TOO_SOON: Final = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
 _NOT_SENT: Final[dict[type[ApiError], Notice]] = {
@@ -208,8 +194,7 @@ def show_second_factor() -> Response:
     step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id, kind=kind_of(requested)))
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
-    texts = PersonalTexts()
-    return _page(step.view, chooses=requested == CHOOSE, texts=texts).render(texts=texts)
+    return _page(step.view, chooses=requested == CHOOSE).render()
 
 
 @pages.post(ADDRESS)
@@ -305,7 +290,6 @@ def _page(
     problem: Notice | None = None,
     *,
     chooses: bool = False,
-    texts: PersonalTexts | None = None,
 ) -> Page:
     presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
     account = view.person.label if view.person else ""
@@ -315,11 +299,9 @@ def _page(
             FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
         )
         return ChooseFactorPage(ChoiceForm(formdata=None), choices, view.must_enrol, problem, account)
-    label = texts.hole(account) if texts is not None and account else account
-    letters = texts.hole(initials(account)) if texts is not None and account else ""
     return SecondFactorPage(
-        form, presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere, view.trust_days, problem,
-        view.landing, label, letters,
+        form or fresh_form(presentation), presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere,
+        view.trust_days, problem, view.landing, account,
     )  # fmt: skip
 
 

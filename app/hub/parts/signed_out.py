@@ -11,7 +11,6 @@ from werkzeug.urls import iri_to_uri
 
 from app.hub.forms.base import HubForm
 from app.hub.page import Page
-from app.hub.personal_texts import PersonalTexts
 from app.kit.web_addresses import origin
 
 _WAIT_SECONDS: Final = 4
@@ -49,9 +48,9 @@ class SignedOutPage(Page):
     def frame_sources(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(filter(None, map(origin, self.frames))))
 
-    def render(self, status: int = 200, texts: PersonalTexts | None = None) -> Response:
+    def render(self, status: int = 200) -> Response:
         """Return the page; the browser goes on by itself, without JavaScript, and a link does so at once."""
-        response = super().render(status, texts)
+        response = super().render(status)
         if self.onward:
             response.headers["Refresh"] = f"{_WAIT_SECONDS};url={iri_to_uri(self.onward)}"
         return response
