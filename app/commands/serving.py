@@ -124,7 +124,9 @@ def preload(role: str) -> None:
     with loading():
         import_module("app.applications")
         if role != "hub":
-            import_module("app.identity.entry.late")
+            from app.identity.entry.server import load_handlers
+
+            load_handlers()
         if role != "identity":
             from app.hub.assembly import late_views
 

@@ -25,7 +25,7 @@ from app.kit.admission import SHED, Shed
 from app.kit.caching import cached_for_short
 from app.kit.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
 from app.kit.instrumentation import REQUEST_ID, new_request_id
-from app.kit.lifecycle import Load, Loaded, RequestLifecycle
+from app.kit.lifecycle import RequestLifecycle
 from app.kit.operation import AnyOperation, Catalogue, Host
 from app.kit.proxies import CERTIFICATE_CHECK, CLIENT_CERTIFICATE
 from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, filter_address, read_body, read_request
@@ -76,9 +76,8 @@ class Server:
     """The WSGI application that serves a catalogue.
 
     Args:
-        lifecycle: that of the early operations, and of the others unless `load` returns another one.
         complete: declares the operations that the catalogue lacks; called once, before the first address is looked up.
-        load: called once, by the method of that name or before the first operation runs.
+        load: imports the modules that implement the operations; called once, by the method of that name or before the first runs.
         early: names of operations that are implemented before, and need nothing of what it loads.
     """
 
@@ -88,7 +87,7 @@ class Server:
         lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], Host],
         complete: Callable[[], object] = lambda: None,
-        load: Load = Loaded,
+        load: Callable[[], object] = lambda: None,
         early: frozenset[str] = frozenset(),
     ) -> None:
         self.catalogue = catalogue
@@ -97,7 +96,6 @@ class Server:
         self._complete = complete
         self._load = load
         self._early = early
-        self._loaded = Loaded()
         self._is_loaded, self._loading = False, Lock()
         self._unavailable = ThrottledLog(log)
         self._nothing = Router(())
@@ -107,8 +105,7 @@ class Server:
         with self._loading:
             if self._is_loaded:
                 return
-            self._loaded = self._load()
-            self.lifecycle = self._loaded.lifecycle or self.lifecycle
+            self._load()
             _ = self._routers  # so that no request waits for them
             if missing := [operation.name for operation in self.catalogue if not operation.is_implemented]:
                 raise LookupError(f"operations without a handler: {', '.join(missing)}")
@@ -153,21 +150,10 @@ class Server:
         if operation is None:
             return self._wrong_method(found, raw)
         raw.parameters = found.parameters
-        outcome = self._directly(operation, raw) or self.run(operation, raw, lambda: read_body(operation, raw))
+        outcome = self.run(operation, raw, lambda: read_body(operation, raw))
         if isinstance(outcome.answer, ApiError):
             return self._write_error(outcome.answer, raw, outcome.context, operation, outcome.status)
         return self._write(outcome, raw)
-
-    def _directly(self, operation: AnyOperation, raw: RawRequest) -> Outcome | None:
-        """Return the outcome of a usual request to an operation that has a straight function; None for any other request."""
-        straight = self._loaded.answers.get(operation.name)
-        found = _straightly(straight, operation, raw) if straight is not None and raw.shed is None else None
-        return Outcome(operation, *found) if found is not None else None
-
-    def _admitted(self, operation: AnyOperation, raw: RawRequest) -> tuple[Any, Wire] | None:
-        """Return context and request of a usual request; None for any other request."""
-        admission = self._loaded.admissions.get(operation.name)
-        return _straightly(admission, operation, raw) if admission is not None else None
 
     def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:
         """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
@@ -195,14 +181,11 @@ class Server:
         try:
             if not (self._is_loaded or operation.name in self._early):
                 self.load()
-            if (admitted := self._admitted(operation, raw)) is not None:
-                context, request = admitted
-            else:
-                filter_address(operation, raw)
-                context = self.lifecycle.open(operation, raw)
-                body = read_members()
-                self.lifecycle.admit_person(context, operation, raw, body)
-                request = read_request(operation, raw, body)
+            filter_address(operation, raw)
+            context = self.lifecycle.open(operation, raw)
+            body = read_members()
+            self.lifecycle.admit_person(context, operation, raw, body)
+            request = read_request(operation, raw, body)
             answer = operation.handler(context, request)
             self.lifecycle.close(context, None)
         except Exception as problem:  # noqa: BLE001 - any undeclared failure is answered with a reference
@@ -269,25 +252,12 @@ class Server:
         return response
 
     def _preflight(self, found: Match, raw: RawRequest) -> Answer:
-        if not self._is_loaded:
-            self.load()  # the lifecycle before says nothing of web pages
         headers = {"Allow": ", ".join(sorted({*found.methods, "OPTIONS"}))}
         for held in found.methods.values():
             headers.update(self.lifecycle.headers(None, held[0], raw))
         if "Access-Control-Allow-Origin" in headers:
             headers["Access-Control-Allow-Methods"] = headers["Allow"]
         return Answer(204, headers=list(headers.items()))
-
-
-def _straightly(
-    straight: Callable[[RawRequest], tuple[Any, Any] | None], operation: AnyOperation, raw: RawRequest
-) -> tuple[Any, Any] | None:
-    """Return what a straight function does; None, for the general way, also where it breaks."""
-    try:
-        return straight(raw)
-    except Exception:
-        log.exception("straight.broke", extra={"operation": operation.name, "reference": raw.request_id})
-        return None
 
 
 def _answer(status: int, content: bytes, media_type: str = JSON, kept: str = "no-store") -> Answer:

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import update
+from tests.support.straight_answers import answered
 from werkzeug.test import TestResponse
 
 from app.contract import errors as e
@@ -25,7 +26,6 @@ from app.kit import randomness
 from tests.support.identity_service import pass_time
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty
-from tests.support.straight_answers import answered
 
 USERINFO, INTROSPECT = "/service/oidc/userinfo", "/api/oidc/introspect"
 

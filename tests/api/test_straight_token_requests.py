@@ -11,12 +11,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from tests.support.straight_answers import admitted
 from werkzeug.test import TestResponse
 
 from app.identity.protocols.oauth.rate_limits import REFUSED_CLIENT
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty
-from tests.support.straight_answers import admitted
 
 TOKEN, FORM = "/api/oidc/token", "application/x-www-form-urlencoded"
 METHODS = ["client_secret_post", "client_secret_basic", "none"]

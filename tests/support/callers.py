@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.reading import RawRequest
@@ -19,8 +17,8 @@ def call_of(services: Services, tenant_name: str) -> Iterator[Context]:
     work = UnitOfWork(services.database, tenant.tenant_id)
     raw = RawRequest("GET", "/", "", {}, b"", "127.0.0.1", f"{tenant_name}.{services.settings.hub_domain}")
     try:
-        yield Context(
-            services, tenant, work, AuditLog(services.clock), Outbox(work, services.clock, services.encryption), raw
-        )
+        context = Context(services, tenant, raw)
+        context.work = work
+        yield context
     finally:
         work.rollback()

@@ -8,11 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.contract import oauth_metadata
 from app.contract.auth import Host
-from app.identity.entry.hub_lifecycle import HubLifecycle
 from app.kit.client import Client, ServiceUnavailable, http_transport
-from app.kit.lifecycle import Loaded
 from app.kit.operation import Catalogue, Operation
 from app.kit.server import Server
 from app.kit.wire import Wire
@@ -64,14 +61,13 @@ class Handlers:
         self.problems: list[Exception] = []
         self.loads = 0
 
-    def load(self) -> Loaded:
+    def load(self) -> None:
         self.loads += 1
         self.has_begun.set()
         assert self.may_end.wait(30)
         if self.problems:
             raise self.problems.pop()
         self.operation.implements(lambda _context, _req: Counted(number=7))
-        return Loaded()
 
     def server(self, early: str = "") -> Server:
         catalogue = Catalogue([self.operation])
@@ -139,23 +135,6 @@ def test_first_address_waits_for_the_rest_of_the_operations() -> None:
     assert ours.owns(Host.API, "/things")
     assert count(ours, catalogue["things.count"]) == 3
     assert (ours.is_complete, declarations["runs"]) == (True, 1)
-
-
-def test_loaded_lifecycle_admits_every_later_request() -> None:
-    operation = declared()
-
-    @operation.implements
-    def handle(context: int, _req: Wire) -> Counted:
-        return Counted(number=context)
-
-    first = Server(Catalogue([operation]), Lifecycle(1), lambda _raw: Host.API, load=lambda: Loaded(Lifecycle(2)))
-    assert count(first, operation) == 2
-
-
-def test_hub_alone_is_admitted_before_the_rest_is_loaded() -> None:
-    untouched: Any = None
-    with pytest.raises(PermissionError, match=oauth_metadata.jwks.name):
-        HubLifecycle(untouched).open(oauth_metadata.jwks, untouched)
 
 
 def test_second_handler_is_refused() -> None:

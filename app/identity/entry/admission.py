@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.entry import signed_requests
-from app.identity.entry.callers import api_secret, has_secret, is_machine, refuse_expired_trial
+from app.identity.entry.callers import api_secret, refuse_expired_trial
 from app.identity.platform import powers
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.protocols.oauth import bearer_tokens, machine_tokens, query_clients, sender_constraints
@@ -26,6 +27,8 @@ from app.kit.proxies import is_refused
 from app.kit.reading import RawRequest
 
 REAUTHENTICATION_LIFETIME = timedelta(minutes=10)
+HolderCheck = Callable[[Context, TokenHolder, dict[str, Any]], None]
+"""Gets the body's members; raises the refusal."""
 
 
 def admit_secret(context: Context) -> None:
@@ -61,12 +64,6 @@ def admit_machine(context: Context, operation: AnyOperation) -> None:
     refuse_expired_trial(context.services, context.tenant)
 
 
-def is_query_client(operation: AnyOperation, raw: RawRequest) -> bool:
-    """Return whether the request authenticates by a client's id and secret in its query, in place of the API secret."""
-    is_declared = AuthScheme.QUERY_CLIENT_SECRET in operation.admission.auth.schemes()
-    return is_declared and query_clients.is_sent(raw) and not has_secret(raw) and not is_machine(operation, raw)
-
-
 def admit_query_client(context: Context, operation: AnyOperation) -> None:
     """Authenticate a client by its id and secret in the query; raises 6002."""
     _refuse_address(context)
@@ -83,70 +80,96 @@ def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:
     return token
 
 
-def admit_person(context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
-    """Authenticate schemes whose credentials may be in the body: client and access token."""
-    schemes = operation.admission.auth.schemes()
-    if AuthScheme.CLIENT in schemes:
-        context.client = client_authentication.authenticate(context, raw, body)
-    if AuthScheme.ACCESS_TOKEN in schemes:
-        is_oauth = operation.error_profile is OAUTH
-        token = bearer_tokens.read(raw, body) if is_oauth else access_token(raw, body)
-        optional = any(AuthScheme.ACCESS_TOKEN not in schemes for schemes in operation.admission.auth.alternatives)
-        if token is None and optional:
+def admit_client(context: Context, body: dict[str, Any]) -> None:
+    """Authenticate a client by the method that it is registered for."""
+    context.client = client_authentication.authenticate(context, context.raw, body)
+
+
+def person_check(operation: AnyOperation) -> Callable[[Context, dict[str, Any]], None]:
+    """Return the check of the operation's access tokens."""
+    read = bearer_tokens.read if operation.error_profile is OAUTH else access_token
+    is_optional = any(AuthScheme.ACCESS_TOKEN not in schemes for schemes in operation.admission.auth.alternatives)
+    checks = [check for rule in HOLDER_RULES if (check := rule(operation)) is not None]
+
+    def admit_person(context: Context, body: dict[str, Any]) -> None:
+        token = read(context.raw, body)
+        if token is None and is_optional:
             return
-        context.holder = tokens.holder_of(context, token, operation)
-        _require_sender(context, operation, context.holder)
-        context.audit.actor = context.holder.actor
-        _require_accepted_policy(context, operation, context.holder.uid)
-        _require_recent_authentication(context, operation, context.holder, body)
+        holder = context.holder = tokens.holder_of(context, token, operation)
+        if (actor := holder.actor) is not None:
+            context.audit.actor = actor
+        for check in checks:
+            check(context, holder, body)
+
+    return admit_person
 
 
-def _require_sender(context: Context, operation: AnyOperation, holder: TokenHolder) -> None:
-    """Raise 1409 where the access token is bound to what the request does not prove; OAuth's errors in its profile."""
-    try:
-        sender_constraints.check(context, holder.token, holder.facts, holder.client_id)
-    except SenderRefused as refusal:
-        if operation.error_profile is not OAUTH:
-            raise e.NotAuthenticated(refusal.reason) from None
-        kinds = (oauth.TokenDpopProofRefused, oauth.BoundTokenNeedsNonce)
-        kind = next((kind for kind in kinds if kind.code == refusal.error), oauth.BoundTokenRefused)
-        raise kind(refusal.reason) from None
+def proves_sender(operation: AnyOperation) -> HolderCheck:
+    """An access token that is bound to what its sender holds is good for this sender alone."""
+    is_oauth = operation.error_profile is OAUTH
+
+    def check(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
+        """Raise 1409 where the request does not prove it; OAuth's errors in its profile."""
+        try:
+            sender_constraints.check(context, holder.token, holder.facts, holder.client_id)
+        except SenderRefused as refusal:
+            if not is_oauth:
+                raise e.NotAuthenticated(refusal.reason) from None
+            kinds = (oauth.TokenDpopProofRefused, oauth.BoundTokenNeedsNonce)
+            kind = next((kind for kind in kinds if kind.code == refusal.error), oauth.BoundTokenRefused)
+            raise kind(refusal.reason) from None
+
+    return check
 
 
-def _require_accepted_policy(context: Context, operation: AnyOperation, uid: str | None) -> None:
-    """Raise 1194 until the account has accepted the current privacy policy.
+def accepts_policy(operation: AnyOperation) -> HolderCheck | None:
+    """Only an account that has accepted the current privacy policy gets on.
 
     Operations whose error profile lacks 1194, such as the acceptance itself, stay available.
     """
-    if (
-        uid is None
-        or e.PrivacyPolicyOutdated not in operation.every_error
-        or not privacy_policy.is_strict(context.tenant.settings)
-    ):
+    return _require_accepted_policy if e.PrivacyPolicyOutdated in operation.every_error else None
+
+
+def _require_accepted_policy(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
+    """Raise 1194 until the account has accepted the policy."""
+    settings = context.tenant.settings
+    if not privacy_policy.is_strict(settings):
         return
-    account = accounts.by_uid(context, uid)
+    account = accounts.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:
         return  # the operation raises 1409 or 984
-    if privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now):
+    if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
         raise e.PrivacyPolicyOutdated
 
 
-def _require_recent_authentication(
-    context: Context, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]
-) -> None:
-    """Raise `reauthentication_required` for a sensitive operation if the last authentication is over ten minutes old.
+def authenticated_recently(operation: AnyOperation) -> HolderCheck | None:
+    """A sensitive operation needs an authentication of the last ten minutes.
 
     Applies to tokens of applications, and with `fresh_proof_for_credentials` also to tokens of the interface's sign-ins.
     An impersonation token (operation A22) always raises `access_refused`, because the account holder did not authenticate.
     """
-    if operation.admission.access is None or not operation.admission.access.needs_reauthentication(body):
-        return
-    if holder.actor is not None:
-        raise (operation.error_profile.access_refused or e.NotAuthenticated)(
-            "An impersonation token cannot change credentials."
-        )
-    if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
-        return
-    authenticated_at = authentication_times.authenticated_at(context, holder)
-    if authenticated_at is None or context.now - authenticated_at > REAUTHENTICATION_LIFETIME:
-        raise operation.error_profile.reauthentication_required or e.NotAuthenticated
+    access, profile = operation.admission.access, operation.error_profile
+    if access is None or not access.may_need_reauthentication:
+        return None
+
+    def check(context: Context, holder: TokenHolder, body: dict[str, Any]) -> None:
+        """Raise `reauthentication_required` for a sensitive request if the last authentication is older."""
+        if not access.needs_reauthentication(body):
+            return
+        if holder.actor is not None:
+            raise (profile.access_refused or e.NotAuthenticated)("An impersonation token cannot change credentials.")
+        if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
+            return
+        authenticated_at = authentication_times.authenticated_at(context, holder)
+        if authenticated_at is None or context.now - authenticated_at > REAUTHENTICATION_LIFETIME:
+            raise profile.reauthentication_required or e.NotAuthenticated
+
+    return check
+
+
+HOLDER_RULES: tuple[Callable[[AnyOperation], HolderCheck | None], ...] = (
+    proves_sender,
+    accepts_policy,
+    authenticated_recently,
+)
+"""What the holder of an access token must fulfil besides, by what the operation declares; None: nothing."""

@@ -8,7 +8,7 @@ from pydantic_core import from_json
 
 from app.contract import errors as e
 from app.contract import errors_oauth as oauth
-from app.contract.auth import AuthScheme, Host
+from app.contract.auth import Host
 from app.contract.configuration_model import instant
 from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.platform.services import Services
@@ -73,6 +73,16 @@ def tenant_of_site(services: Services, raw: RawRequest, cost: Cost | None = None
     if not _TENANT_NAME.match(name):
         raise e.UnknownTenant
     return tenant_at(services, f"{name}.{services.settings.hub_domain}", cost)
+
+
+def check_key(raw: RawRequest, tenant: Tenant, *, is_needed: bool) -> None:
+    """Require the API key of the tenant that the address names, if the operation declares it; a key that is sent must be correct."""
+    key = api_key(raw)
+    if key is None:
+        if is_needed:
+            raise e.BadParameter.names("apikey")
+    elif key.lower() != tenant.api_key.lower():
+        raise e.UnknownKey
 
 
 def visit_of(services: Services, raw: RawRequest) -> Visit:
@@ -173,11 +183,3 @@ def has_secret(raw: RawRequest) -> bool:
 def api_secret(raw: RawRequest) -> str | None:
     """Return the API secret: query `apisecret` (older: `secret`) or the header `X-{vendor}-ApiSecret`."""
     return raw.first("apisecret", "secret") or _vendor_header(raw, "apisecret")
-
-
-def is_machine(operation: AnyOperation, raw: RawRequest) -> bool:
-    """Return whether the request authenticates by machine token: a token in the header and no API secret or signature."""
-    schemes = operation.admission.auth.schemes()
-    if AuthScheme.MACHINE_TOKEN not in schemes or schemes == {AuthScheme.MACHINE_TOKEN}:
-        return AuthScheme.MACHINE_TOKEN in schemes
-    return raw.header_token() is not None and api_secret(raw) is None and "digest" not in raw.headers

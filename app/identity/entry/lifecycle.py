@@ -1,90 +1,151 @@
-"""Admits every caller to its operations. Loaded with the handlers (decisions/0304)."""
+"""Admits a request to its operation, opens its context and closes it (decisions/0369)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
-from app.contract import errors as e
 from app.contract.auth import AuthScheme, Host
-from app.identity.entry import admission, callers
-from app.identity.entry.hub_lifecycle import HubLifecycle
+from app.contract.errors import MachineRefused
+from app.identity.entry import callers, checks
+from app.identity.entry.checks import CallerCheck, ProgramCheck
 from app.identity.platform.context import Context
+from app.identity.platform.services import Services
+from app.identity.platform.store.database import StoreContended
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
-from app.identity.protocols.oauth import cors, machine_tokens, query_clients
+from app.identity.protocols.oauth import refusals
+from app.kit.auth import Cors
+from app.kit.errors import ApiError, OAuthError
+from app.kit.logs import bind
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
 
-_OF_PROGRAMS: Final = frozenset({AuthScheme.MACHINE_TOKEN, AuthScheme.QUERY_CLIENT_SECRET, AuthScheme.API_SECRET})
+TenantOf = Callable[[Services, RawRequest, Cost], Tenant]
 
 
-class IdentityLifecycle(HubLifecycle):
-    """Opens the context of each request and closes it."""
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What the requests of one operation pass, worked out once from what it declares.
+
+    Attributes:
+        tenant_of: finds the tenant by host, path, key, token or secret; None: the hub names it.
+        before_body, with_body: the checks of `checks.py` that concern the operation, in their order.
+    """
+
+    tenant_of: TenantOf | None
+    before_body: tuple[ProgramCheck, ...]
+    with_body: tuple[CallerCheck, ...]
+
+
+class IdentityLifecycle:
+    """Admits every caller. What a step needs is loaded by the first operation that has it."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self._steps: dict[AnyOperation, Steps] = {}
 
     def open(self, operation: AnyOperation, raw: RawRequest) -> Context:
         """Authenticate API keys, API secrets, machine tokens and the hub, in the interface's order of checks."""
-        if AuthScheme.HUB in operation.admission.auth.schemes():
-            context = super().open(operation, raw)
+        steps = self._steps.get(operation) or self._work_out(operation)
+        cost = Cost()
+        if steps.tenant_of is None:
+            context = self._of_hub(operation, raw, cost)
         else:
-            cost = Cost()
-            context = self.context(operation, raw, self._tenant_of(operation, raw, cost), cost)
+            context = Context(self.services, steps.tenant_of(self.services, raw, cost), raw, operation, cost=cost)
         try:
-            self._admit_program(context, operation)
+            for check in steps.before_body:
+                check(context)
         except Exception as refusal:
             self.close(context, refusal)
             raise
         return context
 
-    def _tenant_of(self, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
-        """Return the tenant that host, path, key, token or secret names; a key that is sent besides must be its own."""
-        schemes = operation.admission.auth.schemes()
-        if operation.host is Host.TENANT:
-            tenant = callers.tenant_of_host(self.services, operation, raw, cost)
-            self._check_key(operation, raw, tenant.api_key)
-            return tenant
-        if callers.SITE in raw.parameters:
-            tenant = callers.tenant_of_site(self.services, raw, cost)
-            self._check_key(operation, raw, tenant.api_key)
-            return tenant
-        has_key = callers.api_key(raw) is not None
-        if callers.is_machine(operation, raw) and (AuthScheme.API_KEY not in schemes or not has_key):
-            return machine_tokens.tenant_of(self.services, raw.header_token(), cost, operation.admission.scope)
-        if admission.is_query_client(operation, raw) and not has_key:
-            return query_clients.tenant_of(self.services, raw, cost)
-        if AuthScheme.API_KEY not in schemes and not has_key:
-            return callers.tenant_of_secret(self.services, raw, cost)
-        return callers.tenant_of_key(self.services, operation, raw, cost)
+    def _work_out(self, operation: AnyOperation) -> Steps:
+        before = (check for rule in checks.BEFORE_BODY for check in rule(operation))
+        within = (check for rule in checks.WITH_BODY for check in rule(operation))
+        steps = self._steps[operation] = Steps(_tenant_of(operation), tuple(before), tuple(within))
+        return steps
 
-    def _check_key(self, operation: AnyOperation, raw: RawRequest, expected: str) -> None:
-        """Require the API key on a tenant's host if the operation declares it; a key that is sent must be correct."""
-        key = callers.api_key(raw)
-        if key is None and AuthScheme.API_KEY in operation.admission.auth.schemes():
-            raise e.BadParameter.names("apikey")
-        if key is not None and key.lower() != expected.lower():
-            raise e.UnknownKey
-
-    def _admit_program(self, context: Context, operation: AnyOperation) -> None:
-        if context.schemes.isdisjoint(_OF_PROGRAMS) and not operation.admission.optional:
-            return
-        if callers.is_machine(operation, context.raw):
-            admission.admit_machine(context, operation)
-        elif admission.is_query_client(operation, context.raw):
-            admission.admit_query_client(context, operation)
-        elif AuthScheme.API_SECRET in context.schemes:
-            admission.admit_secret(context)
-        elif operation.admission.optional and callers.has_secret(context.raw):
-            admission.admit_secret(context)
-            context.has_api_secret = True
+    def _of_hub(self, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Context:
+        """Return the context of a call of the hub, which has the id of the browser's request. Raises HubRefused, UnknownTenant."""
+        visit = callers.visit_of(self.services, raw)
+        if visit.reference:
+            raw.request_id = visit.reference
+            bind(request_id=visit.reference)
+        return Context(
+            self.services, callers.tenant_at(self.services, visit.host, cost), raw, operation, visit, cost=cost
+        )
 
     def admit_person(self, context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
         """Authenticate clients and access tokens."""
-        admission.admit_person(context, operation, raw, body)
+        del raw
+        for check in self._steps[operation].with_body:
+            check(context, body)
+
+    def close(self, context: Context, refusal: Exception | None) -> None:
+        """Commit the request with its audit entries, or roll back and write the entries separately."""
+        if isinstance(refusal, OAuthError | MachineRefused):
+            refusals.log(refusal.code, refusal.description)
+        if refusal is None or (isinstance(refusal, ApiError) and refusal.commit_on_raise):
+            self._commit(context)
+            return
+        context.work.rollback()
+        if not context.audit.is_empty:
+            with context.work.separate_transaction() as work:
+                context.audit.write(work)
+
+    @staticmethod
+    def _commit(context: Context) -> None:
+        if not context.is_used:
+            return
+        try:
+            context.audit.write(context.work)
+            context.work.commit()
+        except BaseException:
+            context.work.rollback()
+            raise
+
+    def may_retry(self, context: Context, problem: Exception) -> bool:
+        """Return whether a deadlock rolled the request back and it may be retried: not after a separate commit."""
+        if not isinstance(problem, StoreContended) or context.cost.commits:
+            return False
+        context.work.rollback()
+        return True
 
     def headers(
         self, context: Context | None, operation: AnyOperation | None, raw: RawRequest
     ) -> Iterable[tuple[str, str]]:
-        """Yield CORS headers besides."""
-        if operation is not None:
-            yield from cors.headers(self.services, operation, context, raw)
-        yield from super().headers(context, operation, raw)
+        """Return CORS headers, the tenant's version for the hub, and the cost if configured."""
+        added: list[tuple[str, str]] = []
+        if operation is not None and operation.admission.cors is not Cors.NONE:
+            from app.identity.protocols.oauth import cors  # noqa: PLC0415 - no page needs it
+
+            added.extend(cors.headers(self.services, operation, context, raw))
+        if context is None:
+            return added
+        if context.visit is not None:
+            added.append(("X-Gatehouse-Tenant-Version", context.tenant.version_tag))
+        if self.services.settings.shows_cost:
+            added.append(("X-Gatehouse-Cost", context.cost.header_value()))
+        return added
+
+
+def _tenant_of(operation: AnyOperation) -> TenantOf | None:
+    """Return what finds the tenant of a request; None for an operation of the hub, which names it."""
+    schemes = operation.admission.auth.schemes()
+    if AuthScheme.HUB in schemes:
+        return None
+    if operation.host is Host.TENANT:
+        needs_key = AuthScheme.API_KEY in schemes
+
+        def of_host(services: Services, raw: RawRequest, cost: Cost) -> Tenant:
+            tenant = callers.tenant_of_host(services, operation, raw, cost)
+            callers.check_key(raw, tenant, is_needed=needs_key)
+            return tenant
+
+        return of_host
+    from app.identity.entry.programs import Programs  # noqa: PLC0415 - no page needs it
+
+    return Programs(operation).tenant_of

@@ -9,10 +9,9 @@ from app.contract.auth import Host
 from app.contract.operations import CATALOGUE
 from app.contract.resources import import_contract
 from app.identity.entry import callers
-from app.identity.entry.hub_lifecycle import HubLifecycle
+from app.identity.entry.lifecycle import IdentityLifecycle
 from app.identity.hosted import tenant_view  # noqa: F401 - registers the handler of the early operation
 from app.identity.platform.services import Services
-from app.kit.lifecycle import Loaded
 from app.kit.reading import RawRequest
 from app.kit.server import Server
 
@@ -20,15 +19,19 @@ EARLY: Final = frozenset({hub.tenant.name})
 """The operation that any first page asks. Its handler reads the tenant and calls no hook of another area."""
 
 
+def load_handlers() -> None:
+    """Import every module that implements operations, and what admits their callers."""
+    from app.identity.entry import (  # noqa: PLC0415 - decisions/0304
+        areas,  # noqa: F401 - registers the handlers
+        programs,  # noqa: F401 - else the first request of a program would wait for it
+        tables,  # noqa: F401 - deletions need every table
+    )
+
+
 def make_server(services: Services) -> Server:
     """Return the server of the whole catalogue. What the first page does not need, it loads when something is first asked of it."""
-
-    def load() -> Loaded:
-        from app.identity.entry import late  # noqa: PLC0415 - decisions/0304
-
-        return late.loaded(services)
 
     def host_of(raw: RawRequest) -> Host:
         return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-    return Server(CATALOGUE, HubLifecycle(services), host_of, import_contract, load, EARLY)
+    return Server(CATALOGUE, IdentityLifecycle(services), host_of, import_contract, load_handlers, EARLY)

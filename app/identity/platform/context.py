@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.visit import Visit
@@ -18,10 +19,12 @@ from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.kit.auth import AuthScheme
 from app.kit.limits import OverLimit, Rate, SharedStoreUnavailable
+from app.kit.once import once
 from app.kit.operation import AnyOperation
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
 
+_SHARED: Final = ("work", "audit", "confirmation", "remembered")
 _ATTEMPTS = "attempts"  # the member of `remembered` with the counted attempts
 
 
@@ -48,30 +51,76 @@ class TokenHolder:
         return str(act.get("sub")) if isinstance(act, dict) else None
 
 
-@dataclass
 class Context:
-    """Everything that a handler needs for one request."""
+    """Everything that a handler needs for one request. What a request does not use is never made."""
 
-    services: Services
-    tenant: Tenant
-    work: UnitOfWork
-    audit: AuditLog
-    outbox: Outbox
-    raw: RawRequest
-    schemes: frozenset[AuthScheme] = frozenset()
-    visit: Visit | None = None  # set for callers of the scheme HUB
     holder: TokenHolder | None = None  # set for ACCESS_TOKEN
     client: Application | None = None  # set for CLIENT
     machine: dict[str, object] | None = None  # set for MACHINE_TOKEN: the token's claims
     program_scopes: frozenset[str] = frozenset()
     """The scopes of the program that calls management operations; the API secret gives `all`."""
-    confirmation: dict[str, str] = field(default_factory=dict)
-    """What the sender of a client's request proved to hold (RFC 7800): its tokens are bound to it."""
     has_api_secret: bool = False  # the request sent the API secret to an operation where it is optional
-    cost: Cost = field(default_factory=Cost)
-    remembered: dict[str, Any] = field(default_factory=dict)
-    """What areas read once in the request, by their own keys; who changes it drops it."""
-    operation: AnyOperation | None = None  # None outside requests: then no application token is accepted
+
+    def __init__(
+        self,
+        services: Services,
+        tenant: Tenant,
+        raw: RawRequest,
+        operation: AnyOperation | None = None,
+        visit: Visit | None = None,
+        *,
+        cost: Cost | None = None,
+    ) -> None:
+        self.services = services
+        self.tenant = tenant
+        self.raw = raw
+        self.operation = operation
+        """None outside requests: then no application token is accepted."""
+        self.visit = visit
+        """Set for callers of the scheme HUB."""
+        self.cost = cost or Cost()
+
+    @classmethod
+    def outside_requests(cls, services: Services, tenant: Tenant, work: UnitOfWork) -> Context:
+        """Return the context of a command, which has a unit of work."""
+        context = cls(services, tenant, RawRequest("", "", "", {}, b""), cost=work.cost)
+        context.work = work
+        return context
+
+    @once
+    def work(self) -> UnitOfWork:
+        """The unit of work of the tenant."""
+        return UnitOfWork(self.services.database, self.tenant.tenant_id, self.cost)
+
+    @once
+    def audit(self) -> AuditLog:
+        """The audit entries of the request."""
+        return AuditLog(self.services.clock, self.address, self.raw.request_id)
+
+    @once
+    def outbox(self) -> Outbox:
+        """The messages of the request, in its unit of work."""
+        return Outbox(self.work, self.services.clock, self.services.encryption)
+
+    @once
+    def confirmation(self) -> dict[str, str]:
+        """What the sender of a client's request proved to hold (RFC 7800): its tokens are bound to it."""
+        return {}
+
+    @once
+    def remembered(self) -> dict[str, Any]:
+        """What areas read once in the request, by their own keys; who changes it drops it."""
+        return {}
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything read or wrote the database, or recorded something."""
+        return "work" in self.__dict__ or "audit" in self.__dict__
+
+    @once
+    def schemes(self) -> frozenset[AuthScheme]:
+        """Every credential that the operation takes."""
+        return self.operation.admission.auth.schemes() if self.operation is not None else frozenset()
 
     @property
     def now(self) -> datetime:
@@ -179,7 +228,19 @@ class Context:
 
     def without_sending(self) -> Context:
         """Return a copy whose outbox sends nothing but takes as long, so that the response time does not tell whether mail was sent."""
-        return replace(self, outbox=NullOutbox(self.work, self.services.clock, self.services.encryption))
+        return self._with(outbox=NullOutbox(self.work, self.services.clock, self.services.encryption))
+
+    def within(self, work: UnitOfWork) -> Context:
+        """Return a copy that reads, writes and sends in another unit of work; its audit entries stay in this one's."""
+        return self._with(work=work, outbox=Outbox(work, self.services.clock, self.services.encryption))
+
+    def _with(self, **changed: Any) -> Context:
+        """Return a copy that shares all else, also what neither has used yet."""
+        for name in _SHARED:
+            getattr(self, name)
+        other = copy(self)
+        vars(other).update(changed)
+        return other
 
     def application(self, *, client_id: str | None = None, name: str | None = None) -> Application | None:
         """Return the cached application of the tenant by client id or name.

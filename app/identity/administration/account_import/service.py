@@ -19,14 +19,11 @@ from app.identity.administration.account_import.accounts import AccountWriter
 from app.identity.administration.account_import.records import Place, Read, Refused
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.organizations import joined_domains
-from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Tenant
 from app.kit.errors import ApiError
-from app.kit.reading import RawRequest
 
 BATCH: Final = 500
 """Accounts in one transaction: long enough to be fast, short enough that sign-ins do not wait on SQLite."""
@@ -112,8 +109,7 @@ def _batch(services: Services, tenant: Tenant, reads: Sequence[Read], *, writes:
 
 def _transaction(services: Services, tenant: Tenant, reads: Sequence[Read], *, writes: bool) -> list[Done]:
     work = UnitOfWork(services.database, tenant.tenant_id)
-    audit, posts = AuditLog(services.clock), Outbox(work, services.clock, services.encryption)
-    context = Context(services, tenant, work, audit, posts, RawRequest("", "", "", {}, b""))
+    context = Context.outside_requests(services, tenant, work)
     try:
         work.begin()
         writer = AccountWriter(context)

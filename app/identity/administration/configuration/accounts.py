@@ -19,14 +19,11 @@ from app.identity.directory.accounts import assigned_roles, identifiers, profile
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
 from app.identity.directory.accounts.profile_edits import Edits
-from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Outbox
 from app.identity.platform.store import removal
 from app.identity.platform.tenant import Tenant
 from app.kit import randomness
 from app.kit.errors import ApiError
-from app.kit.reading import RawRequest
 
 KINDS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
 FREE = {
@@ -82,9 +79,7 @@ class AccountPass:
     def _context(self) -> Context:
         work = self.run.work
         tenant = Tenant(work.tenant_id, self.declared.name, "", b"", 0, self.settings, Brand())
-        services = self.run.services
-        posts = Outbox(work, services.clock, services.encryption)
-        return Context(services, tenant, work, AuditLog(services.clock), posts, RawRequest("", "", "", {}, b""))
+        return Context.outside_requests(self.run.services, tenant, work)
 
     def _edits(self, context: Context, wanted: AccountFile, path: Path) -> Edits:
         """Read the free fields by the rules of the API."""

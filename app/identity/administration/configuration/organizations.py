@@ -32,14 +32,11 @@ from app.identity.directory.organizations import (
     store,
 )
 from app.identity.directory.organizations.organization import Organization, Role
-from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Tenant
 from app.kit.errors import ApiError
-from app.kit.reading import RawRequest
 
 _IDENTIFIERS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
 
@@ -47,8 +44,7 @@ _IDENTIFIERS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
 def context_of(services: Services, work: UnitOfWork, name: str, settings: TenantSettings) -> Context:
     """Return a context outside of a request, for the tenant of the unit of work."""
     tenant = Tenant(work.tenant_id, name, "", b"", 0, settings, Brand())
-    posts = Outbox(work, services.clock, services.encryption)
-    return Context(services, tenant, work, AuditLog(services.clock), posts, RawRequest("", "", "", {}, b""))
+    return Context.outside_requests(services, tenant, work)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -91,14 +91,14 @@ class _Reader:
         """Return new tokens; they are committed at once, because the provider may have revoked the former ones."""
         context, key = self.context, self.linked.key
         with context.work.separate_transaction() as work:
-            latest = provider_tokens.begin_renewal(replace(context, work=work), self.uid, key, self.kept)
+            latest = provider_tokens.begin_renewal(context.within(work), self.uid, key, self.kept)
         if latest is None:
             raise TooManyRequests(retry_after_seconds=int(provider_tokens.RENEWAL.total_seconds()))
         if latest.encrypted != self.kept.encrypted:
             return latest.tokens
         tokens = self.provider.renew_tokens(self.kept.tokens, context.now)
         with context.work.separate_transaction() as work:
-            provider_tokens.replace_tokens(replace(context, work=work), self.uid, key, self.kept, tokens)
+            provider_tokens.replace_tokens(context.within(work), self.uid, key, self.kept, tokens)
         return tokens
 
 

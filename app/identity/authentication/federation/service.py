@@ -171,7 +171,7 @@ def _spend_state(context: Context, state: str) -> ContinuationToken:
     if token is None or token.is_expired(context.now) or token.facts["attempt"] != interaction_id:
         raise UnknownState
     with context.work.separate_transaction() as work:
-        if not continuation_tokens.spend(replace(context, work=work), token):
+        if not continuation_tokens.spend(context.within(work), token):
             raise UnknownState
     return token
 

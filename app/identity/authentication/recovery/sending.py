@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from app.contract import errors as e
@@ -17,7 +17,6 @@ from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 
 MAIL, SMS = channels.MAIL, channels.SMS
@@ -107,7 +106,7 @@ def send_separately(context: Context, account: Account, options: ResetOptions) -
     try:
         with context.work.separate_transaction() as work:
             send(
-                replace(context, work=work, outbox=Outbox(work, context.services.clock, context.services.encryption)),
+                context.within(work),
                 account,
                 options,
             )

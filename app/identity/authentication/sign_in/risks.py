@@ -7,7 +7,6 @@ Known origins are stored as digests. By the tenant's settings a new origin is no
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -24,7 +23,6 @@ from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
-from app.identity.platform.outbox.queue import Outbox
 from app.kit import randomness
 from app.kit.user_agents import parse_user_agent
 
@@ -56,9 +54,7 @@ def refuse_new_origin(context: Context, account: Account) -> None:
         return
     is_blocked = any(getattr(settings.risk, name) == "block" for name in new_signals)
     with context.work.separate_transaction() as transaction:
-        separate = replace(
-            context, work=transaction, outbox=Outbox(transaction, context.services.clock, context.services.encryption)
-        )
+        separate = context.within(transaction)
         if is_blocked:
             accounts.change(separate, account.uid, {"is_active": False})
         _notify(separate, account, new_signals[0], change="refused")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from app.contract import errors as e
@@ -27,7 +27,6 @@ from app.identity.directory.organizations import in_force, joining
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
@@ -300,7 +299,7 @@ def refuse_breached(context: Context, account: Account, password: str) -> None:
         return
     context.audit.record("password.breached", uid=account.uid, action=action)
     with context.work.separate_transaction() as work:
-        separate = replace(context, work=work, outbox=Outbox(work, context.services.clock, context.services.encryption))
+        separate = context.within(work)
         locked = store.change(separate, account.uid, {})
         if locked is not None:
             store.change(separate, account.uid, {"private": {**locked.private, BREACHED_FLAG: True}})

@@ -22,7 +22,6 @@ from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import Outbox
 from app.kit.errors import ApiError
 
 VTYPE = "emailverification"
@@ -115,9 +114,7 @@ def send_after_refusal(
         options = replace(options, url=None)
     try:
         with context.work.separate_transaction() as work:
-            separate = replace(
-                context, work=work, outbox=Outbox(work, context.services.clock, context.services.encryption)
-            )
+            separate = context.within(work)
             if isinstance(refusal, e.EmailUnverified):
                 send(separate, account, options)
             elif isinstance(refusal, e.PhoneUnverified) and options.sends_sms and account.phone:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -93,7 +92,7 @@ def _verified_username(context: Context, factors: AccountFactors, response: Fact
     if not 0 < len(response.code) <= _MAX_LENGTH:
         raise e.DuoFailed
     with context.work.separate_transaction() as transaction:
-        if not continuation_tokens.spend(replace(context, work=transaction), state):
+        if not continuation_tokens.spend(context.within(transaction), state):
             raise e.WrongDuoState
     prompt = DuoPrompt(state.facts["name"], state.facts["back"], response.state, state.facts["nonce"])
     context.work.release_connection()

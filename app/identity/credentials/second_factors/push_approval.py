@@ -116,7 +116,7 @@ def _set_state(context: Context, request: ContinuationToken, state: str) -> None
 def _fail_request(context: Context, account: Account, request: ContinuationToken) -> None:
     """Close a request whose number did not match: its owner sees another page than the sign-in's, a push fatigue attack."""
     with context.work.separate_transaction() as transaction:
-        separate_context = replace(context, work=transaction)
+        separate_context = context.within(transaction)
         if continuation_tokens.change_state(separate_context, request, FAILED):
             _count_denial(separate_context, account)
 

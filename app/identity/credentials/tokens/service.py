@@ -136,13 +136,13 @@ def holder_of(context: Context, token: str | None, operation: AnyOperation) -> T
     Raises 1409 on user operations, 905 and 906 if the operation declares them, `invalid_token` in the OAuth error profile; the
     profile's `access_refused` for an application's token without the scope that the operation declares.
     """
-    holder = store.access_with_account(context, randomness.digest(token)) if token else None
+    holder = store.access_with_account(context, token) if token else None
     if holder is not None and not is_member(context, holder):
         holder = None
     if holder is not None and holder.expires_at > context.now and holder.uid is not None:
         if not may_use(context, holder):
             raise operation.error_profile.access_refused or e.NotAuthenticated
-        return replace(holder, token=token or "")
+        return holder
     if operation.error_profile is OAUTH:
         raise oauth.InvalidToken if token else oauth.MissingToken
     if holder is not None and e.ExpiredAccessToken in operation.errors:

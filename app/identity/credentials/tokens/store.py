@@ -30,6 +30,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
+from app.kit import randomness
 
 access_tokens = tenant_table(
     "access_tokens",
@@ -113,13 +114,13 @@ def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
     return _holder(row) if row is not None else None
 
 
-def access_with_account(context: Context, token_hash: str) -> TokenHolder | None:
-    """Return the holder as `access` does, and read the account ahead for the operation that the token opens."""
-    row = context.work.one(_WITH_ACCOUNT, {"tenant": context.work.tenant_id, "hash": token_hash})
+def access_with_account(context: Context, token: str) -> TokenHolder | None:
+    """Return the holder as `access` does, with its token, and read the account ahead for the operation that the token opens."""
+    row = context.work.one(_WITH_ACCOUNT, {"tenant": context.work.tenant_id, "hash": randomness.digest(token)})
     if row is None:
         return None
     account_store.read_ahead(context, row)
-    return _holder(row)
+    return _holder(row, token)
 
 
 def by_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:
@@ -143,10 +144,10 @@ def count_program_sessions(work: UnitOfWork, uid: str, now: datetime) -> int:
     return int(row[0]) if row else 0
 
 
-def _holder(row: Row[Any]) -> TokenHolder:
+def _holder(row: Row[Any], token: str = "") -> TokenHolder:
     return TokenHolder(
         uid=row.uid,
-        token="",
+        token=token,
         token_hash=row.token_hash,
         session_id=row.session_id,
         client_id=row.client_id,

@@ -48,10 +48,10 @@ def _updated_at(profile: Profile) -> int | None:
 
 def _birthdate(profile: Profile) -> str | None:
     """Return the day as ISO 8601; the profile stores it month first."""
-    text = profile.get("BirthDate")
-    for form in ("%m-%d-%Y", "%m/%d/%Y", "%Y-%m-%d"):
+    text = profile.get("BirthDate") or ""
+    for form in ("%m-%d-%Y", "%m/%d/%Y", "%Y-%m-%d") if text else ():
         try:
-            return datetime.strptime(text or "", form).strftime("%Y-%m-%d")  # noqa: DTZ007  a day has no zone
+            return datetime.strptime(text, form).strftime("%Y-%m-%d")  # noqa: DTZ007  a day has no zone
         except ValueError:
             continue
     return None
