@@ -1,7 +1,4 @@
-"""Usual token requests are admitted by one function, any other as every operation is (decisions/0301).
-
-The tests' servers admit each usual request both ways and compare (`tests/support/straight_answers.py`), in every module.
-"""
+"""Token requests, however they are sent."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from tests.support.straight_answers import admitted
 from werkzeug.test import TestResponse
 
 from app.identity.protocols.oauth.rate_limits import REFUSED_CLIENT
@@ -22,20 +18,13 @@ TOKEN, FORM = "/api/oidc/token", "application/x-www-form-urlencoded"
 METHODS = ["client_secret_post", "client_secret_basic", "none"]
 
 
-def straight(ask: Callable[[], TestResponse]) -> tuple[bool, TestResponse]:
-    """Return whether a straight function admitted the request, and the answer."""
-    known = len(admitted)
-    answer = ask()
-    return len(admitted) > known, answer
-
-
 def basic(client: RelyingParty) -> dict[str, str]:
     return {"Authorization": f"Basic {b64encode(f'{client.client_id}:{client.secret}'.encode()).decode()}"}
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("method", METHODS)
-def test_usual_code_is_redeemed_straight(world: World, browser: Browser, ada: Person, method: str) -> None:
+def test_code_is_redeemed_by_each_method(world: World, browser: Browser, ada: Person, method: str) -> None:
     secret = None if method == "none" else "a secret of the application"
     client = world.application("asks", secret=secret, token_endpoint_auth_method=method)
     headers = basic(client) if method == "client_secret_basic" else None
@@ -45,12 +34,12 @@ def test_usual_code_is_redeemed_straight(world: World, browser: Browser, ada: Pe
     asked = {"grant_type": "authorization_code", "code": code, "redirect_uri": client.redirect_uri, **named}
     for verifier, status in (("v" * 43, 400), (proof.verifier, 200), (proof.verifier, 400)):
         sent = {**asked, "code_verifier": verifier}
-        is_straight, answer = straight(lambda: client.post(TOKEN, sent, headers=headers))  # noqa: B023 - called here
-        assert (is_straight, answer.status_code) == (True, status), answer.text
+        answer = client.post(TOKEN, sent, headers=headers)
+        assert answer.status_code == status, answer.text
 
 
 @pytest.mark.parametrize("grant", ["authorization_code", "refresh_token", "client_credentials"])
-def test_each_usual_grant_is_admitted_straight(world: World, browser: Browser, ada: Person, grant: str) -> None:
+def test_each_grant_is_answered(world: World, browser: Browser, ada: Person, grant: str) -> None:
     kinds = ["authorization_code", "refresh_token", "client_credentials"]
     client = world.application("asks", grant_types=kinds)
     held = client.redeem(browser.code(client, ada, scope="openid offline_access")).get_json()
@@ -60,11 +49,11 @@ def test_each_usual_grant_is_admitted_straight(world: World, browser: Browser, a
         "client_credentials": {"scope": ""},
     }
     form = {"grant_type": grant, **client.client_credentials(), **{k: v for k, v in forms[grant].items() if v}}
-    is_straight, answer = straight(lambda: client.post(TOKEN, form))
-    assert (is_straight, answer.status_code) == (True, 200), answer.text
+    answer = client.post(TOKEN, form)
+    assert answer.status_code == 200, answer.text
 
 
-UNUSUAL: Mapping[str, tuple[int, Callable[[RelyingParty, dict[str, Any]], TestResponse]]] = {
+WAYS_TO_ASK: Mapping[str, tuple[int, Callable[[RelyingParty, dict[str, Any]], TestResponse]]] = {
     "JSON": (200, lambda at, held: at.wsgi.post(TOKEN, base_url=at.hub_url, json=held)),
     "a field of another kind": (200, lambda at, held: at.post(TOKEN, {**held, "more": "x"})),
     "an empty field": (200, lambda at, held: at.post(TOKEN, {**held, "scope": ""})),
@@ -90,49 +79,33 @@ def form(client: RelyingParty, body: str | bytes) -> TestResponse:
     return client.wsgi.post(TOKEN, base_url=client.hub_url, data=body, content_type=FORM)
 
 
-@pytest.mark.parametrize("name", UNUSUAL)
-def test_unusual_token_request_is_admitted_generally(
-    shop: RelyingParty, browser: Browser, ada: Person, name: str
-) -> None:
-    status, ask = UNUSUAL[name]
+@pytest.mark.parametrize("name", WAYS_TO_ASK)
+def test_token_request_is_sent_in_other_ways(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
+    status, ask = WAYS_TO_ASK[name]
     held = {"grant_type": "authorization_code", "redirect_uri": shop.redirect_uri, **shop.client_credentials()}
     held["code"] = browser.code(shop, ada)
-    is_straight, answer = straight(lambda: ask(shop, held))
-    assert (is_straight, answer.status_code) == (False, status), answer.text
+    answer = ask(shop, held)
+    assert answer.status_code == status, answer.text
 
 
-def test_inactive_client_is_refused_generally(retired: RelyingParty) -> None:
+def test_inactive_client_gets_no_token(retired: RelyingParty) -> None:
     held = {"grant_type": "authorization_code", "code": "x", **retired.client_credentials()}
-    is_straight, answer = straight(lambda: retired.post(TOKEN, held))
-    assert (is_straight, answer.status_code) == (False, 401)
+    answer = retired.post(TOKEN, held)
+    assert answer.status_code == 401
 
 
 def test_limits_of_token_requests_count_once(world: World, shop: RelyingParty) -> None:
     world.change_settings(limits={"token_per_minute_per_client": 2})
     assert shop.get("/service/oidc/userinfo").status_code == 401  # reads the tenant's new settings
     held = {"grant_type": "authorization_code", "code": "x", "redirect_uri": "x", **shop.client_credentials()}
-    answers = [straight(lambda: shop.post(TOKEN, held)) for _ in range(3)]
-    assert [(is_straight, answer.status_code) for is_straight, answer in answers] == [
-        (True, 400),
-        (True, 400),
-        (True, 429),
-    ]
+    answers = [shop.post(TOKEN, held) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [400, 400, 429]
 
 
-def test_guessed_secret_is_refused_generally_after_the_limit(world: World) -> None:
+def test_guessed_secret_is_refused_after_the_limit(world: World) -> None:
     client = world.application("guessed")
     held = {"grant_type": "authorization_code", "code": "x", "redirect_uri": "x", **client.client_credentials()}
     for _ in range(REFUSED_CLIENT.amount):
         assert client.post(TOKEN, {**held, "client_secret": "wrong"}).status_code == 401
-    is_straight, answer = straight(lambda: client.post(TOKEN, held))
-    assert (is_straight, answer.status_code) == (False, 429)
-
-
-def test_broken_straight_admission_is_admitted_generally(
-    shop: RelyingParty, browser: Browser, ada: Person, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    code = browser.code(shop, ada)
-    monkeypatch.setattr("app.identity.entry.straight._context", lambda *_: 1 / 0)
-    is_straight, answer = straight(lambda: shop.redeem(code))
-    assert (is_straight, answer.status_code) == (False, 200)
-    assert [record.message for record in caplog.records] == ["straight.broke"]
+    answer = client.post(TOKEN, held)
+    assert answer.status_code == 429

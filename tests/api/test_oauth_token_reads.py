@@ -1,7 +1,4 @@
-"""Usual requests of userinfo and introspection are answered by one function, any other as every operation is (decisions/0297).
-
-The tests' servers answer each usual request both ways and compare (`tests/support/straight_answers.py`), in every module.
-"""
+"""Userinfo and introspection, however they are asked, and whatever the token is."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import update
-from tests.support.straight_answers import answered
 from werkzeug.test import TestResponse
 
 from app.contract import errors as e
@@ -35,13 +31,6 @@ def token_of(client: RelyingParty, browser: Browser, person: Person, **changed: 
     return str(held["access_token"])
 
 
-def straight(ask: Callable[[], TestResponse]) -> tuple[bool, TestResponse]:
-    """Return whether a straight function answered, and the answer."""
-    known = len(answered)
-    answer = ask()
-    return len(answered) > known, answer
-
-
 def bearer(token: str, **more: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", **more}
 
@@ -58,15 +47,15 @@ def set_facts(world: World, **facts: Any) -> None:
         work.run(update(access_tokens).where(where).values(facts=facts))
 
 
-USUAL_SCOPES = ("openid", "openid email profile address phone", "openid email offline_access")
+SCOPES = ("openid", "openid email profile address phone", "openid email offline_access")
 
 
 @pytest.mark.both_databases
-def test_usual_userinfo_is_answered_straight(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    for scope in USUAL_SCOPES:
+def test_userinfo_costs_one_statement_for_each_scope(shop: RelyingParty, browser: Browser, ada: Person) -> None:
+    for scope in SCOPES:
         token = token_of(shop, browser, ada, scope=scope)
-        is_straight, answer = straight(lambda: shop.userinfo(token))  # noqa: B023 - called here
-        assert (is_straight, answer.status_code, answer.get_json()["sub"]) == (True, 200, ada.uid), scope
+        answer = shop.userinfo(token)
+        assert (answer.status_code, answer.get_json()["sub"]) == (200, ada.uid), scope
         assert answer.headers["X-Gatehouse-Cost"].startswith("api=1; sql=1; commits=0;")
 
 
@@ -78,24 +67,24 @@ def test_usual_userinfo_is_answered_straight(shop: RelyingParty, browser: Browse
     ],
     ids=["pairwise", "signed", "mapped", "jwt"],
 )  # fmt: skip
-def test_settings_of_applications_count_alike(
+def test_settings_of_the_application_apply_to_userinfo(
     world: World, browser: Browser, ada: Person, settings: dict[str, Any]
 ) -> None:
     client = world.application("set", **settings)
-    is_straight, answer = straight(lambda: client.userinfo(token_of(client, browser, ada)))
-    assert (is_straight, answer.status_code) == (True, 200)
+    answer = client.userinfo(token_of(client, browser, ada))
+    assert answer.status_code == 200
 
 
 @pytest.mark.parametrize("origin", ["https://shop.example", "https://other.example", "null"])
-def test_web_origins_count_alike(world: World, browser: Browser, ada: Person, origin: str) -> None:
+def test_page_of_the_application_reads_userinfo(world: World, browser: Browser, ada: Person, origin: str) -> None:
     client = world.application("web", cors_origins=["https://shop.example"])
     token = token_of(client, browser, ada)
-    is_straight, answer = straight(lambda: client.get(USERINFO, headers=bearer(token, Origin=origin)))
+    answer = client.get(USERINFO, headers=bearer(token, Origin=origin))
     allowed = "https://shop.example" if origin == "https://shop.example" else None
-    assert (is_straight, answer.headers.get("Access-Control-Allow-Origin")) == (True, allowed)
+    assert (answer.status_code, answer.headers.get("Access-Control-Allow-Origin")) == (200, allowed)
 
 
-UNUSUAL_USERINFO: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]]] = {
+WAYS_TO_ASK: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]]] = {
     "HEAD": (200, lambda at, token: at.wsgi.head(USERINFO, base_url=at.hub_url, headers=bearer(token))),
     "POST": (200, lambda at, token: at.post(USERINFO, headers=bearer(token))),
     "in the body": (200, lambda at, token: at.post(USERINFO, {"access_token": token})),
@@ -116,12 +105,12 @@ UNUSUAL_USERINFO: dict[str, tuple[int, Callable[[RelyingParty, str], TestRespons
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UNUSUAL_USERINFO)
-def test_unusual_userinfo_is_answered_generally(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
-    status, ask = UNUSUAL_USERINFO[name]
+@pytest.mark.parametrize("name", WAYS_TO_ASK)
+def test_userinfo_is_asked_in_other_ways(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
+    status, ask = WAYS_TO_ASK[name]
     token = token_of(shop, browser, ada)
-    is_straight, answer = straight(lambda: ask(shop, token))
-    assert (is_straight, answer.status_code) == (False, status), answer.text
+    answer = ask(shop, token)
+    assert answer.status_code == status, answer.text
 
 
 FACTS: dict[str, tuple[int, dict[str, Any]]] = {
@@ -135,54 +124,51 @@ FACTS: dict[str, tuple[int, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_bound_and_acting_tokens_are_answered_generally(
+def test_facts_of_a_token_count_at_userinfo(
     world: World, shop: RelyingParty, browser: Browser, ada: Person, name: str
 ) -> None:
     token, (status, facts) = token_of(shop, browser, ada), FACTS[name]
     set_facts(world, **facts)
-    is_straight, answer = straight(lambda: shop.userinfo(token))
-    assert (is_straight, answer.status_code) == (False, status), answer.text
+    answer = shop.userinfo(token)
+    assert answer.status_code == status, answer.text
 
 
-def test_refused_userinfo_is_answered_generally(
+def test_userinfo_of_ended_tokens_is_refused(
     world: World, shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person, services: Services
 ) -> None:
-    def refused(client: RelyingParty, token: str) -> tuple[bool, int, str]:
-        is_straight, answer = straight(lambda: client.userinfo(token))
-        return is_straight, answer.status_code, answer.get_json().get("error", "")
+    def outcome(client: RelyingParty, token: str) -> tuple[int, str]:
+        answer = client.userinfo(token)
+        return answer.status_code, answer.get_json().get("error", "")
 
     gone, token = token_of(shop, browser, ada), token_of(shop, browser, ada)
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         where = access_tokens.c.token_hash == randomness.digest(gone)
         work.run(update(access_tokens).where(access_tokens.c.tenant_id == world.tenant_id, where).values(scope="email"))
-    assert refused(shop, gone) == (False, 403, "insufficient_scope")
-    assert refused(foreign_shop, token) == (False, 401, "invalid_token")
+    assert outcome(shop, gone) == (403, "insufficient_scope")
+    assert outcome(foreign_shop, token) == (401, "invalid_token")
     world.change(shop, is_active=False)
-    assert refused(shop, token) == (False, 401, "invalid_token")
+    assert outcome(shop, token) == (401, "invalid_token")
     world.change(shop, is_active=True)
     shop.back("revoke", {"token": gone, **shop.client_credentials()})
-    assert refused(shop, gone) == (False, 401, "invalid_token")
+    assert outcome(shop, gone) == (401, "invalid_token")
     for column in ("is_active", "is_deleted"):
         ada.set_columns(**{column: column == "is_deleted"})
-        assert refused(shop, token) == (False, 401, "invalid_token")
+        assert outcome(shop, token) == (401, "invalid_token")
         ada.set_columns(**{column: column != "is_deleted"})
-    assert refused(shop, token) == (True, 200, "")
+    assert outcome(shop, token) == (200, "")
     pass_time(services, days=1)
-    assert refused(shop, token) == (False, 401, "invalid_token")
+    assert outcome(shop, token) == (401, "invalid_token")
 
 
 @pytest.mark.parametrize("path", [USERINFO, INTROSPECT])
-def test_suspended_tenant_gets_no_straight_answer(
+def test_suspended_tenant_answers_about_no_token(
     world: World, shop: RelyingParty, browser: Browser, ada: Person, path: str
 ) -> None:
     token = token_of(shop, browser, ada)
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         work.run(update(tenants).where(tenants.c.tenant_id == world.tenant_id).values(is_active=False))
     world.services.directory.clear_cache()
-    is_straight, answer = straight(
-        lambda: shop.userinfo(token) if path == USERINFO else introspected(shop, token=token)
-    )
-    assert is_straight is False
+    answer = shop.userinfo(token) if path == USERINFO else introspected(shop, token=token)
     assert answer.status_code in (403, 404)
 
 
@@ -202,7 +188,7 @@ def introspected(client: RelyingParty, headers: dict[str, str] | None = None, **
     [{}, {"access_token_format": "jwt"}, {"subject_type": "pairwise"}, {"resource_server": True}],
     ids=["plain", "jwt", "pairwise", "resource server"],
 )
-def test_usual_introspection_is_answered_straight(
+def test_introspection_reads_each_kind_of_token(
     world: World, browser: Browser, ada: Person, method: str, settings: dict[str, Any]
 ) -> None:
     client = world.application("asks", token_endpoint_auth_method=method, **settings)
@@ -211,12 +197,12 @@ def test_usual_introspection_is_answered_straight(
     redeemed = {"grant_type": "authorization_code", "code": code, "redirect_uri": client.redirect_uri}
     held = client.back("token", {**redeemed, **credentials(client, headers)}, headers=headers).get_json()
     for token, is_active in ((held["access_token"], True), (held["refresh_token"], True), ("unknown", False)):
-        is_straight, answer = straight(lambda: introspected(client, headers, token=token))  # noqa: B023 - called here
-        assert (is_straight, answer.status_code) == (True, 200), answer.text
+        answer = introspected(client, headers, token=token)
+        assert answer.status_code == 200, answer.text
         assert answer.get_json()["active"] is is_active
 
 
-def test_tokens_of_others_are_inactive_alike(
+def test_tokens_of_others_are_inactive(
     world: World, shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     other = world.application("other")
@@ -224,13 +210,13 @@ def test_tokens_of_others_are_inactive_alike(
     token = token_of(shop, browser, ada)
     assert foreign_shop.get(USERINFO).status_code == 401  # reads its tenant
     for client, is_active in ((shop, True), (other, False), (reader, True), (foreign_shop, False)):
-        is_straight, answer = straight(lambda: introspected(client, token=token))  # noqa: B023 - called here
-        assert (is_straight, answer.get_json()["active"]) == (True, is_active), client.name
+        answer = introspected(client, token=token)
+        assert answer.get_json()["active"] is is_active, client.name
     set_facts(world, org_id="left", act={"sub": "x@y"}, cnf={"jkt": "x"})
-    assert straight(lambda: introspected(shop, token=token))[1].get_json() == {"active": False}
+    assert introspected(shop, token=token).get_json() == {"active": False}
 
 
-UNUSUAL_INTROSPECTION: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]]] = {
+WAYS_TO_INTROSPECT: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]]] = {
     "JSON": (200, lambda at, token: at.wsgi.post(INTROSPECT, base_url=at.hub_url, json={"token": token, **at.client_credentials()})),
     "text": (400, lambda at, _: at.wsgi.post(INTROSPECT, base_url=at.hub_url, data=b"token=x", content_type="text/plain")),
     "no token": (400, lambda at, _: introspected(at)),
@@ -268,50 +254,34 @@ def pairs(client: RelyingParty) -> list[tuple[str, str]]:
     return [(name, value or "") for name, value in client.client_credentials().items()]
 
 
-@pytest.mark.parametrize("name", UNUSUAL_INTROSPECTION)
-def test_unusual_introspection_is_answered_generally(
-    shop: RelyingParty, browser: Browser, ada: Person, name: str
-) -> None:
-    status, ask = UNUSUAL_INTROSPECTION[name]
+@pytest.mark.parametrize("name", WAYS_TO_INTROSPECT)
+def test_introspection_is_asked_in_other_ways(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
+    status, ask = WAYS_TO_INTROSPECT[name]
     token = token_of(shop, browser, ada)
-    is_straight, answer = straight(lambda: ask(shop, token))
-    assert (is_straight, answer.status_code) == (False, status), answer.text
+    answer = ask(shop, token)
+    assert answer.status_code == status, answer.text
 
 
-def test_public_and_inactive_clients_are_refused_generally(
+def test_public_and_inactive_clients_may_not_introspect(
     world: World, phone: RelyingParty, retired: RelyingParty
 ) -> None:
     for client in (phone, retired):
-        is_straight, answer = straight(lambda: introspected(client, token="x"))  # noqa: B023 - called here
-        assert (is_straight, answer.status_code) == (False, 401)
+        answer = introspected(client, token="x")
+        assert answer.status_code == 401
 
 
-def test_limits_of_introspection_count_alike(world: World, shop: RelyingParty) -> None:
+def test_introspection_counts_against_the_limits(world: World, shop: RelyingParty) -> None:
     world.change_settings(limits={"token_per_minute_per_client": 2})
     assert shop.get(USERINFO).status_code == 401  # reads the tenant's new settings
-    answers = [straight(lambda: introspected(shop, token="x")) for _ in range(3)]
-    assert [(is_straight, answer.status_code) for is_straight, answer in answers] == [
-        (True, 200),
-        (True, 200),
-        (False, 429),
-    ]
+    answers = [introspected(shop, token="x") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
     other = world.application("guessed")
     for _ in range(REFUSED_CLIENT.amount):
         assert introspected(other, token="x", client_secret="wrong").status_code == 401
-    is_straight, answer = straight(lambda: introspected(other, token="x"))
-    assert (is_straight, answer.status_code) == (False, 429)
-
-
-def test_broken_straight_function_is_answered_generally(
-    shop: RelyingParty, browser: Browser, ada: Person, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    token = token_of(shop, browser, ada)
-    monkeypatch.setattr("app.identity.entry.straight._context", lambda *_: 1 / 0)
-    is_straight, answer = straight(lambda: shop.userinfo(token))
-    assert (is_straight, answer.status_code) == (False, 200)
-    assert [record.message for record in caplog.records] == ["straight.broke"]
+    answer = introspected(other, token="x")
+    assert answer.status_code == 429
 
 
 def test_userinfo_asks_for_no_accepted_policy() -> None:
-    """Admission asks only where an operation may answer 1194; the straight function never does."""
+    """OpenID Connect has no such error: the application asks for the acceptance at the next sign-in."""
     assert e.PrivacyPolicyOutdated not in oauth_metadata.userinfo.every_error
