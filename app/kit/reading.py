@@ -114,9 +114,9 @@ def filter_address(operation: AnyOperation, raw: RawRequest) -> None:
     """Refuse a path or query with dangerous content or too many parameters (error 1214 of the interface)."""
     if not raw.has_few_parameters:
         raise operation.error_profile.dangerous("The address has too many parameters.")
-    pairs = (*raw.query_pairs, *raw.parameters.items())
-    if not pairs:
+    if not raw.query_pairs and not raw.parameters:
         return
+    pairs = (*raw.query_pairs, *raw.parameters.items())
     has_tag = operation.documentation.is_public and any(input_filter.opens_tag(value) for _, value in pairs)
     if has_tag or input_filter.are_fields_dangerous(pairs, with_markup=False):
         raise operation.error_profile.dangerous
@@ -129,8 +129,9 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     too large, nests too deeply or holds dangerous content; a missing body. Requests of internal operations may hold
     markup: their callers pass raw input on and filter it themselves.
     """
-    error_profile = operation.error_profile
-    unreadable = error_profile.body_error(raw.method)
+    if not raw.body and not raw.too_large and raw.method not in WRITES:
+        return {}
+    unreadable = operation.error_profile.body_error(raw.method)
     no_object = operation.body.no_object or unreadable
     if raw.too_large or len(raw.body) > MOST_BODY_BYTES:
         raise unreadable(f"The body is larger than {MOST_BODY_BYTES} bytes.")
@@ -203,10 +204,10 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
 
     Raises the error profile's `bad_parameter`, naming the first parameter that is missing or malformed.
     """
-    shape = shape_of(operation.request)
-    is_read = shape.places[From.BODY] or operation.request.model_config.get("extra") == "allow"
-    values: dict[str, Any] = dict(body) if is_read else dict.fromkeys(shape.places[From.WHOLE], body)
-    if shape.address_spellings:
+    model = operation.request
+    shape = shape_of(model)
+    values: dict[str, Any] = dict(body) if shape.reads_members else dict.fromkeys(shape.places[From.WHOLE], body)
+    if values and shape.address_spellings:
         for name in [one for one in values if one.lower() in shape.address_spellings]:
             del values[name]  # a body member must not replace a path, query or header parameter
     for place, name, wire in shape.in_address:
@@ -214,10 +215,10 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
         found = held.get(wire)
         if found is not None:
             values[name] = found
-    if is_read and operation.error_profile.refuses_unknown_members and raw.method in ("POST", "PUT"):
+    if shape.reads_members and operation.error_profile.refuses_unknown_members and raw.method in ("POST", "PUT"):
         _refuse_unknown_members(operation, body)
     try:
-        request: Wire = operation.request.model_validate(values)
+        request: Wire = model.model_validate(values)
         return request
     except ValidationError as problem:
         raise _refusal(operation, problem) from None

@@ -145,6 +145,8 @@ class Shape:
     """In lower case: names that are read from path, query or header, and never from the body."""
     in_address: tuple[tuple[From, str, str], ...] = ()
     """Place, name and wire name of each field outside the body; in lower case in query and header, whose names ignore it."""
+    reads_members: bool = True
+    """Whether the request takes members of the body: into fields, or any."""
 
     @property
     def has_body(self) -> bool:
@@ -205,8 +207,15 @@ def shape_of(request: type[Wire]) -> Shape:
             for place in (From.PATH, From.QUERY, From.HEADER)
             for name, wire in places[place].items()
         )
+        reads_members = bool(places[From.BODY]) or request.model_config.get("extra") == "allow"
         known = Shape(
-            places, tuple(required), frozenset(spellings), request.body_is_optional, frozenset(outside), in_address
+            places,
+            tuple(required),
+            frozenset(spellings),
+            request.body_is_optional,
+            frozenset(outside),
+            in_address,
+            reads_members,
         )
         _shapes[request] = known
     return known

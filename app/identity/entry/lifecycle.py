@@ -23,6 +23,7 @@ from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
 
 TenantOf = Callable[[Services, RawRequest, Cost], Tenant]
+CorsHeaders = Callable[[Services, AnyOperation, Context | None, RawRequest], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,13 @@ class Steps:
     Attributes:
         tenant_of: finds the tenant by host, path, key, token or secret; None: the hub names it.
         before_body, with_body: the checks of `checks.py` that concern the operation, in their order.
+        cors: the headers for web pages; None: no page may read the responses.
     """
 
     tenant_of: TenantOf | None
     before_body: tuple[ProgramCheck, ...]
     with_body: tuple[CallerCheck, ...]
+    cors: CorsHeaders | None
 
 
 class IdentityLifecycle:
@@ -48,7 +51,7 @@ class IdentityLifecycle:
 
     def open(self, operation: AnyOperation, raw: RawRequest) -> Context:
         """Authenticate API keys, API secrets, machine tokens and the hub, in the interface's order of checks."""
-        steps = self._steps.get(operation) or self._work_out(operation)
+        steps = self._steps.get(operation) or self._steps_of(operation)
         cost = Cost()
         if steps.tenant_of is None:
             context = self._of_hub(operation, raw, cost)
@@ -62,10 +65,11 @@ class IdentityLifecycle:
             raise
         return context
 
-    def _work_out(self, operation: AnyOperation) -> Steps:
+    def _steps_of(self, operation: AnyOperation) -> Steps:
         before = (check for rule in checks.BEFORE_BODY for check in rule(operation))
         within = (check for rule in checks.WITH_BODY for check in rule(operation))
-        steps = self._steps[operation] = Steps(_tenant_of(operation), tuple(before), tuple(within))
+        steps = Steps(_tenant_of(operation), tuple(before), tuple(within), _cors(operation))
+        self._steps[operation] = steps
         return steps
 
     def _of_hub(self, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Context:
@@ -89,23 +93,16 @@ class IdentityLifecycle:
         if isinstance(refusal, OAuthError | MachineRefused):
             refusals.log(refusal.code, refusal.description)
         if refusal is None or (isinstance(refusal, ApiError) and refusal.commit_on_raise):
-            self._commit(context)
+            try:
+                context.commit()
+            except BaseException:
+                context.work.rollback()
+                raise
             return
         context.work.rollback()
         if not context.audit.is_empty:
             with context.work.separate_transaction() as work:
                 context.audit.write(work)
-
-    @staticmethod
-    def _commit(context: Context) -> None:
-        if not context.is_used:
-            return
-        try:
-            context.audit.write(context.work)
-            context.work.commit()
-        except BaseException:
-            context.work.rollback()
-            raise
 
     def may_retry(self, context: Context, problem: Exception) -> bool:
         """Return whether a deadlock rolled the request back and it may be retried: not after a separate commit."""
@@ -119,10 +116,10 @@ class IdentityLifecycle:
     ) -> Iterable[tuple[str, str]]:
         """Return CORS headers, the tenant's version for the hub, and the cost if configured."""
         added: list[tuple[str, str]] = []
-        if operation is not None and operation.admission.cors is not Cors.NONE:
-            from app.identity.protocols.oauth import cors  # noqa: PLC0415 - no page needs it
-
-            added.extend(cors.headers(self.services, operation, context, raw))
+        if operation is not None:
+            steps = self._steps.get(operation) or self._steps_of(operation)
+            if steps.cors is not None:
+                added.extend(steps.cors(self.services, operation, context, raw))
         if context is None:
             return added
         if context.visit is not None:
@@ -149,3 +146,11 @@ def _tenant_of(operation: AnyOperation) -> TenantOf | None:
     from app.identity.entry.programs import Programs  # noqa: PLC0415 - no page needs it
 
     return Programs(operation).tenant_of
+
+
+def _cors(operation: AnyOperation) -> CorsHeaders | None:
+    if operation.admission.cors is Cors.NONE:
+        return None
+    from app.identity.protocols.oauth import cors  # noqa: PLC0415 - no page needs it
+
+    return cors.headers

@@ -112,10 +112,13 @@ class Context:
         """What areas read once in the request, by their own keys; who changes it drops it."""
         return {}
 
-    @property
-    def is_used(self) -> bool:
-        """Whether anything read or wrote the database, or recorded something."""
-        return "work" in self.__dict__ or "audit" in self.__dict__
+    def commit(self) -> None:
+        """Write the audit entries and commit, where the request did either; return the connection."""
+        used = vars(self)
+        if "audit" in used:
+            self.audit.write(self.work)
+        if "work" in used:
+            self.work.commit()
 
     @once
     def schemes(self) -> frozenset[AuthScheme]:
