@@ -22,8 +22,7 @@ from app.identity.protocols.oauth import (
     rate_limits,
     sender_constraints,
 )
-from app.identity.protocols.oauth.authorize import pushed
-from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS
+from app.identity.protocols.oauth.authorize import checks, pushed
 from app.kit.wire import Document
 
 _BY_A_PERSON = ("refresh_token", DEVICE_GRANT)
@@ -45,7 +44,7 @@ def token(context: Context, req: contract.TokenRequest) -> contract.TokenRespons
 def push_authorization_request(
     context: Context, req: authorization_contract.PushedRequest
 ) -> authorization_contract.PushedResponse:
-    return pushed.push(context, _client(context), req, (*CLIENT_CHECKS, *PARAMETER_CHECKS))
+    return pushed.push(context, _client(context), req, (*checks.CLIENT_CHECKS, *checks.PARAMETER_CHECKS))
 
 
 @authorization_contract.device.implements

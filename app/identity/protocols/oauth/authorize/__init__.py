@@ -17,6 +17,7 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import consents, rate_limits, refusals, views
 from app.identity.protocols.oauth.authorize import (
     account_choice,
+    checks,
     device,
     max_age,
     prompt,
@@ -25,7 +26,6 @@ from app.identity.protocols.oauth.authorize import (
     response,
     untrusted_redirects,
 )
-from app.identity.protocols.oauth.authorize.checks import CLIENT_CHECKS, PARAMETER_CHECKS, RECHECKS
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.request import (
     Authorization,
@@ -59,12 +59,12 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     rate_limits.count_authorization_request(context)
     unchecked = UncheckedRequest(context, protocol, app, parameters)
     try:
-        for check in CLIENT_CHECKS:
+        for check in checks.CLIENT_CHECKS:
             check(unchecked)
     except RefusedOnPage as refusal:
         return _error_page(context, unchecked, refusal)
     try:
-        for check in PARAMETER_CHECKS:
+        for check in checks.PARAMETER_CHECKS:
             check(unchecked)
     except RefusedByRedirect as refusal:
         context.audit.record("authorize.refused", client_id=unchecked.client.client_id, error=refusal.error)
@@ -210,7 +210,7 @@ def start_again(context: Context, interaction: Interaction) -> Next:
 def _load(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
     """Return the interaction's request and its client; None for a client that may no longer send the request."""
     request, client = _known(context, interaction)
-    if client is None or not all(recheck(context, client, request) for recheck in RECHECKS):
+    if client is None or not all(recheck(context, client, request) for recheck in checks.RECHECKS):
         return request, None
     now = {"prompt": prompt.demanded(client, request.prompt), "max_age": max_age.demanded(client, request.max_age)}
     return request.model_copy(update=now), client

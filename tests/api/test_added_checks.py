@@ -1,0 +1,273 @@
+"""A check that is added in one place holds for every request of its kind, also for a client whose last request was accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.contract import hub, oauth_metadata, oauth_tokens
+from app.contract.auth import AuthScheme
+from app.contract.hub import Next
+from app.contract.operations import CATALOGUE, load_catalogue
+from app.identity import create_app, create_service
+from app.identity.entry import admission, checks
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth.authorize import checks as authorization_checks
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.kit.auth import Auth
+from app.kit.operation import AnyOperation
+from tests.support.machines import machine
+from tests.support.oauth_world import World
+from tests.support.plain_client import PlainClient
+from tests.support.relying_party import Browser, Person, RelyingParty, parameters_of
+from tests.support.signed_requests import Signer, client_key, public_jwks
+from tests.support.tenant_server import MANAGE, TenantServer
+
+load_catalogue()
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
+ADDED: Final = "The added check refuses."
+USERINFO: Final = "/service/oidc/userinfo"
+
+
+@dataclass
+class AddedCheck:
+    """A check that refuses once it is told to: whoever had remembered that it passed would still let requests in."""
+
+    refuses: bool = False
+
+    def admit(self, context: Context, *_: Any) -> None:
+        if self.refuses:
+            assert context.operation is not None
+            raise context.operation.error_profile.bad_parameter(ADDED)
+
+    def authorize(self, _request: UncheckedRequest) -> None:
+        if self.refuses:
+            raise RefusedByRedirect("invalid_request", ADDED)
+
+    def rule(self, _operation: AnyOperation) -> tuple[Callable[..., None], ...]:
+        return (self.admit,)
+
+    def holder_rule(self, _operation: AnyOperation) -> Callable[..., None]:
+        return self.admit
+
+
+@pytest.fixture
+def added() -> AddedCheck:
+    return AddedCheck()
+
+
+@dataclass
+class Asker:
+    """Sends requests of every kind to a server that started with what was added before."""
+
+    world: World
+    client: RelyingParty
+    browser: Browser
+    person: Person
+    machine_token: str
+
+    def grants(self) -> dict[str, dict[str, str]]:
+        """Return what each grant needs; the last two are refused by the grant itself."""
+        redeemed = self.client.redeem(self.browser.code(self.client, self.person, scope="openid offline_access")).json
+        return {
+            "authorization_code": {
+                "code": self.browser.code(self.client, self.person),
+                "redirect_uri": self.client.redirect_uri,
+            },
+            "refresh_token": {"refresh_token": str((redeemed or {})["refresh_token"])},
+            "client_credentials": {},
+            "urn:ietf:params:oauth:grant-type:device_code": {"device_code": "x"},
+            "unknown": {},
+        }
+
+    def of_clients(self) -> Iterator[tuple[str, TestResponse]]:
+        """Yield the answers to requests of clients."""
+        credentials = self.client.client_credentials()
+        for grant, form in self.grants().items():
+            yield grant, self.client.back("token", {"grant_type": grant, **credentials, **form})
+        own = self.client.at_own_issuer()
+        yield "own issuer", own.back("token", {"grant_type": "client_credentials", **credentials})
+        for what in ("introspect", "revoke"):
+            yield what, self.client.back(what, {"token": "x", **credentials})
+        yield "push", self.client.push()
+        yield "device", self.client.start_device()
+
+    def of_persons(self, token: str) -> Iterator[tuple[str, TestResponse]]:
+        """Yield the answers to requests with an access token."""
+        bearer = {"Authorization": f"Bearer {token}"}
+        yield "GET", self.client.get(USERINFO, headers=bearer)
+        yield "POST", self.client.post(USERINFO, headers=bearer)
+        yield "body", self.client.post(USERINFO, {"access_token": token})
+        yield "own issuer", self.client.at_own_issuer().userinfo(token)
+
+    def of_programs(self) -> Iterator[tuple[str, TestResponse]]:
+        """Yield the answers to requests of servers and machines."""
+        query = {"apikey": self.world.api_key, "apisecret": self.world.api_secret}
+        base, path = f"http://{self.world.services.settings.api_hostname}", f"{MANAGE}/{self.person.uid}"
+        yield "secret", self.world.wsgi.get(path, base_url=base, query_string=query)
+        headers = {"X-Acme-ApiKey": query["apikey"], "X-Acme-ApiSecret": query["apisecret"]}
+        yield "headers", self.world.wsgi.get(path, base_url=base, headers=headers)
+        bearer = {"Authorization": f"Bearer {self.machine_token}"}
+        yield "machine", self.world.wsgi.get(path, base_url=base, headers=bearer)
+
+    def of_hub(self) -> Iterator[tuple[str, TestResponse]]:
+        """Yield the answers to calls of the hub."""
+        yield "tenant", self.browser.send("GET", "/hub/tenant", b"")
+        yield "client", self.browser.own_client(self.client.name)
+        yield "authorize", self.browser.send("POST", "/hub/authorize", b'{"Protocol": "oidc", "Parameters": []}')
+
+
+NewAsker = Callable[[], Asker]
+
+
+@pytest.fixture
+def new_asker(world: World, ada: Person, acme: TenantServer) -> NewAsker:
+    """Make one whose server starts now: it works its steps out from what is declared then."""
+    token = machine(replace(acme, tenant_id=world.tenant_id, name=world.name), "profile:read")
+    kinds = ["authorization_code", "refresh_token", "client_credentials"]
+    client = world.application("Asks", grant_types=kinds, jwks=public_jwks(client_key("ES256")))
+
+    def make() -> Asker:
+        wsgi = PlainClient(create_app(create_service(world.services)))
+        fresh = replace(world, wsgi=wsgi)
+        return Asker(fresh, replace(client, wsgi=wsgi), fresh.browser().signed_in(ada), ada, token)
+
+    return make
+
+
+def accepted(answers: Iterator[tuple[str, TestResponse]]) -> dict[str, bool]:
+    """Return of each kind whether the added check let it pass."""
+    return {name: ADDED not in answer.text for name, answer in answers}
+
+
+def all_pass_then_none(added: AddedCheck, ask: Callable[[], Iterator[tuple[str, TestResponse]]]) -> None:
+    """The same server must refuse what it has just accepted."""
+    for refuses in (False, True):
+        added.refuses = refuses
+        found = accepted(ask())
+        assert found == dict.fromkeys(found, not refuses)
+
+
+KINDS: Final[Mapping[str, Callable[[Asker], Iterator[tuple[str, TestResponse]]]]] = {
+    "clients": Asker.of_clients,
+    "programs": Asker.of_programs,
+    "hub": Asker.of_hub,
+}
+
+
+@pytest.mark.parametrize("table", ["BEFORE_BODY", "WITH_BODY"])
+@pytest.mark.parametrize("kind", [*KINDS, "persons"])
+def test_check_added_to_admission_refuses_every_caller(
+    new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, table: str, kind: str
+) -> None:
+    monkeypatch.setattr(checks, table, (*getattr(checks, table), added.rule))
+    asker = new_asker()
+    held = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
+    if kind == "persons":
+        all_pass_then_none(added, lambda: asker.of_persons(held["access_token"]))
+        return
+    forms = asker.grants()  # made while the check accepts the hub
+    asker.grants = lambda: forms  # type: ignore[method-assign]  # of this one
+    all_pass_then_none(added, lambda: KINDS[kind](asker))
+
+
+def test_rule_added_for_holders_refuses_every_access_token(
+    new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "HOLDER_RULES", (*admission.HOLDER_RULES, added.holder_rule))
+    asker = new_asker()
+    held = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
+    all_pass_then_none(added, lambda: asker.of_persons(held["access_token"]))
+
+
+def test_every_operation_passes_an_added_check(
+    world: World, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for table in ("BEFORE_BODY", "WITH_BODY"):
+        monkeypatch.setattr(checks, table, (*getattr(checks, table), added.rule))
+    lifecycle: Any = create_service(world.services).lifecycle
+    for operation in CATALOGUE:
+        steps = lifecycle._steps_of(operation)
+        assert (steps.before_body[-1], steps.with_body[-1]) == (added.admit, added.admit), operation.name
+
+
+@contextmanager
+def declared(operation: AnyOperation, auth: Auth) -> Iterator[None]:
+    """Let the operation take other credentials."""
+    before = operation.admission
+    object.__setattr__(operation, "admission", replace(before, auth=auth))
+    operation.__post_init__()
+    try:
+        yield
+    finally:
+        object.__setattr__(operation, "admission", before)
+        operation.__post_init__()
+
+
+KEY: Final = Auth.of(AuthScheme.API_KEY)
+
+
+def test_scheme_added_to_a_declaration_is_demanded(new_asker: NewAsker) -> None:
+    userinfo, introspect, token = oauth_metadata.userinfo, oauth_tokens.introspect, oauth_tokens.token
+    former = new_asker()
+    held = former.client.redeem(former.browser.code(former.client, former.person)).json or {}
+    assert {answer.status_code for _, answer in former.of_persons(held["access_token"])} == {200}
+    with (
+        declared(userinfo, userinfo.admission.auth & KEY),
+        declared(introspect, introspect.admission.auth & KEY),
+        declared(token, token.admission.auth & KEY),
+    ):
+        asker = new_asker()
+        answers = [answer for _, answer in asker.of_persons(held["access_token"])]
+        credentials = asker.client.client_credentials()
+        answers += [asker.client.back("introspect", {"token": "x", **credentials})]
+        kinds = ("authorization_code", "refresh_token", "client_credentials", "unknown")
+        answers += [asker.client.back("token", {"grant_type": one, **credentials}) for one in kinds]
+        assert {(answer.status_code, "apikey" in answer.text) for answer in answers} == {(400, True)}
+        headers = {"Authorization": f"Bearer {held['access_token']}", "X-Acme-ApiKey": asker.world.api_key}
+        assert asker.client.get(USERINFO, headers=headers).status_code == 200
+
+
+def test_secret_added_to_a_hub_operation_is_demanded(new_asker: NewAsker) -> None:
+    with declared(hub.tenant, hub.tenant.admission.auth & Auth.of(AuthScheme.API_SECRET)):
+        asker = new_asker()
+        answers = [asker.browser.send("GET", "/hub/tenant", b"") for _ in range(2)]
+        assert {answer.status_code for answer in answers} == {500}  # no operation of the hub declares 923
+
+
+def kinds_of_authorization(asker: Asker) -> Iterator[tuple[str, Callable[[Browser], Next]]]:
+    """Yield each kind of authorization request, already pushed or signed, for a browser to bring."""
+    client = asker.client
+    plain = client.authorization_parameters()
+    yield "plain", lambda browser: browser.authorize(plain)
+    own = client.at_own_issuer()
+    yield "own issuer", lambda browser: browser.authorize(own.authorization_parameters(), app=own.app)
+    text = Signer(client).request_object(state="signed")
+    signed: dict[str, str | None] = {"client_id": client.client_id, "request": text}
+    yield "signed", lambda browser: browser.authorize(signed)
+    for name, form in (("pushed", {}), ("pushed signed", {**dict.fromkeys(plain), **signed})):
+        pushed = client.push(**form).json or {}
+        address: dict[str, str | None] = {"client_id": client.client_id, "request_uri": pushed["request_uri"]}
+        yield name, lambda browser, address=address: browser.authorize(address)  # type: ignore[misc]  # bound now
+
+
+def test_added_parameter_check_refuses_every_authorization(
+    new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = (*authorization_checks.PARAMETER_CHECKS, added.authorize)
+    monkeypatch.setattr(authorization_checks, "PARAMETER_CHECKS", table)
+    asker = new_asker()
+    for _, send in list(kinds_of_authorization(asker)):
+        assert parameters_of(send(asker.browser))["code"]
+    requests = list(kinds_of_authorization(asker))
+    added.refuses = True
+    for name, send in requests:
+        for browser in (asker.browser, asker.browser, asker.world.browser()):
+            refused = parameters_of(send(browser))
+            assert (refused["error_description"], "code" in refused) == (ADDED, False), name
+    assert asker.client.push().json == {"error": "invalid_request", "error_description": ADDED}
