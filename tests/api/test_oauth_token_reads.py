@@ -84,7 +84,7 @@ def test_page_of_the_application_reads_userinfo(world: World, browser: Browser, 
     assert (answer.status_code, answer.headers.get("Access-Control-Allow-Origin")) == (200, allowed)
 
 
-WAYS_TO_ASK: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]]] = {
+REQUESTS: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]]] = {
     "HEAD": (200, lambda at, token: at.wsgi.head(USERINFO, base_url=at.hub_url, headers=bearer(token))),
     "POST": (200, lambda at, token: at.post(USERINFO, headers=bearer(token))),
     "in the body": (200, lambda at, token: at.post(USERINFO, {"access_token": token})),
@@ -105,9 +105,9 @@ WAYS_TO_ASK: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]]] 
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WAYS_TO_ASK)
-def test_userinfo_is_asked_in_other_ways(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
-    status, ask = WAYS_TO_ASK[name]
+@pytest.mark.parametrize("name", REQUESTS)
+def test_userinfo_answers_each_kind_of_request(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
+    status, ask = REQUESTS[name]
     token = token_of(shop, browser, ada)
     answer = ask(shop, token)
     assert answer.status_code == status, answer.text
@@ -216,7 +216,7 @@ def test_tokens_of_others_are_inactive(
     assert introspected(shop, token=token).get_json() == {"active": False}
 
 
-WAYS_TO_INTROSPECT: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]]] = {
+INTROSPECTIONS: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]]] = {
     "JSON": (200, lambda at, token: at.wsgi.post(INTROSPECT, base_url=at.hub_url, json={"token": token, **at.client_credentials()})),
     "text": (400, lambda at, _: at.wsgi.post(INTROSPECT, base_url=at.hub_url, data=b"token=x", content_type="text/plain")),
     "no token": (400, lambda at, _: introspected(at)),
@@ -254,9 +254,11 @@ def pairs(client: RelyingParty) -> list[tuple[str, str]]:
     return [(name, value or "") for name, value in client.client_credentials().items()]
 
 
-@pytest.mark.parametrize("name", WAYS_TO_INTROSPECT)
-def test_introspection_is_asked_in_other_ways(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
-    status, ask = WAYS_TO_INTROSPECT[name]
+@pytest.mark.parametrize("name", INTROSPECTIONS)
+def test_introspection_answers_each_kind_of_request(
+    shop: RelyingParty, browser: Browser, ada: Person, name: str
+) -> None:
+    status, ask = INTROSPECTIONS[name]
     token = token_of(shop, browser, ada)
     answer = ask(shop, token)
     assert answer.status_code == status, answer.text

@@ -53,7 +53,7 @@ def test_each_grant_is_answered(world: World, browser: Browser, ada: Person, gra
     assert answer.status_code == 200, answer.text
 
 
-WAYS_TO_ASK: Mapping[str, tuple[int, Callable[[RelyingParty, dict[str, Any]], TestResponse]]] = {
+REQUESTS: Mapping[str, tuple[int, Callable[[RelyingParty, dict[str, Any]], TestResponse]]] = {
     "JSON": (200, lambda at, held: at.wsgi.post(TOKEN, base_url=at.hub_url, json=held)),
     "a field of another kind": (200, lambda at, held: at.post(TOKEN, {**held, "more": "x"})),
     "an empty field": (200, lambda at, held: at.post(TOKEN, {**held, "scope": ""})),
@@ -79,9 +79,9 @@ def form(client: RelyingParty, body: str | bytes) -> TestResponse:
     return client.wsgi.post(TOKEN, base_url=client.hub_url, data=body, content_type=FORM)
 
 
-@pytest.mark.parametrize("name", WAYS_TO_ASK)
-def test_token_request_is_sent_in_other_ways(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
-    status, ask = WAYS_TO_ASK[name]
+@pytest.mark.parametrize("name", REQUESTS)
+def test_each_kind_of_token_request_is_answered(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
+    status, ask = REQUESTS[name]
     held = {"grant_type": "authorization_code", "redirect_uri": shop.redirect_uri, **shop.client_credentials()}
     held["code"] = browser.code(shop, ada)
     answer = ask(shop, held)

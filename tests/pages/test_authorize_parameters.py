@@ -6,6 +6,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from app.identity.protocols.oauth.authorize import checks
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from tests.pages.test_invitation import Guest, NewGuest
 from tests.pages.test_invitation import new_guest as new_guest  # a fixture
 from tests.support.oauth_world import NewWorld, World
@@ -104,3 +106,27 @@ def test_unproven_address_is_never_followed(world: World, visitor: Visitor) -> N
             assert f'href="{uri}' not in page.html
             assert f'action="{uri}' not in page.html
             assert parse_qs(urlsplit(page.address).query).get("code") is None
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_added_check_refuses_a_signed_in_browser(
+    world: World, new_visitor_at: NewVisitorAt, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """It must hold for a client and a browser whose last request was accepted."""
+    shop, ada, visitor = world.application("shop"), world.person("ada@example.com"), new_visitor_at(world)
+    visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD)
+    sent = {name: value for name, value in shop.authorization_parameters().items() if value is not None}
+
+    def authorize() -> dict[str, str]:
+        if method == "GET":
+            return visitor.open(f"{AUTHORIZE}?{urlencode(sent)}").query
+        return visitor.send(method, f"{visitor.home}{AUTHORIZE}", sent).query
+
+    def refuse(_request: UncheckedRequest) -> None:
+        raise RefusedByRedirect("invalid_request", "The added check refuses.")
+
+    assert authorize()["code"]
+    monkeypatch.setattr(checks, "PARAMETER_CHECKS", (*checks.PARAMETER_CHECKS, refuse))
+    for _ in range(2):
+        refused = authorize()
+        assert (refused["error_description"], "code" in refused) == ("The added check refuses.", False)

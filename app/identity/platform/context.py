@@ -7,7 +7,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from app.contract import errors as e
 from app.contract.visit import Visit
@@ -24,7 +24,6 @@ from app.kit.operation import AnyOperation
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
 
-_SHARED: Final = ("work", "audit", "confirmation", "remembered")
 _ATTEMPTS = "attempts"  # the member of `remembered` with the counted attempts
 
 
@@ -239,8 +238,7 @@ class Context:
 
     def _with(self, **changed: Any) -> Context:
         """Return a copy that shares all else, also what neither has used yet."""
-        for name in _SHARED:
-            getattr(self, name)
+        _ = self.work, self.audit, self.confirmation, self.remembered  # made now, so that both have the same
         other = copy(self)
         vars(other).update(changed)
         return other
