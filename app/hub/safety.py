@@ -6,6 +6,7 @@ import base64
 import binascii
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from app.kit import randomness
@@ -87,8 +88,12 @@ def is_cross_origin(site: str, origin: str, host: str, *, is_https: bool) -> boo
     if origin in ("", "null"):
         return False
     sender = sent_origin(origin)
-    own = {origin_of(f"{scheme}://{host}") for scheme in (("https",) if is_https else ("http", "https"))}
-    return not sender or sender not in own
+    return not sender or sender not in _own_origins(host, is_https)
+
+
+@lru_cache(maxsize=1024)
+def _own_origins(host: str, is_https: bool) -> frozenset[str]:
+    return frozenset(origin_of(f"{scheme}://{host}") for scheme in (("https",) if is_https else ("http", "https")))
 
 
 def is_sent_elsewhere(environ: Mapping[str, Any], host: str, *, is_https: bool) -> bool:
