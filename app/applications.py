@@ -10,14 +10,13 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app import hub, identity
 from app.contract.auth import Host
-from app.hub import queue_slots
+from app.hub import cached_pages, queue_slots
 from app.hub.web.application import HubFlask
+from app.identity.entry.cached_operations import CachedOperations
 from app.identity.entry.callers import host_of
 from app.identity.entry.hash_queue import HashQueueRouter
-from app.identity.entry.kept_documents import KeptDocuments
 from app.identity.entry.on_demand_tls import OnDemandTls
-from app.kit.admission import Application, QueueSlot, QueueSlotOf
-from app.kit.kept_answers import AnswerReady, Ready, ReadyOf
+from app.kit.admission import AnsweredFromMemory, Application, QueueSlot, QueueSlotOf
 from app.kit.proxies import ForwardedHeaders, hostname_of, protect
 from app.kit.server import Server
 from app.settings import Settings
@@ -28,24 +27,24 @@ _SHORT: Final = frozenset({"HEAD", "OPTIONS"})
 def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
     pages = hub.create_app(settings, loads_later=True)
-    return _served(settings, pages, partial(queue_slots.queue_slot, pages.shared), load=pages.load)
+    slot, at_once = partial(queue_slots.queue_slot, pages.shared), partial(cached_pages.waits_for_nothing, pages)
+    return _served(settings, pages, slot, at_once, load=pages.load)
 
 
 def create_identity(settings: Settings) -> Application:
     """Return the identity service alone."""
     services = identity.create_services(settings, loads_later=True)
     server = identity.create_service(services, loads_later=True)
-    service = KeptDocuments(identity.create_app(server), services)
-    front = OnDemandTls(service, settings, services.directory)
-    slot = HashQueueRouter(services, server).queue_slot
-    return _served(settings, front, slot, service.ready, services.hashing.recent_seconds, server.load)
+    front = OnDemandTls(identity.create_app(server), settings, services.directory)
+    slot, at_once = HashQueueRouter(services, server).queue_slot, CachedOperations(services, server).waits_for_nothing
+    return _served(settings, front, slot, at_once, services.hashing.recent_seconds, server.load)
 
 
 def create_both(settings: Settings) -> Application:
     """Return both services in one process; the hub reaches the identity service without a socket."""
     services = identity.create_services(settings, loads_later=True)
     server = identity.create_service(services, loads_later=True)
-    service = KeptDocuments(identity.create_app(server), services)
+    service, documents = identity.create_app(server), CachedOperations(services, server)
     pages = hub.create_app(settings, None, services.clock, server, loads_later=True)
     of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(queue_slots.queue_slot, pages.shared)
 
@@ -54,15 +53,15 @@ def create_both(settings: Settings) -> Application:
 
     front = Dispatcher(settings, server, service, pages)
 
-    def ready(environ: Mapping[str, Any]) -> Ready | None:
-        return service.ready(environ)
+    def waits_for_nothing(environ: Mapping[str, Any]) -> bool:
+        return documents.waits_for_nothing(environ) or cached_pages.waits_for_nothing(pages, environ)
 
     def load() -> None:
         pages.load()
         server.load()
 
     app = OnDemandTls(front, settings, services.directory)
-    return _served(settings, app, queue_slot, ready, services.hashing.recent_seconds, load)
+    return _served(settings, app, queue_slot, waits_for_nothing, services.hashing.recent_seconds, load)
 
 
 class Dispatcher:
@@ -96,17 +95,20 @@ def _served(
     settings: Settings,
     app: WSGIApplication,
     queue_slot: QueueSlotOf,
-    ready: ReadyOf = lambda _: None,
+    waits_for_nothing: AnsweredFromMemory,
     hash_seconds: Callable[[], float] = float,
     load: Callable[[], object] = lambda: None,
 ) -> Application:
-    """Return the application wrapped in its middleware; `queue_slot` and `ready` see the request as the application does."""
-    front = _protected(AnswerReady(app), settings)
+    """Return the application wrapped in its middleware; the questions see the request as the application does."""
+    front = _protected(app, settings)
 
     def slot(environ: Mapping[str, Any]) -> QueueSlot | None:
         return None if environ["REQUEST_METHOD"] in _SHORT else queue_slot(front.as_seen(environ))
 
-    return Application(front, slot, hash_seconds, lambda environ: ready(front.as_seen(environ)), load)
+    def at_once(environ: Mapping[str, Any]) -> bool:
+        return waits_for_nothing(front.as_seen(environ))
+
+    return Application(front, slot, hash_seconds, at_once, load)
 
 
 def _protected(app: WSGIApplication, settings: Settings) -> ForwardedHeaders:

@@ -167,7 +167,8 @@ def application(
         has_loaded.set()
 
     health = Health(wsgi, health_checks(settings, role), has_loaded.is_set, disk_state(settings, role))
-    return replace(served, wsgi=instrumented(health, settings, observers), ready=Health.beside(served.ready), load=load)
+    at_once = Health.beside(served.waits_for_nothing)
+    return replace(served, wsgi=instrumented(health, settings, observers), waits_for_nothing=at_once, load=load)
 
 
 def hash_limits(settings: Settings, role: str) -> HashLimits:

@@ -30,7 +30,7 @@ _AUTHORIZATION_SERVER_ALIASES = (
 discovery = operation(
     "oauth_metadata.discovery", "GET /.well-known/openid-configuration", IssuerRequest, Document, error_profile=OAUTH, on=Host.TENANT,
     cors=Cors.ANY, also=("/service/oidc/{app}/.well-known/openid-configuration", "/.well-known/openid-configuration/service/oidc/{app}"),
-    errors=(oauth.UnknownApplication,),
+    errors=(oauth.UnknownApplication,), is_cached=True,
     summary="Get the OpenID configuration",
     description="Returns the endpoints, grants, scopes, claims and algorithms of the tenant (OpenID Connect Discovery). Point your "
     "OpenID Connect library at the issuer, and it reads this itself.",
@@ -38,14 +38,14 @@ discovery = operation(
 
 authorization_server = operation(
     "oauth_metadata.authorization_server", "GET /.well-known/oauth-authorization-server", IssuerRequest, Document, error_profile=OAUTH,
-    on=Host.TENANT, cors=Cors.ANY, also=_AUTHORIZATION_SERVER_ALIASES, errors=(oauth.UnknownApplication,),
+    on=Host.TENANT, cors=Cors.ANY, also=_AUTHORIZATION_SERVER_ALIASES, errors=(oauth.UnknownApplication,), is_cached=True,
     summary="Get the authorization server metadata",
     description="Returns the metadata of the tenant as an OAuth 2.0 authorization server (RFC 8414).",
 )  # fmt: skip
 
 jwks = operation(
     "oauth_metadata.jwks", "GET /service/oidc/jwks", IssuerRequest, Document, error_profile=OAUTH, on=Host.TENANT, cors=Cors.ANY,
-    also=("/service/oidc/{app}/jwks", "/service/oauth/jwks"), errors=(oauth.UnknownApplication,),
+    also=("/service/oidc/{app}/jwks", "/service/oauth/jwks"), errors=(oauth.UnknownApplication,), is_cached=True,
     summary="Get the signing keys",
     description="Returns the public keys that sign the tenant’s tokens, as a JSON Web Key Set. Cache it, and read it again when a "
     "token has an unknown `kid`.",

@@ -73,6 +73,7 @@ def operation(
     no_object: type[ApiError] | None = None,
     hashing: Hashing | None = None,
     takes_blank_segments: bool = False,
+    is_cached: bool = False,
     catalogue: Catalogue = CATALOGUE,
 ) -> Operation[Req, Res]:
     """Declare an operation and add it to the catalogue; the parameters are described at the groups of `Operation`.
@@ -89,8 +90,7 @@ def operation(
         Admission(auth, S if takes_secret else None, scope, access, cors),
         BodyRules(accepts, answers, takes_markup, no_object),
         Documentation(summary, described(request, description), row),
-        hashing,
-        takes_blank_segments,
+        hashing, takes_blank_segments, is_cached,
     )  # fmt: skip
     catalogue.add(declared)
     return declared

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from werkzeug.http import dump_cookie
+from werkzeug.sansio.http import parse_cookie
 from werkzeug.wrappers import Response
 
 from app.contract.hub_models import OtherSessions, Session
@@ -21,6 +23,16 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9._~:-]*")
 """A value that needs no quotes in a cookie (RFC 6265 section 4.1.1)."""
 OTHERS_SEPARATOR: Final = "."
 """Between the tokens of a cookie; they are URL-safe base64, which has none."""
+
+
+def cookies_of(environ: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cookies that a browser sent; the first of each name, which is the one with the longest path (RFC 6265 section 5.4)."""
+    cookies: dict[str, str] = parse_cookie(environ.get("HTTP_COOKIE"), _first_of_each)  # type: ignore[arg-type]  # werkzeug calls it only
+    return cookies
+
+
+def _first_of_each(pairs: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
+    return dict(reversed(pairs))
 
 
 def set_cookie(response: Response, name: str, value: str, lifetime_seconds: int | None) -> None:

@@ -79,11 +79,16 @@ class Interaction:
         return (self.relying_party, self.logo, self.policy, self.terms, *organization)
 
     def anonymous(self, id: str) -> Interaction:  # noqa: A002 - the field
-        """Return an interaction of that id of which pages show the same, `application`, and which has nothing else of this one."""
+        """Return an interaction of that id whose pages are the same, and which has nothing else of this one.
+
+        They show `application`, and their headers have `redirect_scheme` and `display`.
+        """
         return Interaction(
             id,
             "",
             relying_party=self.relying_party,
+            redirect_origin=self.redirect_scheme,
+            display=self.display,
             logo=self.logo,
             policy=self.policy,
             terms=self.terms,

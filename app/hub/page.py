@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self
 
@@ -12,7 +12,7 @@ from flask import Response, current_app
 from app.hub import locale
 from app.hub.assets import Assets
 from app.hub.brand import Brand
-from app.hub.forms import base
+from app.hub.cached_responses import GZIP
 from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.captcha_widget import Widget
@@ -22,8 +22,9 @@ from app.hub.parts.formatting import Countdown
 from app.hub.safety import content_security_policy
 from app.hub.visit import Visit, current_visit
 from app.kit.errors import ApiError
-from app.kit.shells import Shell
 from app.kit.web_addresses import file_source
+
+HTML: Final = "text/html; charset=utf-8"
 
 
 @dataclass(frozen=True)
@@ -236,48 +237,6 @@ def _compress(body: bytes) -> bytes:
     """Compress with gzip at level 6; level 9 is slower and makes a page of 5 kB no smaller."""
     compressor = zlib.compressobj(6, zlib.DEFLATED, 31)
     return compressor.compress(body) + compressor.flush()
-
-
-_MAX_CACHED: Final = 512
-GZIP: Final = "gzip"
-HTML: Final = "text/html; charset=utf-8"
-SHELL: Final = "gatehouse.shell"
-"""The key in the WSGI environment of the shell and the values in the response: `kept_pages` keeps it.
-
-Only values that this service made: a value that the browser chose could be a part of the page or of a header, which would
-then be replaced for everybody.
-"""
-_shells: dict[Hashable, Shell] = {}
-
-
-def render_cached(key: Hashable, make: Callable[[], Page], *, allows_fetch: bool = False) -> Response:
-    """Return a page that differs only in nonce, CSRF token and interaction id: rendered once, then filled in.
-
-    Args:
-        key: what the page depends on beside the tenant's version, the language and the interaction's application.
-        make: makes the page with its form; called on a cache miss.
-        allows_fetch: `allows_fetch` of that page.
-    """
-    visit, is_kept = current_visit(), not current_app.jinja_env.auto_reload
-    application = visit.interaction.application if visit.interaction else None
-    cache_key = (key, visit.tenant.name, visit.tenant.version, locale.current_language().tag, application)
-    values = {"nonce": visit.nonce, "token": base.fresh_token()}
-    if visit.interaction:
-        values["attempt"] = visit.interaction.id
-    shell = _shells.get(cache_key) if is_kept else None
-    if shell is None or not shell.fits(values):
-        page = make()
-        html, token = page.html(), str(getattr(page, "form").token.current_token)  # noqa: B009 - only pages with a form are cached
-        shell = Shell.of(html, {**values, "token": token})
-        if len(_shells) >= _MAX_CACHED:
-            _shells.clear()
-        _shells[cache_key] = shell
-    if is_kept:
-        visit.environ[SHELL] = (shell, {**values, "binding": visit.binding} if visit.is_binding_new else values)
-    is_compressed = accepts_gzip()
-    body = shell.compressed(values) if is_compressed else shell.filled(values)
-    targets = interaction_redirect_targets(visit)
-    return _response(body, 200, targets, allows_fetch=allows_fetch, is_compressed=is_compressed)
 
 
 def all_pages(kind: type[Page] = Page) -> Iterator[type[Page]]:

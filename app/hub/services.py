@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from flask import Flask, current_app
 
+from app.hub.cached_responses import ResponseCache
 from app.hub.encryption import CookieCipher, derive_key
 from app.hub.identity_client import IdentityClient
 from app.hub.interaction import InteractionCookies
@@ -35,6 +36,7 @@ class Services:
     identity_client: IdentityClient
     tenancy: Tenancy
     cookie_cipher: CookieCipher
+    cached_pages: ResponseCache = field(default_factory=ResponseCache)
 
     @cached_property
     def cookie_prefix(self) -> str:

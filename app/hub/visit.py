@@ -70,7 +70,7 @@ class Visit:
     is_reopened: bool = False
     """Whether the interaction's cookie is to be set anew, from what the identity service keeps of it."""
     form_token: str = ""
-    """What forms have in place of a fresh token; empty but for a page that is kept."""
+    """What forms have in place of a fresh token; empty but while a page is rendered for the cache."""
     device_passkey: str = ""
     """A digest of the passkey that this device used last."""
     is_device_passkey_new: bool = False

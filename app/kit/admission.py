@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from app.kit.kept_answers import ReadyOf
-
 
 @dataclass(frozen=True)
 class QueueSlot:
@@ -28,16 +26,20 @@ QueueSlotOf = Callable[[Mapping[str, Any]], QueueSlot | None]
 """Returns the slot for the environment of a WSGI call; None if the request computes no hash."""
 
 
+AnsweredFromMemory = Callable[[Mapping[str, Any]], bool]
+"""Returns whether the request of a WSGI environment is answered from memory: without a hash, a call or a query. Never waits."""
+
+
 @dataclass(frozen=True)
 class Application:
-    """A WSGI application, which of its requests may compute a hash, which answers it has in memory, and what it loads late."""
+    """A WSGI application, which of its requests may compute a hash, which wait for nothing, and what it loads late."""
 
     wsgi: WSGIApplication
     queue_slot: QueueSlotOf = lambda _environ: None
     hash_seconds: Callable[[], float] = lambda: 0.0
     """The current duration of a hash."""
-    ready: ReadyOf = lambda _environ: None
-    """An answer that needs no thread. The server passes it back in the environment, through the middleware, to `AnswerReady`."""
+    waits_for_nothing: AnsweredFromMemory = lambda _environ: False
+    """Such a request needs no place in the pool: the thread that read it calls the application (decisions/0368)."""
     load: Callable[[], object] = lambda: None
     """Loads what the first page needs not wait for; called in the background once the process serves."""
 

@@ -7,12 +7,11 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, Final
+from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from app.kit.admission import LEAVING
+from app.kit.admission import LEAVING, AnsweredFromMemory
 from app.kit.clock import monotonic
-from app.kit.kept_answers import Ready, ReadyOf
 
 log = logging.getLogger("gatehouse.health")
 
@@ -29,9 +28,6 @@ OBSERVERS: Final[list[Callable[[], object]]] = []
 """Called at each write that a full disk refused."""
 
 _HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
-
-_ALIVE: Final = Ready([], b"")
-"""Only says that no thread is needed: the middleware itself answers."""
 
 Check = Callable[[], None]
 """Raises if the dependency does not work; the exception is logged, never shown."""
@@ -77,13 +73,9 @@ class Health:
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     @staticmethod
-    def beside(ready: ReadyOf) -> ReadyOf:
-        """Return a `ReadyOf` that also has the answer of `LIVE`, which waits for nothing."""
-
-        def found(environ: Mapping[str, Any]) -> Ready | None:
-            return _ALIVE if environ["PATH_INFO"] == LIVE else ready(environ)
-
-        return found
+    def beside(waits_for_nothing: AnsweredFromMemory) -> AnsweredFromMemory:
+        """Return the same question, with `LIVE` among what waits for nothing."""
+        return lambda environ: environ["PATH_INFO"] == LIVE or waits_for_nothing(environ)
 
     def _status(self, parts: Mapping[str, str], *, is_leaving: bool) -> str:
         if is_leaving:

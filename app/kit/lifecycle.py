@@ -20,6 +20,9 @@ class RequestLifecycle(Protocol[ContextT]):
     def admit_person(self, context: ContextT, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
         """Authenticate credentials that may be in the body too: an access token, a client's credentials."""
 
+    def cached_by(self, context: ContextT) -> object | None:
+        """Return the state, beside the request, that answers of cached operations are made of; None if it is not in memory."""
+
     def close(self, context: ContextT, refusal: Exception | None) -> None:
         """Commit, or roll back and write the audit entries that survive a refusal."""
 

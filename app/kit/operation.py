@@ -152,6 +152,8 @@ class Operation(Generic[Req, Res]):
     hashing: Hashing | None = None  # None: it never computes a password hash
     takes_blank_segments: bool = False
     """An empty path segment reaches it as an empty parameter, for which it has an error of its own."""
+    is_cached: bool = False
+    """It is open to everyone, and its answer is made of what the process has in memory: a request waits for no database."""
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
     _handlers: list[Callable[[Any, Req], Res | Document]] = field(init=False, default_factory=list, repr=False)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from http import HTTPStatus
@@ -26,6 +26,7 @@ from app.kit.caching import cached_for_short
 from app.kit.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
 from app.kit.instrumentation import REQUEST_ID, new_request_id
 from app.kit.lifecycle import RequestLifecycle
+from app.kit.lru_cache import LruCache
 from app.kit.operation import AnyOperation, Catalogue, Host
 from app.kit.proxies import CERTIFICATE_CHECK, CLIENT_CERTIFICATE
 from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, filter_address, read_body, read_request
@@ -98,6 +99,7 @@ class Server:
         self._early = early
         self._is_loaded, self._loading = False, Lock()
         self._unavailable = ThrottledLog(log)
+        self._cached: LruCache[Hashable, tuple[object, Any]] = LruCache(2_000)
         self._nothing = Router(())
 
     def load(self) -> None:
@@ -115,6 +117,11 @@ class Server:
     def _routers(self) -> Mapping[Host, Router]:
         self._complete()
         return {host: Router(self.catalogue.on(host)) for host in self.catalogue.hosts()}
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether every operation has its handler."""
+        return self._is_loaded
 
     @property
     def is_complete(self) -> bool:
@@ -185,8 +192,7 @@ class Server:
             context = self.lifecycle.open(operation, raw)
             body = read_members()
             self.lifecycle.admit_person(context, operation, raw, body)
-            request = read_request(operation, raw, body)
-            answer = operation.handler(context, request)
+            answer = self._answer(operation, context, raw, body)
             self.lifecycle.close(context, None)
         except Exception as problem:  # noqa: BLE001 - any undeclared failure is answered with a reference
             if runs_left > 1 and context is not None and self.lifecycle.may_retry(context, problem):
@@ -194,6 +200,20 @@ class Server:
                 return self.run(operation, raw, read_members, runs_left=runs_left - 1)
             return self._refuse(problem, operation, raw, context)
         return Outcome(operation, context, answer)
+
+    def _answer(self, operation: AnyOperation, context: Any, raw: RawRequest, body: dict[str, Any]) -> Any:
+        """Return the answer to an admitted request: the handler's, or that of a request alike if the operation is cached."""
+        is_bare = not (raw.query_text or raw.parameters or raw.body)
+        state = self.lifecycle.cached_by(context) if operation.is_cached and is_bare else None
+        if state is None:
+            return operation.handler(context, read_request(operation, raw, body))
+        key = (operation.name, raw.scheme, raw.host.lower())
+        if (found := self._cached.get(key)) is not None and found[0] == state:
+            return found[1]
+        answer = operation.handler(context, read_request(operation, raw, body))
+        if self.lifecycle.cached_by(context) == state:
+            self._cached.put(key, (state, answer))
+        return answer
 
     def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, context: Any) -> Outcome:
         if context is not None:

@@ -65,11 +65,12 @@ def test_metadata_is_of_the_tenant_in_the_target(both: Application) -> None:
 
 
 def test_answer_in_memory_is_of_the_tenant_in_the_target(both: Application) -> None:
-    for tenant in (GLOBEX, ACME) * 2:  # the first answer brings the tenant into memory, the second is kept
-        body_of(both, environ_of(METADATA, tenant))
-    ready = both.ready(environ_of(f"http://{GLOBEX}{METADATA}", ACME))
-    assert ready is not None
-    assert json.loads(ready.body)["issuer"] == f"http://{GLOBEX}"
+    for path in (METADATA, "/service/oidc/jwks"):
+        body_of(both, environ_of(path, GLOBEX))  # brings the tenant and its keys into memory
+    environ = environ_of(f"http://{GLOBEX}{METADATA}", ACME)
+    assert both.waits_for_nothing(environ)
+    assert not both.waits_for_nothing(environ_of(METADATA, "invented.localhost:8000"))
+    assert json.loads(body_of(both, environ))["issuer"] == f"http://{GLOBEX}"
 
 
 def test_page_is_of_the_tenant_in_the_target(both: Application) -> None:

@@ -16,7 +16,6 @@ from flask import Flask, Response, request
 
 from app.kit.admission import Application, QueueSlot
 from app.kit.health import Health
-from app.kit.kept_answers import AnswerReady, Ready
 from app.kit.serving import HashLimits, Limits, serve
 
 application = Flask(__name__)
@@ -37,9 +36,10 @@ def slow(seconds: float) -> str:
     return "slow but complete"
 
 
-@application.get("/kept/<name>")
-def kept(name: str) -> str:
-    return f"/kept/{name}"
+@application.get("/memory/<name>")
+def from_memory(name: str) -> Response:
+    body = "x" * 100_000 if name == "large" else f"/memory/{name}"
+    return Response(body, headers={"X-Memory": "yes"} if request.method == "GET" else {})
 
 
 @application.post("/length")
@@ -132,17 +132,18 @@ def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
 
 
 def raising(environ: dict[str, Any], start_response: Any) -> Any:
-    """The application with `/raise`, a path that fails outside Flask, and answers in memory."""
-    if environ["PATH_INFO"] in {"/raise", "/kept/raise"}:
+    """The application with paths that fail outside Flask."""
+    if environ["PATH_INFO"] in {"/raise", "/memory/raise"}:
         raise RuntimeError("outside of everything")
-    return AnswerReady(application.wsgi_app)(environ, start_response)
+    if environ["PATH_INFO"] == "/memory/broken":
+        start_response("200 OK", [("X-Broken", "line\r\nbreak")])
+        return [b"broken"]
+    return application.wsgi_app(environ, start_response)
 
 
-def ready(environ: Mapping[str, Any]) -> Ready | None:
+def waits_for_nothing(environ: Mapping[str, Any]) -> bool:
     path: str = environ["PATH_INFO"]
-    broken = [("X-Broken", "line\r\nbreak")] if path == "/kept/broken" else []
-    body = b"x" * 100_000 if path == "/kept/large" else path.encode()
-    return Ready([("X-Kept", "yes"), *broken], body) if path.startswith("/kept/") else None
+    return path.startswith("/memory/")
 
 
 def report(line: str) -> None:
@@ -167,7 +168,9 @@ def main(settings: dict[str, Any]) -> int:
     bind = settings.pop("bind", "127.0.0.1:0")
     load = partial(report, "loaded") if settings.pop("loads_later", False) else bool
     return serve(
-        lambda: Application(Health(raising, {}), queue_slot, ready=Health.beside(ready), load=load),
+        lambda: Application(
+            Health(raising, {}), queue_slot, waits_for_nothing=Health.beside(waits_for_nothing), load=load
+        ),
         bind=bind,
         limits=limits,
         hash_limits=hash_limits,

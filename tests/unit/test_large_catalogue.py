@@ -72,6 +72,9 @@ class Gate:
     def admit_person(self, *_: object) -> None:
         return None
 
+    def cached_by(self, *_: object) -> object | None:
+        return None
+
     def close(self, *_: object) -> None:
         return None
 

@@ -32,6 +32,9 @@ class Lifecycle:
     def admit_person(self, *_: object) -> None:
         return
 
+    def cached_by(self, *_: object) -> object | None:
+        return None
+
     def close(self, *_: object) -> None:
         return
 

@@ -16,6 +16,7 @@ from app.contract import hub_recovery as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly
 from app.hub import journey
+from app.hub.cached_pages import cached_page
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     CLOSED,
@@ -31,7 +32,7 @@ from app.hub.forms.code import (
 )
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.locale import lazy_gettext as _l
-from app.hub.page import Notice, Page, render_cached
+from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.reauthentication import current_reauthentication
 from app.hub.parts.sign_in_methods import PASSWORD as PASSWORD_METHOD
@@ -191,8 +192,13 @@ def show_forgot(name: str) -> Response:
     reauthentication = current_reauthentication()
     hint = reauthentication.name or reauthentication.account if reauthentication else prefilled_identifier()
     if not hint and current_visit().query.keys() <= {"attempt"}:
-        return render_cached(("forgot", name), lambda: _forgot(ForgotForm.of(visit.tenant.identifiers, credential)))
+        return first_forgot_page(name)
     return _forgot(ForgotForm.of(visit.tenant.identifiers, credential, data={"identifier": hint})).render()
+
+
+@cached_page(PASSWORD.address, PIN.address)
+def first_forgot_page(name: str) -> Page:
+    return _forgot(ForgotForm.of(current_visit().tenant.identifiers, _BY_NAME[name]))
 
 
 @pages.post(PASSWORD.address, defaults={"name": PASSWORD.name})

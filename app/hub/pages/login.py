@@ -12,9 +12,10 @@ from app.contract import hub as contract
 from app.contract.captcha import Lock
 from app.contract.hub import Step
 from app.hub import journey
+from app.hub.cached_pages import cached_page
 from app.hub.forms.login import ChoiceForm, LoginForm
 from app.hub.locale import lazy_gettext as _l
-from app.hub.page import render_cached
+from app.hub.page import Page
 from app.hub.pages import first_page
 from app.hub.parts.keep_account import offer_to_restore
 from app.hub.parts.login_page import ALL_METHODS, CONNECTS, WRONG_ANSWER
@@ -53,9 +54,7 @@ def show_login() -> Response:
         reauthentication = Reauthentication.of(step)
     hint = prefilled_identifier()
     if not hint and reauthentication is None and current_visit().query.keys() <= {"attempt"}:
-        allows_fetch = bool(visit.tenant.passkeys)
-        key = ("login", visit.relying_party, last_used())
-        return render_cached(key, lambda: login_page(new_login_form()), allows_fetch=allows_fetch)
+        return first_login_page(last_used())
     identifier = reauthentication.name if reauthentication is not None else hint
     reset, needs = current_visit().query.get("reset"), current_visit().query.get("needs", "")
     data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
@@ -66,6 +65,11 @@ def show_login() -> Response:
     shows_all = current_visit().query.get("methods") == "all"
     page = replace(page, is_reset=reset == "done", is_passkey_set=reset == "passkey", needs=needs, shows_all=shows_all)
     return page.render()
+
+
+@cached_page("/login")
+def first_login_page(last_method: str) -> Page:
+    return login_page(new_login_form(), last_key=last_method)
 
 
 @first_page.post("/login")

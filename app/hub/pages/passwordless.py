@@ -17,6 +17,7 @@ from app.contract import hub_passwordless as contract
 from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly, SentTo
 from app.hub import journey
+from app.hub.cached_pages import cached_page
 from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     EMAIL_RESENT,
@@ -32,7 +33,7 @@ from app.hub.forms.code import (
 )
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.locale import lazy_gettext as _l
-from app.hub.page import Notice, Page, render_cached
+from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import sign_in_methods
 from app.hub.parts.formatting import Countdown
@@ -236,10 +237,13 @@ def show_passwordless(method: str) -> Response:
     reauthentication = current_reauthentication()
     hint = reauthentication.methods.get(method, "") if reauthentication else _prefilled(method)
     if not hint and current_visit().query.keys() <= {"attempt"}:
-        return render_cached(
-            ("without password", method), lambda: _page(PasswordlessForm.of(method, visit.tenant.identifiers), method)
-        )
+        return first_passwordless_page(method)
     return _page(PasswordlessForm.of(method, visit.tenant.identifiers, data={"identifier": hint}), method).render()
+
+
+@cached_page(*(sign_in_methods.ADDRESSES[method] for method in (MAIL, SMS, DEVICE)))
+def first_passwordless_page(method: str) -> Page:
+    return _page(PasswordlessForm.of(method, current_visit().tenant.identifiers), method)
 
 
 @pages.post("/sign-in/<method>")

@@ -19,6 +19,7 @@ from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
 from app.hub import journey
+from app.hub.cached_pages import cached_page
 from app.hub.forms import captcha
 from app.hub.forms.captcha_widget import Widget
 from app.hub.forms.passkey import options_response, read_credential
@@ -26,7 +27,7 @@ from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refu
 from app.hub.forms.registration import RegisterForm
 from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.locale import lazy_gettext as _l
-from app.hub.page import Notice, Page, render_cached
+from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import sign_in_methods
 from app.hub.parts.registration_off import registration_off
@@ -34,7 +35,7 @@ from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.parts.typed_identifier import is_phone, prefilled_identifier
 from app.hub.services import api
-from app.hub.tenancy import Identifier, Registration
+from app.hub.tenancy import Identifier, Registration, Tenant
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -193,20 +194,26 @@ def show_register() -> Response:
     registration = visit.tenant.registration
     if registration is None:
         return registration_off()
-    relying_party = visit.relying_party
     if current_visit().query.get("with") and (identity := _federated_identity()) is not None:
         data = {**identity.fields, "connection": current_visit().query["with"]}
         form = RegisterForm.of(registration.form, data, is_connected=True)
         return _page(_with_captcha(form) if registration.has_captcha else form, provider_title=identity.title).render()
-    typed = _typed_fields(registration)
+    typed, is_invited = _typed_fields(registration), visit.interaction is not None and visit.interaction.invitation
     if registration.has_captcha:
         return _page(_with_captcha(RegisterForm.of(registration.form, data=typed))).render()
-    if typed or current_visit().query.keys() - {"attempt"}:
+    if typed or is_invited or current_visit().query.keys() - {"attempt"}:
         return _page(RegisterForm.of(registration.form, data=typed)).render()
-    allows_fetch = _has_passkeys(registration)
-    return render_cached(
-        ("register", relying_party), lambda: _page(RegisterForm.of(registration.form)), allows_fetch=allows_fetch
-    )
+    return first_register_page()
+
+
+def _asks_captcha(tenant: Tenant) -> bool:
+    return tenant.registration is not None and tenant.registration.has_captcha
+
+
+@cached_page(ADDRESS, waits=_asks_captcha)
+def first_register_page() -> Page:
+    registration = current_visit().tenant.registration
+    return _page(RegisterForm.of(registration.form if registration else ()))
 
 
 @pages.post("/register/passkey/options")

@@ -24,7 +24,9 @@ def login_page(
     *,
     reauthentication: Reauthentication | None = None,
     limit: MethodLimit | None = None,
+    last_key: str | None = None,
 ) -> LoginPage:
+    """Return the page; `last_key` is the method that this browser used last, by default the one that its cookie names."""
     visit = current_visit()
     relying_party = visit.relying_party
     common = (
@@ -36,7 +38,7 @@ def login_page(
     )
     by_kind = {"methods": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
     offered: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
-    offered["last_key"] = sign_in_methods.last_used()
+    offered["last_key"] = sign_in_methods.last_used() if last_key is None else last_key
     if limit is not None:
         offered |= {name: _allowed_methods(limit, offered[name]) for name in by_kind} | {"limit": limit, "last_key": ""}
     if form.captcha.is_shown or form.asks_question:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -11,11 +10,10 @@ from wsgiref.types import WSGIEnvironment
 
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 from werkzeug.sansio import utils as sansio
-from werkzeug.sansio.http import parse_cookie
 from werkzeug.wsgi import get_host
 
 from app.contract import hub as contract
-from app.hub.cookies import OTHERS_SEPARATOR
+from app.hub.cookies import OTHERS_SEPARATOR, cookies_of
 from app.hub.interaction import interaction_from_step
 from app.hub.locale import LANGUAGES, lookup
 from app.hub.services import Services, api, services
@@ -67,7 +65,7 @@ def _refuse_shed(visit: Visit) -> None:
 
 def open_visit(shared: Services, environ: WSGIEnvironment) -> Visit:
     """Return the visit of a request, without a tenant yet."""
-    cookies: dict[str, str] = parse_cookie(environ.get("HTTP_COOKIE"), _first_of_each)  # type: ignore[arg-type]  # werkzeug calls it only
+    cookies = cookies_of(environ)
     return Visit(
         host=_host(environ).lower(),
         scheme=environ["wsgi.url_scheme"],
@@ -90,11 +88,6 @@ def open_visit(shared: Services, environ: WSGIEnvironment) -> Visit:
 def _host(environ: WSGIEnvironment) -> str:
     header: str | None = environ.get("HTTP_HOST")
     return get_host(environ) if header is None else _named(environ["wsgi.url_scheme"], header)
-
-
-def _first_of_each(pairs: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
-    """Return the first cookie of each name, which is the one with the longest path (RFC 6265 section 5.4)."""
-    return dict(reversed(pairs))
 
 
 def _others(text: str) -> tuple[str, ...]:

@@ -88,6 +88,11 @@ class IdentityLifecycle:
         for check in self._steps[operation].with_body:
             check(context, body)
 
+    def cached_by(self, context: Context) -> object | None:
+        """Return the tenant and its keys; None if these are to be read anew."""
+        keys = self.services.signing_keys.held(context.tenant.tenant_id)
+        return (context.tenant, keys) if keys is not None else None
+
     def close(self, context: Context, refusal: Exception | None) -> None:
         """Commit the request with its audit entries, or roll back and write the entries separately."""
         if isinstance(refusal, OAuthError | MachineRefused):

@@ -8,7 +8,6 @@ from http import HTTPStatus
 from typing import Final
 
 from app.kit.admission import LEAVING, SHED, Application, Shed
-from app.kit.kept_answers import READY
 from app.kit.serving.connection import Connection
 from app.kit.serving.crew import Crew
 from app.kit.serving.exchange import Cut, Exchange
@@ -31,7 +30,7 @@ class Queues:
 
 
 class _AtOnce:
-    """The permit of a request whose answer is in memory."""
+    """The permit of a request that waits for nothing."""
 
     may_hash: Final = False
 
@@ -40,6 +39,7 @@ class _AtOnce:
 
 
 _AT_ONCE: Final = _AtOnce()
+_READS: Final = frozenset({"GET", "HEAD"})
 
 
 class Turn:
@@ -65,7 +65,7 @@ class Turn:
 
 
 class Service:
-    """Answers requests. What is in memory is answered at once; all else runs within the bounds of its queue."""
+    """Answers requests. What waits for nothing is answered at once; all else runs within the bounds of its queue."""
 
     def __init__(self, app: Application, queues: Queues, refusals: Refusals, crew: Crew) -> None:
         self._app = app
@@ -129,16 +129,14 @@ class Service:
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.CONNECTIONS)
         if request.refusal is not None:
             raise request.refusal
-        may_be_ready = request.environ["REQUEST_METHOD"] == "GET" and not (request.has_body or request.expects)
+        is_read = request.environ["REQUEST_METHOD"] in _READS and not (request.has_body or request.expects)
         try:
-            ready = self._app.ready(request.environ) if may_be_ready else None
-            slot = self._app.queue_slot(request.environ) if ready is None else None
+            if is_read and self._app.waits_for_nothing(request.environ):
+                return _AT_ONCE
+            slot = self._app.queue_slot(request.environ)
         except Exception as error:
             logger.exception("The application raised", extra={"path": request.environ["PATH_INFO"]})
             raise Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, Reason.BROKEN) from error
-        if ready is not None:
-            request.environ[READY] = ready
-            return _AT_ONCE
         if slot is None:
             return self._place(turn)
         try:
@@ -155,7 +153,7 @@ class Service:
     def _place(self, turn: Turn) -> Permit | None:
         environ = turn.request.environ
         pool = self._queues.reserved.get(environ["PATH_INFO"], self._queues.main)
-        is_read = SHED in environ or environ["REQUEST_METHOD"] in {"GET", "HEAD"}
+        is_read = SHED in environ or environ["REQUEST_METHOD"] in _READS
         try:
             return pool.enter(partial(self._hand_over, turn), is_read=is_read)
         except PoolFull:

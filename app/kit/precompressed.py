@@ -1,4 +1,4 @@
-"""Texts that differ only in a few short values: written and compressed once, then filled in."""
+"""Texts that differ only in a few short values, their slots: written and compressed once, then filled in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEVEL: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class _Hole:
+class _Slot:
     name: str
     size_bytes: int
     block_head: bytes
@@ -24,61 +24,60 @@ class _Hole:
 
 
 @dataclass(frozen=True, slots=True)
-class Shell:
-    """A text with holes.
+class PrecompressedText:
+    """A text with slots.
 
-    The compressed form consists of deflate blocks that end at whole bytes. Each hole is a block of its own that is stored
-    as it is, so secrets in holes are never compressed beside text that an attacker chose (BREACH).
+    The compressed form consists of deflate blocks that end at whole bytes. Each slot is a block of its own that is stored
+    as it is, so secrets in slots are never compressed beside text that an attacker chose (BREACH).
     """
 
     _texts: Sequence[bytes]
-    """What stands before, between and after the holes."""
+    """What stands before, between and after the slots."""
     _blocks: Sequence[bytes]
     """The same, compressed."""
-    _holes: Sequence[_Hole]
+    _slots: Sequence[_Slot]
 
     @classmethod
     def of(cls, text: str, values: Mapping[str, str]) -> Self:
-        """Return the shell of a text, with a hole named after each of these ASCII values wherever it occurs."""
+        """Return a text with a slot named after each of these ASCII values wherever it occurs."""
         names = {value: name for name, value in values.items()}
         text = text.replace("\0", "\ufffd")  # as browsers read it
         parts = re.split("({})".format("|".join(map(re.escape, names))), text) if names else [text]
         texts = [part.encode("utf-8", "replace") for part in parts[::2]]
-        holes = [_hole(names[value], len(value)) for value in parts[1::2]]
-        return cls(texts, _blocks(texts, holes), holes)
-
-    def fits(self, values: Mapping[str, str]) -> bool:
-        """Return whether the values have the lengths of the holes, and are plain ASCII."""
-        return all(len(values[hole.name]) == hole.size_bytes and values[hole.name].isascii() for hole in self._holes)
+        slots = [_slot(names[value], len(value)) for value in parts[1::2]]
+        return cls(texts, _blocks(texts, slots), slots)
 
     def filled(self, values: Mapping[str, str]) -> bytes:
-        """Return the text with these values, which must fit."""
+        """Return the text with these values. Raises ValueError for one that is not ASCII of its slot's size."""
         parts = [self._texts[0]]
-        for hole, text in zip(self._holes, self._texts[1:], strict=True):
-            parts += (values[hole.name].encode(), text)
+        for slot, text in zip(self._slots, self._texts[1:], strict=True):
+            value = values[slot.name].encode("ascii")
+            if len(value) != slot.size_bytes:
+                raise ValueError(f"{slot.name} has {len(value)} bytes in place of {slot.size_bytes}")
+            parts += (value, text)
         return b"".join(parts)
 
     def compressed(self, values: Mapping[str, str]) -> bytes:
         """Return the same text as a gzip file."""
         plain = self.filled(values)
         parts = [_GZIP_HEAD, self._blocks[0]]
-        for hole, block in zip(self._holes, self._blocks[1:], strict=True):
-            parts += (hole.block_head, values[hole.name].encode(), block)
+        for slot, block in zip(self._slots, self._blocks[1:], strict=True):
+            parts += (slot.block_head, values[slot.name].encode(), block)
         parts.append(struct.pack("<II", zlib.crc32(plain), len(plain)))
         return b"".join(parts)
 
 
-def _hole(name: str, size_bytes: int) -> _Hole:
-    return _Hole(name, size_bytes, struct.pack("<BHH", 0, size_bytes, size_bytes ^ 0xFFFF))
+def _slot(name: str, size_bytes: int) -> _Slot:
+    return _Slot(name, size_bytes, struct.pack("<BHH", 0, size_bytes, size_bytes ^ 0xFFFF))
 
 
-def _blocks(texts: Sequence[bytes], holes: Sequence[_Hole]) -> list[bytes]:
-    """Compress each text. Texts refer back to earlier ones over the holes, whose sizes are fixed, but never into them."""
+def _blocks(texts: Sequence[bytes], slots: Sequence[_Slot]) -> list[bytes]:
+    """Compress each text. Texts refer back to earlier ones over the slots, whose sizes are fixed, but never into them."""
     compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
     blocks = []
-    for text, hole in zip(texts, holes, strict=False):
+    for text, slot in zip(texts, slots, strict=False):
         blocks.append(compressor.compress(text) + compressor.flush(zlib.Z_SYNC_FLUSH))
-        compressor.compress(bytes(hole.size_bytes))  # NUL, which no text holds, keeps the hole's place
+        compressor.compress(bytes(slot.size_bytes))  # NUL, which no text holds, keeps the slot's place
         compressor.flush(zlib.Z_SYNC_FLUSH)
     blocks.append(compressor.compress(texts[-1]) + compressor.flush(zlib.Z_FINISH))
     return blocks

@@ -10,13 +10,13 @@ import pytest
 from werkzeug.test import Client
 
 from app.identity.directory.tenants import changes, custom_hosts
-from app.identity.entry.kept_documents import PATHS, KeptDocuments
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import metadata
 from app.kit.server import Server
+from tests.api.test_oauth_metadata_cache import PATHS
 from tests.support.oauth_world import NewWorld
 
-ALL_PATHS = (*sorted(PATHS), "/service/oidc/Shop/.well-known/openid-configuration")
+ALL_PATHS = (*PATHS, "/service/oidc/Shop/.well-known/openid-configuration")
 ORIGIN = "https://page.example"
 HEADERS: Mapping[str, Mapping[str, str]] = {
     "plain": {},
@@ -40,7 +40,7 @@ class Asked:
     query: str = ""
     method: str = "GET"
 
-    def send(self, app: KeptDocuments) -> tuple[int, list[tuple[str, str]], bytes]:
+    def send(self, app: Server) -> tuple[int, list[tuple[str, str]], bytes]:
         answer = Client(app).open(
             self.path,
             method=self.method,
@@ -82,20 +82,19 @@ def test_second_document_is_the_one_that_it_is_alone(
     own, foreign = settings.hub_url(world.name), settings.hub_url(other.name)
     homes = {"own": own, "another tenant": foreign, "custom domain": settings.custom_url(domain)}
     requests = requests_at({**homes, "nobody": settings.hub_url("nobody-here"), "the API": settings.base_url})
-    app = KeptDocuments(identity_app, world.services)
 
     def empty() -> None:
-        app._kept.clear()
+        identity_app._cached.clear()
         metadata._bytes.cache_clear()
 
     alone = {}
     for name, asked in requests.items():
         empty()
-        alone[name] = asked.send(app)
+        alone[name] = asked.send(identity_app)
     assert len({alone[f"{ALL_PATHS[-1]} at {host}"][2] for host in homes}) == len(homes), "they do differ"
     for first, asked in requests.items():
         with subtests.test(f"after {first}"):
             empty()
             for _ in range(2):
-                asked.send(app)
-            assert [name for name, one in requests.items() if one.send(app) != alone[name]] == []
+                asked.send(identity_app)
+            assert [name for name, one in requests.items() if one.send(identity_app) != alone[name]] == []

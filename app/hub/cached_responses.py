@@ -1,0 +1,38 @@
+"""Pages in memory, with slots for what is fresh in each response."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+
+from app.kit.lru_cache import LruCache
+from app.kit.precompressed import PrecompressedText
+
+GZIP: Final = "gzip"
+_MOST_CACHED: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class CachedResponse:
+    """A response of status 200 with slots."""
+
+    text: PrecompressedText
+    headers: tuple[tuple[str, str, bool], ...]
+    """Name, value, and whether the value is a format string with the names of slots."""
+
+    def fill(self, values: Mapping[str, str], *, is_compressed: bool) -> Response:
+        """Return the response with these values in its slots."""
+        headers = [(name, value % values if has_slots else value) for name, value, has_slots in self.headers]
+        if is_compressed:
+            headers.append(("Content-Encoding", GZIP))
+        return Response(self.text.compressed(values) if is_compressed else self.text.filled(values), 200, headers)
+
+
+class ResponseCache(LruCache[Hashable, CachedResponse]):
+    """The responses that a process has in memory."""
+
+    def __init__(self) -> None:
+        super().__init__(_MOST_CACHED)

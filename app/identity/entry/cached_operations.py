@@ -1,0 +1,32 @@
+"""Finds the requests that the identity service answers from memory: for metadata and key sets (decisions/0368)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from app.identity.platform.services import Services
+from app.kit.server import Server
+
+
+class CachedOperations:
+    """Knows what is in memory for the operations that are declared `is_cached`."""
+
+    def __init__(self, services: Services, server: Server) -> None:
+        self._services = services
+        self._server = server
+
+    def waits_for_nothing(self, environ: Mapping[str, Any]) -> bool:
+        """Return whether a GET or HEAD is for such an operation, and its tenant and the tenant's keys are in memory."""
+        if not self._server.is_loaded or environ["PATH_INFO"].lower() not in self._paths:
+            return False
+        host = self._services.settings.without_mtls(environ.get("HTTP_HOST", "").lower())
+        tenant = self._services.directory.fresh(host)
+        return tenant is not None and self._services.signing_keys.held(tenant.tenant_id) is not None
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        """Their addresses that name no application: one that registered itself is read each time."""
+        cached = (one for one in self._server.catalogue if one.is_cached)
+        return frozenset(path.lower() for one in cached for _, path in one.addresses() if "{" not in path)
