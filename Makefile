@@ -3,13 +3,13 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint check bench shots quickstarts lock translations clean
+.PHONY: help setup run test test-http lint check bench shots quickstarts lock translations clean
 
 BIN := .venv/bin
 CODE := app tests tools examples
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 setup: ## create .venv with the locked packages; does nothing if the lock is unchanged
 	@tools/setup.sh
@@ -20,6 +20,10 @@ run: setup ## serve the demo: http://localhost:8000
 test: setup ## run every test with real services; as root, install missing ones
 	@tools/test-parts.sh
 	@$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist worksteal $(PYTEST_ARGS)
+
+test-http: setup ## run all page tests over HTTP between hub and identity service, not a third of them
+	@tools/test-parts.sh
+	@$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist worksteal --over-http $(PYTEST_ARGS) tests/pages
 
 lint: setup ## check style, types, import contracts, templates, translations, words
 	$(BIN)/ruff check $(wildcard $(CODE))

@@ -33,6 +33,8 @@ pytest_plugins = [
     "tests.support.joining",
     "tests.support.samples",
     "tests.support.browsers",
+    "tests.support.local_calls",
+    "tests.support.over_http",
     "tests.support.visitor",
     "tests.support.scripted_answers",
     "tests.support.hub_in_browser",

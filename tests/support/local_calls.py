@@ -1,9 +1,8 @@
 """Checks every call that a hub hands to the identity service in its process: over the network it would have been the same.
 
-The hub of page tests calls so. `HUB_CALLS=http` lets it call over HTTP, with signatures.
+The hub of page tests calls so, but for the modules of `tests/support/over_http.py`. pytest loads it as a plugin.
 """
 
-import os
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,7 +15,6 @@ from app.kit.reading import RawRequest, read_body, read_request
 from app.kit.routing import Router
 from app.kit.wire import Document, Wire
 
-HUB_CALLS = os.environ.get("HUB_CALLS", "local")
 _handed: list[tuple[Wire, bytes]] = []
 
 

@@ -9,16 +9,14 @@ from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
-import httpx
 import pytest
 from flask import Flask
 from werkzeug.test import Client, Cookie, TestResponse
 
-from app.hub import create_app
 from app.identity.platform.services import Services
 from app.kit.server import Server
-from tests.support.local_calls import HUB_CALLS
 from tests.support.oauth_world import World
+from tests.support.over_http import is_over_http, make_hub
 from tests.support.plain_client import PlainClient
 from tests.support.relying_party import RelyingParty
 
@@ -204,19 +202,17 @@ class Visitor:
             del held[key]
 
 
-_HUBS: dict[int, tuple[Server, Flask]] = {}
+_HUBS: dict[tuple[int, bool], tuple[Server, Flask]] = {}
 
 
 @pytest.fixture
-def hub_app(services: Services, identity_app: Server) -> Flask:
-    """Return the hub over this identity service, in one process; created once."""
-    if id(identity_app) not in _HUBS:
-        if HUB_CALLS == "http":
-            made = create_app(services.settings, httpx.WSGITransport(app=identity_app), services.clock)
-        else:
-            made = create_app(services.settings, clock=services.clock, server=identity_app)
-        _HUBS[id(identity_app)] = (identity_app, made)
-    return _HUBS[id(identity_app)][1]
+def hub_app(request: pytest.FixtureRequest, services: Services, identity_app: Server) -> Flask:
+    """Return the hub over this identity service, in one process; created once for each kind of calls."""
+    over_http = is_over_http(request.path, is_all=request.config.getoption("--over-http"))
+    key = id(identity_app), over_http
+    if key not in _HUBS:
+        _HUBS[key] = identity_app, make_hub(services, identity_app, over_http=over_http)
+    return _HUBS[key][1]
 
 
 NewVisitor = Callable[[], Visitor]
