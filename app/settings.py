@@ -144,8 +144,8 @@ class Settings:
         if not parts.hostname:
             return ""
         name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        is_usual = parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme))
-        return name if is_usual else f"{name}:{parts.port}"
+        is_default = parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme))
+        return name if is_default else f"{name}:{parts.port}"
 
     @cached_property
     def is_local(self) -> bool:

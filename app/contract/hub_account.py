@@ -29,13 +29,13 @@ from app.kit.wire import From, Wire
 FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one character too many is reported by the field
 Address = Annotated[str, Field(max_length=320)]
 
-USUAL = tuple(FormField(name=name) for name in ("first_name", "last_name", "birth_date", "company", "city"))
+DEFAULT_FIELDS = tuple(FormField(name=name) for name in ("first_name", "last_name", "birth_date", "company", "city"))
 """The editable fields if the tenant's form has none of them."""
 
 
 def editable(form: tuple[FormField, ...]) -> tuple[FormField, ...]:
     """Return the fields of a tenant's form that the profile page can change."""
-    return tuple(field for field in form if field.member or field.is_custom) or USUAL
+    return tuple(field for field in form if field.member or field.is_custom) or DEFAULT_FIELDS
 
 
 class ProfileEdit(Wire):

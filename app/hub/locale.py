@@ -108,10 +108,10 @@ _shown: Final[dict[str, dict[str, Markup]]] = {}
 def template_text(text: str, **variables: Any) -> Markup:
     """Return a text of a template in the current language; it is markup, as Jinja's own function returns it."""
     tag = current_language().tag
-    kept = _shown.setdefault(tag, {})
-    found = kept.get(text)
+    cached = _shown.setdefault(tag, {})
+    found = cached.get(text)
     if found is None:
-        found = kept[text] = Markup(catalogue(tag).gettext(text))  # noqa: S704 - a constant of the code or a catalogue
+        found = cached[text] = Markup(catalogue(tag).gettext(text))  # noqa: S704 - a constant of the code or a catalogue
     return found % variables if "%" in found else found
 
 

@@ -15,11 +15,11 @@ def cached_for_short(*, most: int, length: int) -> Callable[[Callable[[Text], Ma
     """
 
     def decorate(function: Callable[[Text], Made]) -> Callable[[Text], Made]:
-        kept = lru_cache(maxsize=most)(function)
+        cached = lru_cache(maxsize=most)(function)
 
         @wraps(function)
         def call(text: Text) -> Made:
-            return kept(text) if len(text) <= length else function(text)
+            return cached(text) if len(text) <= length else function(text)
 
         return call
 

@@ -80,7 +80,7 @@ class LocalClient(Client):
             self._on_response(_Headers(headers))
         if isinstance(outcome.answer, ApiError):
             raise _raised_again(operation, outcome, headers)
-        return _handed_over(operation, outcome.answer, headers)
+        return _received(operation, outcome.answer, headers)
 
 
 def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[RawRequest, dict[str, Any]]:
@@ -101,11 +101,11 @@ def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[R
     return raw, body
 
 
-def _handed_over(operation: Operation[Any, Res], answer: Any, headers: list[tuple[str, str]]) -> Res:
+def _received(operation: Operation[Any, Res], answer: Any, headers: list[tuple[str, str]]) -> Res:
     """Return the handler's answer; one that is not exactly of the declared class is read as from the network."""
     if type(answer) is operation.response and not isinstance(answer, Document) and not answer.sparse:
-        handed: Res = answer
-        return handed
+        received: Res = answer
+        return received
     is_document = isinstance(answer, Document)
     content = answer.content if is_document else answer.to_json()
     media_type = answer.media_type if is_document else JSON_TYPE

@@ -15,7 +15,7 @@ from app.kit.host_names import sent_host
 _PORT: Final = re.compile(r"(.*?)(?::([0-9]{1,5}))?", re.DOTALL)
 _SOURCE: Final = re.compile(r"[a-z][a-z0-9+.-]*:(?://(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)?")
 _PATH: Final = re.compile(r"/[A-Za-z0-9/._~%+@&=()!$*:-]*")
-_USUAL_PORTS: Final = {"http": 80, "https": 443}
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _APP_ORIGIN: Final = re.compile(r"(?:capacitor|ionic|tauri)://[a-z0-9]+(?:[.-][a-z0-9]+)*|chrome-extension://[a-p]{32}")
 """Origins of pages that an app or an extension brings along; browsers send them as they are."""
 _DELIMITERS: Final = frozenset('\\"<>\x7f')
@@ -44,7 +44,7 @@ class WebAddress(NamedTuple):
 def parse_address(text: str | None) -> WebAddress | None:
     """Return the parts of an absolute http or https address; None for anything else. Never raises."""
     parts = split_address(text) if text else None
-    if parts is None or parts.scheme not in _USUAL_PORTS or "@" in parts.netloc:
+    if parts is None or parts.scheme not in _DEFAULT_PORTS or "@" in parts.netloc:
         return None
     matched = _PORT.fullmatch(parts.netloc)
     name, digits = matched.groups() if matched else ("", None)
@@ -53,8 +53,8 @@ def parse_address(text: str | None) -> WebAddress | None:
     if not host or (":" in host) is not is_ipv6:
         return None
     port = int(digits) if digits else None
-    usual = _USUAL_PORTS[parts.scheme]
-    return WebAddress(parts.scheme, host, None if port == usual else port, parts.path, parts.query, parts.fragment)
+    default = _DEFAULT_PORTS[parts.scheme]
+    return WebAddress(parts.scheme, host, None if port == default else port, parts.path, parts.query, parts.fragment)
 
 
 def split_address(text: str) -> SplitResult | None:
@@ -99,7 +99,7 @@ def redirect_origin(address: str) -> str:
     parts = split_address(address)
     if parts is None or not parts.scheme:
         return ""
-    return origin(address) if parts.scheme in _USUAL_PORTS else f"{parts.scheme}:"
+    return origin(address) if parts.scheme in _DEFAULT_PORTS else f"{parts.scheme}:"
 
 
 def sent_origin(header: str | None) -> str:

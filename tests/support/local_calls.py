@@ -15,7 +15,7 @@ from app.kit.reading import RawRequest, read_body, read_request
 from app.kit.routing import Router
 from app.kit.wire import Document, Wire
 
-_handed: list[tuple[Wire, bytes]] = []
+_received: list[tuple[Wire, bytes]] = []
 
 
 def over_network(operation: AnyOperation, req: Wire) -> Wire:
@@ -31,12 +31,12 @@ def over_network(operation: AnyOperation, req: Wire) -> Wire:
 
 
 class CheckedClient(LocalClient):
-    """Compares what is handed over with what HTTP would carry. The hub must not change a response: others may hold it."""
+    """Compares each call with what HTTP would carry. The hub must not change a response: others may hold it."""
 
     def __call__(self, operation: Any, req: Any) -> Any:
-        for answer, content in _handed:
+        for answer, content in _received:
             assert answer.to_json() == content, f"the hub changed a {type(answer).__name__}"
-        _handed.clear()
+        _received.clear()
         raw, body = local_calls.local_request(operation, req, None)
         try:
             read = read_request(operation, raw, body)
@@ -48,7 +48,7 @@ class CheckedClient(LocalClient):
         if not isinstance(answer, Document):
             content = answer.to_json()
             assert answer == operation.response.model_validate_json(content), operation.name
-            _handed.append((answer, content))
+            _received.append((answer, content))
         return answer
 
 

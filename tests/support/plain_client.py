@@ -1,7 +1,7 @@
-"""A client of WSGI applications that makes what usual requests consist of, and nothing else.
+"""A client of WSGI applications that makes what plain requests consist of, and nothing else.
 
 werkzeug's own client prepares, for each request, what files, redirects and incomplete addresses need. That takes four times as long,
-and was a tenth of the time of all tests of the interface. Unusual requests are left to it; answers and cookies are its own, too.
+and was a tenth of the time of all tests of the interface. Other requests are left to it; answers and cookies are its own, too.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from werkzeug.test import Client, EnvironBuilder, TestResponse, run_wsgi_app
 from werkzeug.wrappers import Request
 
 FORM = "application/x-www-form-urlencoded"
-_USUAL = {"method", "base_url", "query_string", "headers", "json", "data", "environ_overrides"}
-_USUAL_PATH = re.compile(r"/(?!/)[\w.~%!$&'()*+,;=:@/-]*(\?[\w.~%!$&'()*+,;=:@/?-]*)?", re.ASCII)
+_PLAIN_ARGUMENTS = {"method", "base_url", "query_string", "headers", "json", "data", "environ_overrides"}
+_PLAIN_PATH = re.compile(r"/(?!/)[\w.~%!$&'()*+,;=:@/-]*(\?[\w.~%!$&'()*+,;=:@/?-]*)?", re.ASCII)
 _UNQUOTED = "!$'()*,/:;?@"
 """What werkzeug writes as it is in a query and a form (WHATWG URL, "percent-encoded bytes")."""
 
@@ -32,7 +32,7 @@ class PlainClient(Client):
 
     def open(self, path: Any, **how: Any) -> TestResponse:  # type: ignore[override]  # only the path without a name
         """Send it: `base_url`, and where needed `method`, `query_string`, `headers`, `json` or `data`, `environ_overrides`."""
-        if not is_usual(path, how):
+        if not is_plain(path, how):
             return super().open(path, **how)
         environ = _environ(path, **how)
         sends = self.run_wsgi_app if self._cookies is not None else self._run
@@ -45,13 +45,15 @@ class PlainClient(Client):
 
 def environ_of(path: str, **how: Any) -> WSGIEnvironment:
     """Return what an application gets to see of a request."""
-    return _environ(path, **how) if is_usual(path, how) else EnvironBuilder(path, **how).get_environ()
+    return _environ(path, **how) if is_plain(path, how) else EnvironBuilder(path, **how).get_environ()
 
 
-def is_usual(path: Any, how: Mapping[str, Any]) -> bool:
+def is_plain(path: Any, how: Mapping[str, Any]) -> bool:
     """Return whether `_environ` writes this request."""
     query, headers, data = how.get("query_string"), how.get("headers"), how.get("data")
-    if not (how.keys() <= _USUAL and "base_url" in how and isinstance(path, str) and _USUAL_PATH.fullmatch(path)):
+    if not (
+        how.keys() <= _PLAIN_ARGUMENTS and "base_url" in how and isinstance(path, str) and _PLAIN_PATH.fullmatch(path)
+    ):
         return False
     if not (query is None or (isinstance(query, dict) and "?" not in path)) or not isinstance(
         headers, (dict, type(None))

@@ -9,10 +9,10 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 from werkzeug.test import Client, EnvironBuilder
 
-from tests.support.plain_client import FORM, PlainClient, environ_of, is_usual
+from tests.support.plain_client import FORM, PlainClient, environ_of, is_plain
 
 HOST = "http://acme.localhost:8000"
-USUAL: dict[str, tuple[str, dict[str, Any]]] = {
+PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
     "a page": ("/login", {}),
     "a query of the address": ("/login?a=1&b=%C3%A9+x&c", {}),
     "quoted segments": ("/a%2Fb/%C3%A9/%00/%ff/x:y@z", {}),
@@ -33,7 +33,7 @@ USUAL: dict[str, tuple[str, dict[str, Any]]] = {
     "https": ("/x", {"base_url": "https://acme.example"}),
     "a folder": ("/x", {"base_url": "http://acme.example/identity/"}),
 }  # fmt: skip
-UNUSUAL: dict[str, tuple[str, dict[str, Any]]] = {
+OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
     "a query in two places": ("/x?a=1", {"query_string": {}}),
     "another host": ("//other.example/x", {}),
     "a fragment": ("/x#part", {}),
@@ -56,17 +56,17 @@ def seen(environ: WSGIEnvironment) -> dict[str, Any]:
     return {**environ, "wsgi.input": environ["wsgi.input"].read()}
 
 
-@pytest.mark.parametrize(("path", "how"), USUAL.values(), ids=USUAL)
-def test_usual_requests_are_written_as_werkzeug_does(path: str, how: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("path", "how"), PLAIN.values(), ids=PLAIN)
+def test_plain_requests_are_written_as_werkzeug_does(path: str, how: dict[str, Any]) -> None:
     how = {"base_url": HOST, **how}
-    assert is_usual(path, how)
+    assert is_plain(path, how)
     assert seen(environ_of(path, **how)) == seen(EnvironBuilder(path, **how).get_environ())
 
 
-@pytest.mark.parametrize(("path", "how"), UNUSUAL.values(), ids=UNUSUAL)
-def test_unusual_requests_are_left_to_werkzeug(path: str, how: dict[str, Any]) -> None:
-    assert not is_usual(path, {"base_url": HOST, **how})
-    assert not is_usual("/x", {})
+@pytest.mark.parametrize(("path", "how"), OTHERS.values(), ids=OTHERS)
+def test_other_requests_are_left_to_werkzeug(path: str, how: dict[str, Any]) -> None:
+    assert not is_plain(path, {"base_url": HOST, **how})
+    assert not is_plain("/x", {})
 
 
 @pytest.mark.parametrize("uses_cookies", [True, False])

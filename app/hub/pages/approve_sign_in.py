@@ -71,16 +71,16 @@ class ApproveSignInPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ApproveSignInPage]:
         given: dict[str, Any] = {"account": "ada@example.com", "device": "Firefox, Linux", "ip": "203.0.113.7"}
-        usual = {**given, "relying_party": "Acme Shop", "place": "Berlin, Germany"}
+        common = {**given, "relying_party": "Acme Shop", "place": "Berlin, Germany"}
         empty, wrong = NumberForm(), NumberForm(data={"number": "12"})
         empty.add_error("number", _MISSING)
         wrong.add_error("number", _WRONG)
         return {
-            "asked": cls(NumberForm(), **usual),
+            "asked": cls(NumberForm(), **common),
             "without an application": cls(NumberForm(), **given),
-            "empty": cls(empty, **usual),
-            "wrong": cls(wrong, **usual),
-            "token": cls(NumberForm().with_token_error(), **usual),
+            "empty": cls(empty, **common),
+            "wrong": cls(wrong, **common),
+            "token": cls(NumberForm().with_token_error(), **common),
             **{outcome: cls(NumberForm(), outcome) for outcome in _OUTCOMES},
         }
 

@@ -114,9 +114,9 @@ class ConsentPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ConsentPage]:
-        usual = tuple(Scope(name) for name in ("openid", "profile", "email"))
+        scopes = tuple(Scope(name) for name in ("openid", "profile", "email"))
         access = tuple(Scope(name) for name in INTERFACE_SCOPES)
-        special = (*usual, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
+        special = (*scopes, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
         policy, terms = "https://shop.example.com/privacy", "https://shop.example.com/terms"
         shop, ink = partial(cls, ConsentForm(), "Acme Shop", "ada@example.com"), "paperandink.example"
         known = partial(shop, home="shop.example.com")
@@ -124,25 +124,25 @@ class ConsentPage(Page):
         calendar = partial(cls, ConsentForm(), "Calendar", "ada@example.com", destination="calendar.example")
         optional = (Scope("openid"), *(Scope(name, is_optional=True) for name in ("profile", "email", "phone")))
         return {
-            "usual": known(usual, policy=policy, terms=terms),
-            "with a logo": cls(ConsentForm(), "Paper & Ink", "ada@example.com", usual, logo=_LOGO, home=ink),
+            "usual": known(scopes, policy=policy, terms=terms),
+            "with a logo": cls(ConsentForm(), "Paper & Ink", "ada@example.com", scopes, logo=_LOGO, home=ink),
             "to know who it is": known(DEFAULT_SCOPES),
-            "with access to the account": shop((*usual, *access)),
-            "with roles": shop((*usual, Scope("roles"), Scope("permissions"))),
+            "with access to the account": shop((*scopes, *access)),
+            "with roles": shop((*scopes, Scope("roles"), Scope("permissions"))),
             "with optional scopes": known(optional),
-            "for more access": shop((Scope("address"), Scope("phone")), usual, policy=policy, terms=terms),
-            "for a payment": known((), usual, (Detail(SAMPLE_PAYMENT),)),
-            "self-registered": calendar(usual, policy=policy, terms=terms),
+            "for more access": shop((Scope("address"), Scope("phone")), scopes, policy=policy, terms=terms),
+            "for a payment": known((), scopes, (Detail(SAMPLE_PAYMENT),)),
+            "self-registered": calendar(scopes, policy=policy, terms=terms),
             "described by a document": cls(
                 ConsentForm(),
                 "Code Editor",
                 "ada@example.com",
-                usual,
+                scopes,
                 home="editor.example",
                 destination="127.0.0.1:33418",
             ),
-            "self-registered on the device": device(usual),
-            "self-registered with a short scheme": device(usual, destination="cursor:"),
+            "self-registered on the device": device(scopes),
+            "self-registered with a short scheme": device(scopes, destination="cursor:"),
             "with scopes of its own": shop(special),
         }
 

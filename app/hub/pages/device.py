@@ -106,17 +106,17 @@ class DevicePage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, DevicePage]:
         given: dict[str, Any] = {"relying_party": "Acme TV", "account": "ada@example.com", "user_code": "WDJB-MJHT"}
-        usual = (Scope("openid"), Scope("profile"), Scope("offline_access"))
+        scopes = (Scope("openid"), Scope("profile"), Scope("offline_access"))
         known: dict[str, Any] = {
             "device": "Chrome, Android",
             "place": "Berlin, Germany",
             "ip": "203.0.113.7",
-            "scopes": usual,
+            "scopes": scopes,
         }
         return {
             "asked": cls(ButtonForm(), **given, **known),
             "asks for a payment": cls(ButtonForm(), **given, **known, details=(Detail(SAMPLE_PAYMENT),)),
-            "little known": cls(ButtonForm(), **given, ip="203.0.113.7", scopes=usual[:1]),
+            "little known": cls(ButtonForm(), **given, ip="203.0.113.7", scopes=scopes[:1]),
             "self-registered": cls(ButtonForm(), **given, **known, is_self_registered=True),
             "described by a document": cls(ButtonForm(), **given, **known, is_self_registered=True, home="tv.example"),
             "token": cls(ButtonForm().with_token_error(), **given, **known),

@@ -114,10 +114,10 @@ def one_line(text: str, max_length: int) -> str:
     """Return a text without line breaks, control characters and bidirectional marks, cut to `max_length`."""
     if not text:
         return ""
-    kept = text[: 4 * max_length]
-    if not (kept.isascii() and kept.isprintable()):  # nothing to leave out
-        kept = "".join(map(_character_of_line, kept))
-    line = " ".join(kept.split())
+    line = text[: 4 * max_length]
+    if not (line.isascii() and line.isprintable()):  # nothing to leave out
+        line = "".join(map(_character_of_line, line))
+    line = " ".join(line.split())
     return line if len(line) <= max_length else line[: max_length - 1].rstrip() + "…"
 
 

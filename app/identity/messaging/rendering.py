@@ -289,5 +289,5 @@ def _isolated(text: str, direction: str) -> str:
 def collapse_blank_lines(text: str) -> str:
     """Return a plain text with at most one empty line between paragraphs."""
     lines = [line.strip() for line in text.strip().splitlines()]
-    kept = [line for number, line in enumerate(lines) if line or lines[number - 1]]
-    return "\n".join(kept) + "\n"
+    remaining = [line for number, line in enumerate(lines) if line or lines[number - 1]]
+    return "\n".join(remaining) + "\n"
