@@ -57,6 +57,9 @@ class ScriptedHub:
     base_url: str
     outcome: Any = None
     calls: list[Call] = field(default_factory=list)
+    """Of scripted operations."""
+    asked: list[str] = field(default_factory=list)
+    """The names of all operations that the last request called."""
 
     def post(self, outcome: Any, path: str, form: Any, **asked: Any) -> Answer:
         """Post a form: fields by name, or bytes."""
@@ -76,7 +79,7 @@ class ScriptedHub:
         environ: dict[str, Any] | None = None,
         **body: Any,
     ) -> Answer:
-        self.outcome, self.calls = outcome, []
+        self.outcome, self.calls, self.asked = outcome, [], []
         client = PlainClient(self.hub, use_cookies=False)
         response = client.open(
             path, method=method, base_url=self.base_url, headers=dict(headers), environ_overrides=environ or {}, **body
@@ -90,6 +93,7 @@ class _ScriptedClient(Client):
         self._hub, self._real = scripted, real
 
     def __call__(self, operation: Any, req: Any) -> Any:
+        self._hub.asked.append(operation.name)
         if operation.name not in _SCRIPTED or self._hub.outcome is None:
             return self._real(operation, req)
         self._hub.calls.append(Call(operation.name, req))

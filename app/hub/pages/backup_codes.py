@@ -96,7 +96,9 @@ def _save(action: str) -> Response:
     form = SheetForm()
     sheet = form.code_sheet if action == SAVE else None
     if not form.validate():
-        return replace(_page(form, sheet.person if sheet else ""), sheet=sheet).render(form.error_status)
+        if sheet is None:  # the page without codes, whose button skips them
+            return _page(GenerateForm(formdata=None).with_token_error()).render(form.error_status)
+        return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
     if action == SAVE and sheet is None:
         return journey.redirect_to(_address())
     attempt = current_visit().interaction_id

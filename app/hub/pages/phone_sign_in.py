@@ -105,6 +105,8 @@ def show_phone_sign_in() -> Response:
 @pages.post(ADDRESS)
 def submit_phone_sign_in() -> Response:
     """Show a new code, or continue if the phone approved it."""
+    if PHONE not in current_visit().tenant.passwordless_methods:
+        return journey.redirect_to("/login")
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
         step = api()(contract.start, contract.CodeStart(attempt=interaction.id))
