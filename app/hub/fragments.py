@@ -1,8 +1,8 @@
-"""Fragments of pages: what many pages have in common is rendered once, and kept by the values that it is made from.
+"""Fragments of pages: what many pages have in common is rendered once, and cached by the values that it is made from.
 
 A fragment is a macro of `macros/frame.html`. It sees its arguments, the brand and the language, which are the key under
-which it is kept, and nothing else: `page` and `frame` are refused while it is rendered, and templates have no request. So
-what is kept can hold no value of a person, a browser or a request. Such values are filled in where the macro has a hole.
+which it is cached, and nothing else: `page` and `frame` are refused while it is rendered, and templates have no request. So
+what is cached can hold no value of a person, a browser or a request. Such values are filled in where the macro has a hole.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.kit import randomness
 from app.kit.lru_cache import LruCache
 
 _MACROS: Final = "macros/frame.html"
-_MOST_KEPT: Final = 512
+_MOST_FRAGMENTS: Final = 512
 _HOLE: Final = f"hole-{randomness.token()}-"
 """How a hole begins while its fragment is rendered; nobody can write it into a brand."""
 _FLASK_NAMES: Final = ("config", "g", "get_flashed_messages", "request", "session", "url_for")
@@ -32,16 +32,16 @@ _FLASK_NAMES: Final = ("config", "g", "get_flashed_messages", "request", "sessio
 Plain = str | bool | Language | tuple[Language, ...]
 
 
-class Kept(LruCache[Hashable, str]):
+class FragmentCache(LruCache[Hashable, str]):
     """The fragments of an application as format strings, with a name for each hole."""
 
 
 class NotInFragment(Exception):
-    """A text that is kept asked for the page or the visit, of which it must have nothing."""
+    """A text that is cached asked for the page or the visit, of which it must have nothing."""
 
 
 class _View:
-    """What macros see while a text that is kept is rendered."""
+    """What macros see while a text that is cached is rendered."""
 
     def __init__(self, **names: Any) -> None:
         self.__dict__ |= names
@@ -51,7 +51,7 @@ class _View:
 
 
 seen: Final[ContextVar[Any]] = ContextVar("seen")
-"""What macros see: a page's `Rendering`, or the view of a text that is kept."""
+"""What macros see: a page's `Rendering`, or the view of a text that is cached."""
 
 
 @contextmanager
@@ -74,23 +74,23 @@ def install(app: Flask) -> None:
         names.pop(name, None)
     for name in ("page", "frame", "brand"):
         names[name] = LocalProxy(seen, name)
-    app.extensions["gatehouse.fragments"] = Kept(_MOST_KEPT)
+    app.extensions["gatehouse.fragments"] = FragmentCache(_MOST_FRAGMENTS)
 
 
 def fragment(name: str, brand: Brand, *arguments: Plain, holes: dict[str, Any]) -> Markup:
     """Return a macro of `macros/frame.html` with its arguments and then its holes, by name.
 
     Args:
-        arguments: values of the tenant or the code, of which there are few; each combination is kept.
+        arguments: values of the tenant or the code, of which there are few; each combination is cached.
         holes: values of this visit. The macro may only write them: it sees placeholders.
     """
     app = current_app._get_current_object()  # type: ignore[attr-defined]  # each access through the proxy costs a look-up
-    kept: Kept = app.extensions["gatehouse.fragments"]
+    cache: FragmentCache = app.extensions["gatehouse.fragments"]
     key = (name, locale.current_language().tag, brand, arguments)
-    text = None if app.jinja_env.auto_reload else kept.get(key)
+    text = None if app.jinja_env.auto_reload else cache.get(key)
     if text is None:
         text = _with_holes(name, brand, arguments, holes)
-        kept.put(key, text)
+        cache.put(key, text)
     if not holes:
         return Markup(text % ())  # noqa: S704 - what a macro wrote
     return Markup(text % {hole: Markup.escape(value) for hole, value in holes.items()})  # noqa: S704 - each value is escaped

@@ -1,4 +1,4 @@
-"""Compiled templates are kept beside the program's bytecode, where Python may keep that."""
+"""Compiled templates are cached beside the program's bytecode, where Python may write that."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def environment(*, development: bool = False) -> Environment:
     return app.jinja_env
 
 
-def kept(folder: Path) -> list[Path]:
+def cached_templates(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.jinja"))
 
 
@@ -38,7 +38,7 @@ def compiles_nothing(*_: object, **__: object) -> None:
 
 def test_second_start_compiles_no_template(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     count = compile_all(environment())
-    assert len(kept(folder)) == count > 100
+    assert len(cached_templates(folder)) == count > 100
     monkeypatch.setattr(Environment, "compile", compiles_nothing)
     assert compile_all(environment()) == count
 
@@ -67,9 +67,9 @@ def test_bytecode_that_may_not_be_written_stops_nothing(folder: Path, monkeypatc
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(sys, "pycache_prefix", "/proc/no/folder")
     environment().get_template("pages/login.html")
-    assert kept(folder) == []
+    assert cached_templates(folder) == []
 
 
 def test_development_keeps_no_templates(folder: Path) -> None:
     environment(development=True).get_template("pages/login.html")
-    assert kept(folder) == []
+    assert cached_templates(folder) == []

@@ -1,4 +1,4 @@
-"""Kept fragments: no page shows what was rendered for another person."""
+"""Cached fragments: no page shows what was rendered for another person."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,13 +26,13 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     app = samples.hub()
     monkeypatch.setattr(app.jinja_env, "auto_reload", False)
     monkeypatch.setattr(FormTokens, "make", lambda _, *bound: "-".join(bound))
-    kept(app).clear()
+    cached_fragments(app).clear()
     yield app
-    kept(app).clear()
+    cached_fragments(app).clear()
 
 
-def kept(app: Flask) -> fragments.Kept:
-    found: fragments.Kept = app.extensions["gatehouse.fragments"]
+def cached_fragments(app: Flask) -> fragments.FragmentCache:
+    found: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
     return found
 
 
@@ -74,7 +74,7 @@ def test_page_after_others_is_as_if_nothing_were_kept(hub: Flask, name: str) -> 
     every = [(look, language) for look in LOOKS for language in LANGUAGES]
     alone = {}
     for look, language in every:
-        kept(hub).clear()
+        cached_fragments(hub).clear()
         alone[look, language] = page(hub, LATER, look, language, sample)
     for look, language in every:
         page(hub, FORMER, look, language, sample)
@@ -89,7 +89,7 @@ def test_no_value_of_a_visit_is_kept(hub: Flask) -> None:
     shown = "".join(page(hub, FORMER, "member", "de", sample) for sample in every)
     assert f'nonce="{FORMER[1]}"' in shown
     assert f"https://{FORMER[0]}.example/" in shown
-    texts = kept(hub).values()
+    texts = cached_fragments(hub).values()
     assert len(texts) > 5
     for text in texts:
         assert FORMER[0] not in text
@@ -115,7 +115,7 @@ def test_holes_are_escaped_and_filled_as_they_are(hub: Flask) -> None:
 
 
 def test_number_of_kept_fragments_is_bounded(hub: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounded = fragments.Kept(3)
+    bounded = fragments.FragmentCache(3)
     monkeypatch.setitem(hub.extensions, "gatehouse.fragments", bounded)
     with hub.app_context():
         for section in "abcde":

@@ -25,7 +25,7 @@ def world(new_world: NewWorld) -> World:
 
 def held_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
-    held: fragments.Kept = app.extensions["gatehouse.fragments"]
+    held: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
     return repr(list(held._entries.items()))
 
 

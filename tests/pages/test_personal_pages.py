@@ -36,7 +36,7 @@ def signed_in(visitor: Visitor, person: Person) -> Visitor:
 
 def held_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
-    held: fragments.Kept = app.extensions["gatehouse.fragments"]
+    held: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
     return repr(list(held._entries.items()))
 
 

@@ -27,7 +27,7 @@ def without_fresh_values(page: VisitedPage) -> str:
 
 def held_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
-    held: fragments.Kept = app.extensions["gatehouse.fragments"]
+    held: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
     return repr(list(held._entries.items()))
 
 

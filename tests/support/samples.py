@@ -165,7 +165,7 @@ def framed(request: Request) -> Response:
     return answer
 
 
-class KeptOpen(WSGIRequestHandler):
+class KeepAliveHandler(WSGIRequestHandler):
     """A connection for many requests."""
 
     protocol_version = "HTTP/1.1"
@@ -175,7 +175,7 @@ class KeptOpen(WSGIRequestHandler):
 def gallery_address() -> Iterator[str]:
     """Serve the gallery and yield its address."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = make_server("127.0.0.1", 0, shown, threaded=True, request_handler=KeptOpen)
+    server = make_server("127.0.0.1", 0, shown, threaded=True, request_handler=KeepAliveHandler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"

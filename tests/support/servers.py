@@ -160,11 +160,11 @@ class Server:
             )
         self.pid = process.pid
         wait_until(ready, errors, process, log)
-        _KEPT.append(process)
+        _PROCESSES.append(process)
 
 
 # Popen complains when it is forgotten while its process runs, and another worker may be the one that stops it.
-_KEPT: list[subprocess.Popen[bytes]] = []
+_PROCESSES: list[subprocess.Popen[bytes]] = []
 
 
 @dataclass
